@@ -1,0 +1,81 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let applePlatforms: [Platform] = [.iOS, .macOS, .macCatalyst, .watchOS, .tvOS, .visionOS]
+
+let package = Package(
+    name: "pushcrypt",
+    platforms: [.iOS(.v16), .macOS(.v13), .macCatalyst(.v16), .watchOS(.v9), .tvOS(.v16), .visionOS(.v1)],
+    products: [
+        .library(name: "PushCryptSender", targets: ["PushCryptSender"]),
+        .library(name: "PushCryptExtension", targets: ["PushCryptExtension"]),
+        .library(name: "PushCryptCore", targets: ["PushCryptCore"]),
+        .executable(name: "pushcrypt", targets: ["PushCryptCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CPushCryptOpenSSL",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .target(name: "PushCryptPrimitives"),
+        .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
+        .target(
+            name: "PushCryptCryptoKit",
+            dependencies: [
+                "PushCryptPrimitives",
+                // For the tests on Linux; no product reaches this target there.
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
+            ]
+        ),
+        .target(name: "PushCryptHPKE", dependencies: ["PushCryptPrimitives"]),
+        .target(
+            name: "PushCryptCore",
+            dependencies: [
+                "PushCryptPrimitives", "PushCryptHPKE",
+                .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux])),
+                .target(name: "PushCryptCryptoKit", condition: .when(platforms: applePlatforms)),
+            ]
+        ),
+        .target(name: "PushCryptSender", dependencies: ["PushCryptCore"]),
+        .target(name: "PushCryptExtension", dependencies: ["PushCryptCore"]),
+        .target(name: "PushCryptKeyStore", dependencies: ["PushCryptCore"]),
+        .executableTarget(
+            name: "PushCryptCLI",
+            dependencies: [
+                "PushCryptSender", "PushCryptExtension", "PushCryptKeyStore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .target(
+            name: "PushCryptTestSupport",
+            dependencies: ["PushCryptPrimitives", "PushCryptCryptoKit", "PushCryptOpenSSL"],
+            path: "Tests/Support"
+        ),
+        .testTarget(name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptHPKETests", dependencies: ["PushCryptHPKE", "PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptCoreTests", dependencies: ["PushCryptCore", "PushCryptTestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    var settings: [SwiftSetting] = [
+        // `Span` results of computed properties need it until the language has a spelling for lifetimes.
+        .enableExperimentalFeature("Lifetimes"),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+    if target.name != "PushCryptOpenSSL" {
+        settings.append(.strictMemorySafety())
+    }
+    if Context.environment["PUSHCRYPT_WARNINGS_AS_ERRORS"] != nil {
+        settings.append(.treatAllWarnings(as: .error))
+    }
+    target.swiftSettings = settings
+}

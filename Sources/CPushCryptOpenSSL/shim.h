@@ -1,0 +1,33 @@
+#ifndef PUSHCRYPT_OPENSSL_SHIM_H
+#define PUSHCRYPT_OPENSSL_SHIM_H
+
+// HMAC runs over a reused SHA-256 state (SHA256_Init and its kin), which 3.0 marks as deprecated and every 3.x has.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#if !__has_include(<openssl/opensslv.h>)
+#error "pushcrypt: OpenSSL's headers are missing. Install libssl-dev and pkg-config (apt) or openssl@3 (brew)."
+#endif
+
+#include <openssl/opensslv.h>
+
+#if defined(LIBRESSL_VERSION_NUMBER) || defined(OPENSSL_IS_BORINGSSL)
+#error "pushcrypt: needs OpenSSL itself; LibreSSL and BoringSSL lack the provider interface of OpenSSL 3."
+#elif OPENSSL_VERSION_NUMBER < 0x30000000L
+#error "pushcrypt: needs OpenSSL 3.0 or later; the headers found here are older."
+#endif
+
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+
+// Macros of more than a literal don't reach Swift.
+static const int pushcrypt_pkey_public_key = EVP_PKEY_PUBLIC_KEY;
+static const int pushcrypt_pkey_keypair = EVP_PKEY_KEYPAIR;
+
+#endif

@@ -1,0 +1,45 @@
+#if canImport(CryptoKit)
+internal import Foundation
+#else
+internal import FoundationEssentials
+#endif
+
+internal import PushCryptPrimitives
+
+extension Span where Element == UInt8 {
+    /// Hands `body` the bytes where they lie: a copy would have to be wiped.
+    func withoutCopying<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try unsafe withUnsafeBytes { bytes in try unsafe body(bytes) }
+    }
+}
+
+extension Array where Element == UInt8 {
+    init(_ span: Span<UInt8>) {
+        self.init()
+        reserveCapacity(span.count)
+        for index in span.indices {
+            append(span[index])
+        }
+    }
+}
+
+extension SecretBytes {
+    /// A copy of what a CryptoKit value that guards its bytes holds.
+    convenience init(copying source: some ContiguousBytes) {
+        let bytes = unsafe source.withUnsafeBytes { buffer in
+            SecretBytes(count: buffer.count) { target in
+                for index in buffer.indices {
+                    target[index] = unsafe buffer[index]
+                }
+            }
+        }
+        self.init(copying: bytes.bytes)
+    }
+
+    /// A copy of a representation that CryptoKit hands out as plain data, which is then overwritten.
+    convenience init(wiping source: consuming Data) {
+        var data = source
+        self.init(copying: data)
+        data.resetBytes(in: 0..<data.count)
+    }
+}

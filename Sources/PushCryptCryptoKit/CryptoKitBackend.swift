@@ -1,0 +1,73 @@
+#if canImport(CryptoKit)
+internal import CryptoKit
+internal import Foundation
+#else
+internal import Crypto
+internal import FoundationEssentials
+#endif
+
+public import PushCryptPrimitives
+
+/// The primitives of Apple's CryptoKit; on Linux those of swift-crypto, which the tests use.
+public struct CryptoKitBackend: CryptoBackend {
+    public init() {}
+
+    public var name: String { "CryptoKit" }
+
+    public func randomBytes(count: Int) throws -> [UInt8] {
+        let secret = try randomSecret(count: count)
+        return Array(secret.bytes)
+    }
+
+    /// CryptoKit's random source has no function of its own; a symmetric key is the random bytes it makes.
+    public func randomSecret(count: Int) throws -> SecretBytes {
+        SecretBytes(copying: SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)))
+    }
+
+    public func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
+        Array(SHA256.hash(data: Array(message)))
+    }
+
+    public func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
+        CryptoKitHMAC(key: key)
+    }
+
+    public func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
+        switch group {
+        case .p256: P256PrivateKey(P256.KeyAgreement.PrivateKey(compactRepresentable: false))
+        case .x25519: X25519PrivateKey(Curve25519.KeyAgreement.PrivateKey())
+        }
+    }
+
+    public func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
+        guard serialized.count == DHGroup.privateKeyByteCount else {
+            throw CryptoError(.invalidPrivateKey, "a private key has \(DHGroup.privateKeyByteCount) bytes")
+        }
+        switch group {
+        case .p256: return try P256PrivateKey(serialized)
+        case .x25519: return try X25519PrivateKey(serialized)
+        }
+    }
+
+    public func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
+        guard serialized.count == group.publicKeyByteCount else {
+            throw CryptoError(.invalidPublicKey, "this group's public keys have \(group.publicKeyByteCount) bytes")
+        }
+        switch group {
+        case .p256: return try P256PublicKey(serialized)
+        case .x25519: return try X25519PublicKey(serialized)
+        }
+    }
+
+    public func generateSigningKey() throws -> any SigningKey {
+        Ed25519SigningKey(Curve25519.Signing.PrivateKey())
+    }
+
+    public func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
+        try Ed25519SigningKey(seed)
+    }
+
+    public func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
+        try Ed25519VerificationKey(serialized)
+    }
+}

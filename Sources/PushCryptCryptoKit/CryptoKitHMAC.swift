@@ -1,0 +1,31 @@
+#if canImport(CryptoKit)
+internal import CryptoKit
+internal import Foundation
+#else
+internal import Crypto
+internal import FoundationEssentials
+#endif
+
+internal import PushCryptPrimitives
+
+/// HMAC-SHA256; the keyed state is a value, so each message begins with a copy of it.
+final class CryptoKitHMAC: HMACSHA256 {
+    private let keyed: HMAC<SHA256>
+    private var running: HMAC<SHA256>
+
+    init(key: Span<UInt8>) {
+        keyed = HMAC<SHA256>(key: SymmetricKey(copying: key))
+        running = keyed
+    }
+
+    func update(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBytes { buffer in unsafe running.update(data: buffer) }
+    }
+
+    func finalize(into code: inout MutableSpan<UInt8>) {
+        for (index, byte) in running.finalize().enumerated() {
+            code[index] = byte
+        }
+        running = keyed
+    }
+}

@@ -1,0 +1,120 @@
+#if canImport(CryptoKit)
+internal import CryptoKit
+internal import Foundation
+#else
+internal import Crypto
+internal import FoundationEssentials
+#endif
+
+internal import PushCryptPrimitives
+
+final class P256PublicKey: DHPublicKey {
+    fileprivate let key: P256.KeyAgreement.PublicKey
+    let serialized: [UInt8]
+
+    var group: DHGroup { .p256 }
+
+    fileprivate init(_ key: P256.KeyAgreement.PublicKey) {
+        self.key = key
+        serialized = Array(key.x963Representation)
+    }
+
+    /// SEC 1 section 2.3.4, uncompressed only. CryptoKit checks that the point is on the curve.
+    convenience init(_ serialized: Span<UInt8>) throws {
+        guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
+            throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
+        }
+        guard let key = try? P256.KeyAgreement.PublicKey(x963Representation: Array(serialized)) else {
+            throw CryptoError(.invalidPublicKey, "the point is not on P-256")
+        }
+        self.init(key)
+    }
+}
+
+final class P256PrivateKey: DHPrivateKey {
+    private let key: P256.KeyAgreement.PrivateKey
+    let publicKey: any DHPublicKey
+
+    init(_ key: P256.KeyAgreement.PrivateKey) {
+        self.key = key
+        publicKey = P256PublicKey(key.publicKey)
+    }
+
+    convenience init(_ serialized: Span<UInt8>) throws {
+        guard let key = try? unsafe serialized.withoutCopying({ try unsafe P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }) else {
+            throw CryptoError(.invalidPrivateKey, "a P-256 private key is in 1..<n")
+        }
+        self.init(key)
+    }
+
+    var serialized: SecretBytes {
+        get throws { SecretBytes(wiping: key.rawRepresentation) }
+    }
+
+    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
+        guard let peer = peer as? P256PublicKey else {
+            throw CryptoError(.keyMismatch, "the other key is not a P-256 key of this backend")
+        }
+        guard let secret = try? key.sharedSecretFromKeyAgreement(with: peer.key) else {
+            throw CryptoError(.degenerateSharedSecret, "P-256")
+        }
+        return SecretBytes(copying: secret)
+    }
+}
+
+final class X25519PublicKey: DHPublicKey {
+    fileprivate let key: Curve25519.KeyAgreement.PublicKey
+    let serialized: [UInt8]
+
+    var group: DHGroup { .x25519 }
+
+    fileprivate init(_ key: Curve25519.KeyAgreement.PublicKey) {
+        self.key = key
+        serialized = Array(key.rawRepresentation)
+    }
+
+    convenience init(_ serialized: Span<UInt8>) throws {
+        guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: Array(serialized)) else {
+            throw CryptoError(.invalidPublicKey, "an X25519 public key has 32 bytes")
+        }
+        self.init(key)
+    }
+}
+
+final class X25519PrivateKey: DHPrivateKey {
+    private let key: Curve25519.KeyAgreement.PrivateKey
+    let publicKey: any DHPublicKey
+
+    init(_ key: Curve25519.KeyAgreement.PrivateKey) {
+        self.key = key
+        publicKey = X25519PublicKey(key.publicKey)
+    }
+
+    convenience init(_ serialized: Span<UInt8>) throws {
+        guard let key = try? unsafe serialized.withoutCopying({ try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }) else {
+            throw CryptoError(.invalidPrivateKey, "an X25519 private key has 32 bytes")
+        }
+        self.init(key)
+    }
+
+    var serialized: SecretBytes {
+        get throws { SecretBytes(wiping: key.rawRepresentation) }
+    }
+
+    /// swift-crypto returns an all-zero secret for a point of small order; RFC 9180 section 7.1.4 wants it refused.
+    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
+        guard let peer = peer as? X25519PublicKey else {
+            throw CryptoError(.keyMismatch, "the other key is not an X25519 key of this backend")
+        }
+        guard let shared = try? key.sharedSecretFromKeyAgreement(with: peer.key) else {
+            throw CryptoError(.degenerateSharedSecret, "X25519")
+        }
+        let secret = SecretBytes(copying: shared)
+        if constantTimeEqual(secret.bytes, Self.zeroSecret.span) {
+            throw CryptoError(.degenerateSharedSecret, "X25519")
+        }
+        return secret
+    }
+
+    private static let zeroSecret = [UInt8](repeating: 0, count: DHGroup.sharedSecretByteCount)
+}

@@ -1,0 +1,62 @@
+public import PushCryptPrimitives
+
+/// RFC 9180 sections 5.1.1 to 5.1.4: SetupBaseS/R, SetupPSKS/R, SetupAuthS/R, SetupAuthPSKS/R.
+///
+/// ```
+/// def SetupBaseS(pkR, info):                        def SetupBaseR(enc, skR, info):
+///   shared_secret, enc = Encap(pkR)                   shared_secret = Decap(enc, skR)
+///   return enc, KeyScheduleS(mode_base,               return KeyScheduleR(mode_base, shared_secret,
+///     shared_secret, info,                              info, default_psk, default_psk_id)
+///     default_psk, default_psk_id)
+/// ```
+extension HPKE {
+    /// A context that seals any number of messages to one recipient.
+    ///
+    /// - Parameters:
+    ///   - recipient: pkR, of this KEM's group and this backend.
+    ///   - info: application context, the same on both sides.
+    ///   - psk: for the modes psk and auth_psk.
+    ///   - senderKey: skS, for the modes auth and auth_psk.
+    /// - Returns: enc, to be sent to the recipient, and the context.
+    /// - Throws: `HPKEError` with `validation` when a key doesn't fit.
+    public func setupSender(
+        to recipient: any DHPublicKey, info: Span<UInt8>, psk: PSK? = nil, senderKey: (any DHPrivateKey)? = nil
+    ) throws -> SenderSetup {
+        let ephemeral = try backend.generateKeyPair(kem.group)
+        return try setupSender(to: recipient, info: info, psk: psk, senderKey: senderKey, ephemeral: ephemeral)
+    }
+
+    func setupSender(
+        to recipient: any DHPublicKey, info: Span<UInt8>, psk: PSK?, senderKey: (any DHPrivateKey)?,
+        ephemeral: any DHPrivateKey
+    ) throws -> SenderSetup {
+        let (sharedSecret, enc) = try encap(to: recipient, senderKey: senderKey, ephemeral: ephemeral)
+        let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
+        let schedule = KeySchedule(self, mode, sharedSecret: sharedSecret, info: info, psk: psk)
+        return SenderSetup(enc: enc, context: SenderContext(try ContextSecrets(self, schedule)))
+    }
+
+    /// The context that opens what a sender's context sealed.
+    ///
+    /// - Parameters:
+    ///   - enc: what the sender's setup returned, Nenc bytes.
+    ///   - key: skR.
+    ///   - senderKey: pkS, for the modes auth and auth_psk.
+    /// - Throws: `HPKEError` with `validation` when `enc` or a key doesn't fit.
+    public func setupRecipient(
+        enc: Span<UInt8>, with key: any DHPrivateKey, info: Span<UInt8>, psk: PSK? = nil,
+        senderKey: (any DHPublicKey)? = nil
+    ) throws -> RecipientContext {
+        let sharedSecret = try decap(enc, with: key, senderKey: senderKey)
+        let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
+        let schedule = KeySchedule(self, mode, sharedSecret: sharedSecret, info: info, psk: psk)
+        return RecipientContext(try ContextSecrets(self, schedule))
+    }
+}
+
+/// What setting up a sender gives.
+public struct SenderSetup: ~Copyable {
+    /// The encapsulated key, Nenc bytes.
+    public let enc: [UInt8]
+    public var context: SenderContext
+}

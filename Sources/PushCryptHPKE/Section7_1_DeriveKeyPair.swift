@@ -1,0 +1,46 @@
+public import PushCryptPrimitives
+
+/// RFC 9180 section 7.1.3, "DeriveKeyPair".
+///
+/// ```
+/// P-256                                               X25519
+/// def DeriveKeyPair(ikm):                             def DeriveKeyPair(ikm):
+///   dkp_prk = LabeledExtract("", "dkp_prk", ikm)        dkp_prk = LabeledExtract("", "dkp_prk", ikm)
+///   sk = 0                                              sk = LabeledExpand(dkp_prk, "sk", "", Nsk)
+///   counter = 0                                         return (sk, pk(sk))
+///   while sk == 0 or sk >= order:
+///     if counter > 255:
+///       raise DeriveKeyPairError
+///     bytes = LabeledExpand(dkp_prk, "candidate",
+///                           I2OSP(counter, 1), Nsk)
+///     bytes[0] = bytes[0] & bitmask                   bitmask = 0xFF for P-256
+///     sk = OS2IP(bytes)
+///     counter = counter + 1
+///   return (sk, pk(sk))
+/// ```
+extension HPKE {
+    /// The key pair that `ikm` determines.
+    ///
+    /// - Parameter ikm: at least 32 bytes (Nsk) of high entropy, never used for anything else.
+    /// - Throws: `HPKEError` with `invalidLength` for a shorter one.
+    public func deriveKeyPair(_ ikm: Span<UInt8>) throws -> any DHPrivateKey {
+        guard ikm.count >= DHGroup.privateKeyByteCount else { throw HPKEError(.invalidLength) }
+        let dkpPRK = kemLabels.key(kemLabels.extract(salt: .init(), "dkp_prk", ikm: ikm))
+        let count = DHGroup.privateKeyByteCount
+        switch kem {
+        case .dhkemX25519:
+            let sk = try kemLabels.expand(dkpPRK, "sk", info: .init(), count: count)
+            return try backend.privateKey(.x25519, sk.bytes)
+        case .dhkemP256:
+            for counter in UInt8.min...UInt8.max {
+                let candidate = try kemLabels.expand(dkpPRK, "candidate", info: [counter].span, count: count)
+                do {
+                    return try backend.privateKey(.p256, candidate.bytes)
+                } catch let error as CryptoError where error.code == .invalidPrivateKey {
+                    continue
+                }
+            }
+            throw HPKEError(.deriveKeyPair)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+public import PushCryptPrimitives
+
+/// RFC 9180 section 7.1, table 2: the KEMs offered here, with HKDF-SHA256 inside.
+public enum KEM: UInt16, Sendable, CaseIterable {
+    case dhkemP256 = 0x0010
+    case dhkemX25519 = 0x0020
+
+    /// The group that keys must belong to.
+    public var group: DHGroup { self == .dhkemP256 ? .p256 : .x25519 }
+    /// Nenc, the length of an encapsulated key in bytes.
+    public var encByteCount: Int { group.publicKeyByteCount }
+
+    /// Section 4.1: `suite_id = concat("KEM", I2OSP(kem_id, 2))`
+    var suiteID: [UInt8] { Array("KEM".utf8) + i2osp(rawValue) }
+}
+
+/// RFC 9180 section 7.3, table 5.
+public enum AEAD: UInt16, Sendable, CaseIterable {
+    case aes128GCM = 0x0001
+    case aes256GCM = 0x0002
+    case chaCha20Poly1305 = 0x0003
+    case exportOnly = 0xffff
+
+    /// The primitive; nil for export-only.
+    public var algorithm: AEADAlgorithm? {
+        switch self {
+        case .aes128GCM: .aes128GCM
+        case .aes256GCM: .aes256GCM
+        case .chaCha20Poly1305: .chaCha20Poly1305
+        case .exportOnly: nil
+        }
+    }
+}
+
+extension HPKE {
+    /// RFC 9180 section 7.2, table 3: HKDF-SHA256.
+    static let kdfID: UInt16 = 0x0001
+
+    /// Section 5.1:
+    /// `suite_id = concat("HPKE", I2OSP(kem_id, 2), I2OSP(kdf_id, 2), I2OSP(aead_id, 2))`
+    static func suiteID(kem: KEM, aead: AEAD) -> [UInt8] {
+        Array("HPKE".utf8) + i2osp(kem.rawValue) + i2osp(kdfID) + i2osp(aead.rawValue)
+    }
+}

@@ -1,0 +1,100 @@
+internal import CPushCryptOpenSSL
+internal import PushCryptPrimitives
+
+/// One AEAD in one direction. The cipher is set once; each message sets key and nonce only, which is what makes a
+/// reused context cheap.
+final class CipherContext {
+    enum Direction { case seal, open }
+
+    private let context: OpaquePointer
+    private let algorithm: AEADAlgorithm
+
+    init(_ algorithm: AEADAlgorithm, _ direction: Direction) throws {
+        self.algorithm = algorithm
+        let cipher = try Algorithms.shared.cipher(algorithm)
+        context = try unwrap(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
+        let encrypts: Int32 = direction == .seal ? 1 : 0
+        try check(EVP_CipherInit_ex2(context, cipher, nil, nil, encrypts, nil), "EVP_CipherInit_ex2")
+    }
+
+    deinit {
+        emptyOutput.deallocate()
+        EVP_CIPHER_CTX_free(context)
+    }
+
+    func seal(
+        key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, plaintext: Span<UInt8>,
+        appendingTo output: inout [UInt8]
+    ) throws {
+        try begin(key: key, nonce: nonce, aad: aad)
+        let start = output.count
+        let tagByteCount = AEADAlgorithm.tagByteCount
+        output.append(contentsOf: repeatElement(0, count: plaintext.count + tagByteCount))
+        do {
+            try output.withUnsafeMutableBufferPointer { buffer in
+                let ciphertext = buffer.baseAddress! + start
+                try update(plaintext, into: ciphertext)
+                try check(EVP_CipherFinal_ex(context, ciphertext + plaintext.count, &unused), "EVP_EncryptFinal_ex")
+                try control(EVP_CTRL_AEAD_GET_TAG, ciphertext + plaintext.count)
+            }
+        } catch {
+            output.removeLast(plaintext.count + tagByteCount)
+            throw error
+        }
+    }
+
+    func open(
+        key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
+    ) throws -> [UInt8] {
+        let count = ciphertext.count - AEADAlgorithm.tagByteCount
+        guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
+        try begin(key: key, nonce: nonce, aad: aad)
+        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            let plaintext = buffer.baseAddress ?? emptyOutput
+            try update(ciphertext.extracting(first: count), into: plaintext)
+            try ciphertext.extracting(last: AEADAlgorithm.tagByteCount).withUnsafeBufferPointer { tag in
+                try control(EVP_CTRL_AEAD_SET_TAG, UnsafeMutablePointer(mutating: tag.baseAddress!))
+            }
+            let result = EVP_CipherFinal_ex(context, plaintext + count, &unused)
+            if result != 1 {
+                // What was decrypted is not authentic: nobody may find it in freed memory.
+                OPENSSL_cleanse(plaintext, count)
+            }
+            try check(result, "AEAD", .authenticationFailure)
+            initializedCount = count
+        }
+    }
+
+    private func begin(key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>) throws {
+        guard key.count == algorithm.keyByteCount, nonce.count == AEADAlgorithm.nonceByteCount else {
+            throw CryptoError(.invalidLength, "the key has \(algorithm.keyByteCount) bytes and the nonce 12")
+        }
+        let result = key.withUnsafeBufferPointer { key in
+            nonce.withUnsafeBufferPointer { nonce in
+                EVP_CipherInit_ex2(context, nil, key.baseAddress, nonce.baseAddress, -1, nil)
+            }
+        }
+        try check(result, "EVP_CipherInit_ex2")
+        if !aad.isEmpty {
+            try update(aad, into: nil)
+        }
+    }
+
+    private func update(_ input: Span<UInt8>, into output: UnsafeMutablePointer<UInt8>?) throws {
+        guard !input.isEmpty else { return }
+        let result = input.withUnsafeBufferPointer { input in
+            EVP_CipherUpdate(context, output, &unused, input.baseAddress, Int32(input.count))
+        }
+        try check(result, "EVP_CipherUpdate")
+    }
+
+    private func control(_ command: Int32, _ tag: UnsafeMutablePointer<UInt8>) throws {
+        let result = EVP_CIPHER_CTX_ctrl(context, command, Int32(AEADAlgorithm.tagByteCount), tag)
+        try check(result, "EVP_CIPHER_CTX_ctrl")
+    }
+
+    /// Where OpenSSL writes the number of bytes written; these AEADs write as many as they read.
+    private var unused: Int32 = 0
+    /// A place to point at when an empty plaintext has no buffer: NULL would mean "this is aad".
+    private let emptyOutput = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
+}

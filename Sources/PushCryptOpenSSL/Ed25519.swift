@@ -1,0 +1,94 @@
+internal import CPushCryptOpenSSL
+internal import PushCryptPrimitives
+
+// Ed25519 as in RFC 8032 section 5.1: pure, no context.
+
+/// `@unchecked Sendable`: OpenSSL counts references atomically and an EVP_PKEY is not changed after it was made.
+final class Ed25519VerificationKey: VerificationKey, @unchecked Sendable {
+    static let byteCount = 32
+    static let signatureByteCount = 64
+
+    let serialized: [UInt8]
+    private let key: OpaquePointer
+
+    init(_ serialized: Span<UInt8>) throws {
+        guard serialized.count == Self.byteCount else {
+            throw CryptoError(.invalidPublicKey, "an Ed25519 public key has \(Self.byteCount) bytes")
+        }
+        let key = serialized.withUnsafeBufferPointer { bytes in
+            EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes.baseAddress, bytes.count)
+        }
+        self.key = try unwrap(key, "not an Ed25519 public key", .invalidPublicKey)
+        self.serialized = serialized.withUnsafeBufferPointer { Array($0) }
+    }
+
+    deinit {
+        EVP_PKEY_free(key)
+    }
+
+    func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) -> Bool {
+        guard signature.count == Self.signatureByteCount, let context = EVP_MD_CTX_new() else { return false }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key, nil) == 1 else {
+            ERR_clear_error()
+            return false
+        }
+        let result = signature.withUnsafeBufferPointer { signature in
+            message.withUnsafeBufferPointer { message in
+                EVP_DigestVerify(context, signature.baseAddress, signature.count, message.baseAddress, message.count)
+            }
+        }
+        if result != 1 {
+            ERR_clear_error()
+        }
+        return result == 1
+    }
+}
+
+/// `@unchecked Sendable`: as for the public key.
+final class Ed25519SigningKey: SigningKey, @unchecked Sendable {
+    static let seedByteCount = 32
+
+    let publicKey: any VerificationKey
+    let serialized: SecretBytes
+    private let key: OpaquePointer
+
+    init(_ seed: Span<UInt8>) throws {
+        guard seed.count == Self.seedByteCount else {
+            throw CryptoError(.invalidPrivateKey, "an Ed25519 private key has \(Self.seedByteCount) bytes")
+        }
+        let made = seed.withUnsafeBufferPointer { bytes in
+            EVP_PKEY_new_raw_private_key_ex(nil, "ED25519", nil, bytes.baseAddress, bytes.count)
+        }
+        let key = try unwrap(made, "EVP_PKEY_new_raw_private_key_ex")
+        do {
+            let bytes = try [UInt8](unsafeUninitializedCapacity: Ed25519VerificationKey.byteCount) { buffer, count in
+                count = buffer.count
+                try check(EVP_PKEY_get_raw_public_key(key, buffer.baseAddress, &count), "EVP_PKEY_get_raw_public_key")
+            }
+            publicKey = try Ed25519VerificationKey(bytes.span)
+        } catch {
+            EVP_PKEY_free(key)
+            throw error
+        }
+        self.key = key
+        serialized = SecretBytes(copying: seed)
+    }
+
+    deinit {
+        EVP_PKEY_free(key)
+    }
+
+    func signature(for message: Span<UInt8>) throws -> [UInt8] {
+        let context = try unwrap(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
+        defer { EVP_MD_CTX_free(context) }
+        try check(EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key, nil), "EVP_DigestSignInit_ex")
+        return try [UInt8](unsafeUninitializedCapacity: Ed25519VerificationKey.signatureByteCount) { buffer, count in
+            count = buffer.count
+            let result = message.withUnsafeBufferPointer { message in
+                EVP_DigestSign(context, buffer.baseAddress, &count, message.baseAddress, message.count)
+            }
+            try check(result, "EVP_DigestSign")
+        }
+    }
+}

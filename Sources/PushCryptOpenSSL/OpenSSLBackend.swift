@@ -1,0 +1,91 @@
+internal import CPushCryptOpenSSL
+public import PushCryptPrimitives
+
+/// The primitives of OpenSSL 3.
+public struct OpenSSLBackend: CryptoBackend {
+    public init() {}
+
+    public var name: String { "OpenSSL" }
+
+    public func randomBytes(count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        try check(RAND_bytes(&bytes, Int32(count)), "RAND_bytes")
+        return bytes
+    }
+
+    public func randomSecret(count: Int) throws -> SecretBytes {
+        try SecretBytes(count: count) { bytes in
+            try bytes.withUnsafeMutableBufferPointer { buffer in
+                try check(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
+            }
+        }
+    }
+
+    public func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
+        var state = SHA256_CTX()
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        SHA256_Init(&state)
+        state.update(message)
+        SHA256_Final(&digest, &state)
+        return digest
+    }
+
+    public func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
+        OpenSSLHMAC(key: key)
+    }
+
+    public func seal(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
+        plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
+    ) throws {
+        try ThreadContext.current.cipher(algorithm, .seal)
+            .seal(key: key, nonce: nonce, aad: aad, plaintext: plaintext, appendingTo: &output)
+    }
+
+    public func open(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
+    ) throws -> [UInt8] {
+        try ThreadContext.current.cipher(algorithm, .open)
+            .open(key: key, nonce: nonce, aad: aad, ciphertext: ciphertext)
+    }
+
+    public func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
+        switch group {
+        case .p256: return try P256PrivateKey.generate()
+        case .x25519: return try X25519PrivateKey.generate()
+        }
+    }
+
+    public func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
+        guard serialized.count == DHGroup.privateKeyByteCount else {
+            throw CryptoError(.invalidPrivateKey, "a private key has \(DHGroup.privateKeyByteCount) bytes")
+        }
+        switch group {
+        case .p256: return try P256PrivateKey(serialized)
+        case .x25519: return try X25519PrivateKey(serialized)
+        }
+    }
+
+    public func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
+        guard serialized.count == group.publicKeyByteCount else {
+            throw CryptoError(.invalidPublicKey, "this group's public keys have \(group.publicKeyByteCount) bytes")
+        }
+        switch group {
+        case .p256: return try P256PublicKey(serialized)
+        case .x25519: return try X25519PublicKey(serialized)
+        }
+    }
+
+    public func generateSigningKey() throws -> any SigningKey {
+        let seed = try randomSecret(count: Ed25519SigningKey.seedByteCount)
+        return try Ed25519SigningKey(seed.bytes)
+    }
+
+    public func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
+        try Ed25519SigningKey(seed)
+    }
+
+    public func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
+        try Ed25519VerificationKey(serialized)
+    }
+}

@@ -1,0 +1,13 @@
+/// The AEADs of RFC 9180 section 7.3, all with a 12-byte nonce and a 16-byte tag.
+public enum AEADAlgorithm: Sendable, CaseIterable {
+    case aes128GCM
+    case aes256GCM
+    case chaCha20Poly1305
+
+    /// Nk, the key length in bytes.
+    public var keyByteCount: Int { self == .aes128GCM ? 16 : 32 }
+    /// Nn, the nonce length in bytes.
+    public static let nonceByteCount = 12
+    /// Nt, the tag length in bytes.
+    public static let tagByteCount = 16
+}

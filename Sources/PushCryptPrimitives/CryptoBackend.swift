@@ -1,0 +1,62 @@
+/// What a cryptographic library must offer; everything above is written over this.
+///
+/// Keys made by one backend work with that backend only. All functions may be called from any thread.
+public protocol CryptoBackend: Sendable {
+    /// A name for diagnostics and test labels.
+    var name: String { get }
+
+    /// `count` bytes that may become public (salts, message ids) from the library's CSPRNG.
+    func randomBytes(count: Int) throws -> [UInt8]
+    /// `count` bytes of key material from the library's CSPRNG.
+    func randomSecret(count: Int) throws -> SecretBytes
+
+    /// The 32-byte SHA-256 digest.
+    func sha256(_ message: Span<UInt8>) throws -> [UInt8]
+    /// HMAC-SHA256 (RFC 2104) under `key`, which may have any length.
+    func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256
+
+    /// Appends ciphertext and tag to `output`.
+    ///
+    /// - Parameters:
+    ///   - key: `algorithm.keyByteCount` bytes.
+    ///   - nonce: 12 bytes, never used before with this key.
+    /// - Throws: `CryptoError` with `invalidLength` for a key or nonce of another length.
+    func seal(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
+        plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
+    ) throws
+
+    /// The plaintext of `ciphertext`, which ends in the 16-byte tag.
+    ///
+    /// - Throws: `CryptoError` with `authenticationFailure`, also for a ciphertext shorter than a tag;
+    ///   `invalidLength` for a key or nonce of the wrong length.
+    func open(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
+    ) throws -> [UInt8]
+
+    /// GenerateKeyPair().
+    func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey
+    /// DeserializePrivateKey(): 32 bytes, big-endian and in 1..<n for P-256, RFC 7748 for X25519.
+    ///
+    /// - Throws: `CryptoError` with `invalidPrivateKey`.
+    func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey
+    /// DeserializePublicKey(), with the checks of RFC 9180 section 7.1.4 that an import can make.
+    ///
+    /// - Throws: `CryptoError` with `invalidPublicKey`.
+    func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey
+
+    /// A fresh Ed25519 key.
+    func generateSigningKey() throws -> any SigningKey
+    /// An Ed25519 key from its 32-byte seed.
+    func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey
+    /// An Ed25519 public key from its 32 bytes.
+    func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey
+}
+
+/// HMAC-SHA256 under one key, for any number of messages one after the other. Not thread-safe.
+public protocol HMACSHA256: AnyObject {
+    /// Adds `bytes` to the message.
+    func update(_ bytes: Span<UInt8>)
+    /// Writes the 32-byte code to the front of `code` and begins the next message.
+    func finalize(into code: inout MutableSpan<UInt8>)
+}

@@ -1,0 +1,31 @@
+/// The Diffie-Hellman groups of RFC 9180 section 7.1 that pushcrypt offers.
+public enum DHGroup: Sendable, CaseIterable {
+    case p256
+    case x25519
+
+    /// Npk, the length in bytes of a serialised public key: SEC 1 uncompressed for P-256, RFC 7748 for X25519.
+    public var publicKeyByteCount: Int { self == .p256 ? 65 : 32 }
+    /// Nsk, the length in bytes of a serialised private key.
+    public static let privateKeyByteCount = 32
+    /// Ndh, the length in bytes of a shared secret: the x-coordinate for P-256.
+    public static let sharedSecretByteCount = 32
+}
+
+/// A public key that was validated when it was imported: on the curve, not the point at infinity.
+public protocol DHPublicKey: AnyObject, Sendable {
+    var group: DHGroup { get }
+    /// SerializePublicKey(), `group.publicKeyByteCount` bytes.
+    var serialized: [UInt8] { get }
+}
+
+/// A private key together with its public key.
+public protocol DHPrivateKey: AnyObject, Sendable {
+    var publicKey: any DHPublicKey { get }
+    /// SerializePrivateKey(), 32 bytes.
+    var serialized: SecretBytes { get throws }
+    /// DH(), 32 bytes.
+    ///
+    /// - Throws: `CryptoError` with `degenerateSharedSecret` for an all-zero result, `keyMismatch` for a key of
+    ///   another group or backend.
+    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes
+}

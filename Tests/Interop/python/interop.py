@@ -1,0 +1,93 @@
+"""JSON-lines driver of the reference: one request object per line on stdin, one response per line on stdout."""
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import traceback
+from importlib.metadata import version
+from typing import Any, Callable
+
+import pushcrypt_reference as pc
+
+Request = dict[str, Any]
+
+
+def seal(request: Request) -> dict[str, Any]:
+    """Seal `inner` to one record (a device's key where `device` is given with a master)."""
+    to = pc.for_device(pc.load_key(request["to"]), request.get("device"))
+    sign_with = request.get("sign_with")
+    outer = pc.seal(to, request["topic"], request["inner"], request["placeholder"], request["at"],
+                    expires=request.get("expires", pc.WINDOW), pad=request.get("pad", 128),
+                    limit=request.get("limit", pc.MAX_LIMIT), expose=request.get("expose", []),
+                    sign_with=pc.load_key(sign_with) if sign_with is not None else None)
+    return {"payload": outer.decode("utf-8")}
+
+
+def open_(request: Request) -> dict[str, Any]:
+    """Open `payload` or `payload_b64`; `trust`, also an empty list, pins sender keys."""
+    keys = [pc.for_device(pc.load_key(jwk), request.get("device")) for jwk in request["keys"]]
+    trust = request.get("trust")
+    pinned = [pc.load_key(jwk) for jwk in trust] if trust is not None else None
+    if "payload_b64" in request:
+        payload = base64.b64decode(request["payload_b64"], validate=True)
+    else:
+        payload = request["payload"].encode("utf-8", "surrogatepass")  # a lone surrogate becomes invalid UTF-8
+    opened = pc.open_payload(payload, keys, request["topic"], request["at"], pinned)
+    answer = {"inner": opened.inner, "id": opened.id, "iat": opened.iat, "exp": opened.exp}
+    return answer if opened.signed_by is None else {**answer, "signed_by": opened.signed_by}
+
+
+def kid(request: Request) -> dict[str, Any]:
+    """kid of a record that has none yet."""
+    return {"kid": pc.load_key(request["key"], require_kid=False).kid}
+
+
+def device_key(request: Request) -> dict[str, Any]:
+    """A device's own record."""
+    return {"key": pc.device_key(pc.load_key(request["key"]), request["device"]).record()}
+
+
+def generate(request: Request) -> dict[str, Any]:
+    """A fresh key and what the other side gets of it (for oct, where there is no public form, the record itself)."""
+    key = pc.generate(request["kind"], request.get("psk", False))
+    return {"private": key.record(), "public": key.record(private=False)}
+
+
+def versions(request: Request) -> dict[str, Any]:
+    """The libraries in use."""
+    return {"cryptography": version("cryptography"), "pyhpke": version("pyhpke")}
+
+
+OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
+    "seal": seal, "open": open_, "kid": kid, "device_key": device_key, "generate": generate, "version": versions,
+}
+
+
+def answer(line: bytes) -> dict[str, Any]:
+    """The response to one request line; nothing escapes."""
+    try:
+        request = json.loads(line.decode("utf-8"))
+        return OPERATIONS[request["op"]](request)
+    except pc.Refusal as refusal:
+        response: dict[str, Any] = {"error": refusal.code}
+        if refusal.detail:
+            response["detail"] = refusal.detail
+        if refusal.needed is not None:
+            response.update(needed=refusal.needed, available=refusal.available)
+        return response
+    except Exception:
+        traceback.print_exc(file=sys.stderr)
+        return {"error": "internalError"}
+
+
+def main() -> None:
+    """Answer until the end of input."""
+    for line in sys.stdin.buffer:
+        if line.strip():
+            sys.stdout.write(json.dumps(answer(line)) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
