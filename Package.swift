@@ -69,6 +69,7 @@ for target in package.targets where target.type != .system {
         // `Span` results of computed properties need it until the language has a spelling for lifetimes.
         .enableExperimentalFeature("Lifetimes"),
         .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
     if target.name != "PushCryptOpenSSL" {

@@ -30,4 +30,15 @@
 static const int pushcrypt_pkey_public_key = EVP_PKEY_PUBLIC_KEY;
 static const int pushcrypt_pkey_keypair = EVP_PKEY_KEYPAIR;
 
+// An OSSL_PARAM keeps the pointer to its name: a Swift String passed for it would be gone when the parameter is read.
+static inline OSSL_PARAM pushcrypt_param_public_key(const unsigned char *bytes, size_t count)
+{
+    return OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)bytes, count);
+}
+
+static inline OSSL_PARAM pushcrypt_param_private_key(const unsigned char *bytes, size_t count)
+{
+    return OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, (void *)bytes, count);
+}
+
 #endif

@@ -1,10 +1,10 @@
 #if canImport(CryptoKit)
-internal import Foundation
+import Foundation
 #else
-internal import FoundationEssentials
+import FoundationEssentials
 #endif
 
-internal import PushCryptPrimitives
+import PushCryptPrimitives
 
 extension Span where Element == UInt8 {
     /// Hands `body` the bytes where they lie: a copy would have to be wiped.

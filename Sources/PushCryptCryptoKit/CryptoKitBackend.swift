@@ -1,9 +1,9 @@
 #if canImport(CryptoKit)
-internal import CryptoKit
-internal import Foundation
+import CryptoKit
+import Foundation
 #else
-internal import Crypto
-internal import FoundationEssentials
+import Crypto
+import FoundationEssentials
 #endif
 
 public import PushCryptPrimitives

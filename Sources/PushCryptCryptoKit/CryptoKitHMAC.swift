@@ -1,12 +1,12 @@
 #if canImport(CryptoKit)
-internal import CryptoKit
-internal import Foundation
+import CryptoKit
+import Foundation
 #else
-internal import Crypto
-internal import FoundationEssentials
+import Crypto
+import FoundationEssentials
 #endif
 
-internal import PushCryptPrimitives
+import PushCryptPrimitives
 
 /// HMAC-SHA256; the keyed state is a value, so each message begins with a copy of it.
 final class CryptoKitHMAC: HMACSHA256 {

@@ -1,12 +1,12 @@
 #if canImport(CryptoKit)
-internal import CryptoKit
-internal import Foundation
+import CryptoKit
+import Foundation
 #else
-internal import Crypto
-internal import FoundationEssentials
+import Crypto
+import FoundationEssentials
 #endif
 
-internal import PushCryptPrimitives
+import PushCryptPrimitives
 
 final class P256PublicKey: DHPublicKey {
     fileprivate let key: P256.KeyAgreement.PublicKey

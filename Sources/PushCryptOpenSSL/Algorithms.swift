@@ -1,5 +1,5 @@
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 /// Algorithms fetched once for the process: an implicit fetch in every call takes a lock and doubles the cost.
 ///

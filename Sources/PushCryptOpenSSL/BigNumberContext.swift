@@ -1,5 +1,5 @@
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 /// Scratch numbers for curve arithmetic, reused by one thread.
 final class BigNumberContext {

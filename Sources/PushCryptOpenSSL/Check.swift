@@ -1,5 +1,5 @@
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 /// Throws unless `result` is OpenSSL's 1 for success.
 ///

@@ -1,5 +1,5 @@
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 /// One AEAD in one direction. The cipher is set once; each message sets key and nonce only, which is what makes a
 /// reused context cheap.

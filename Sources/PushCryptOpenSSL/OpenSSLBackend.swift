@@ -1,4 +1,4 @@
-internal import CPushCryptOpenSSL
+import CPushCryptOpenSSL
 public import PushCryptPrimitives
 
 /// The primitives of OpenSSL 3.

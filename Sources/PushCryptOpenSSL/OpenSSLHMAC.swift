@@ -1,5 +1,5 @@
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 /// HMAC-SHA256 (RFC 2104) over SHA-256 states that are hashed once per key and copied per message.
 ///

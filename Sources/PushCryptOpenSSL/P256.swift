@@ -1,5 +1,5 @@
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 // P-256 by EC_POINT_mul, which is what the EVP layer ends in as well, without the layer: keys are checked once, at
 // import, and not again in every derivation. EC_POINT_mul with a single scalar is OpenSSL's constant-time path: the

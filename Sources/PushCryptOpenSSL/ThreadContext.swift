@@ -6,8 +6,8 @@ import Glibc
 import Musl
 #endif
 
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 /// OpenSSL's working contexts of one thread, made at first use, reused for every message, freed with the thread.
 ///

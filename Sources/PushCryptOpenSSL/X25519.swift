@@ -1,5 +1,5 @@
-internal import CPushCryptOpenSSL
-internal import PushCryptPrimitives
+import CPushCryptOpenSSL
+import PushCryptPrimitives
 
 /// `@unchecked Sendable`: OpenSSL counts references atomically and an EVP_PKEY is not changed after it was made.
 final class X25519PublicKey: DHPublicKey, @unchecked Sendable {
@@ -125,22 +125,18 @@ final class X25519Importer {
         var key: OpaquePointer?
         let selection = scalar == nil ? pushcrypt_pkey_public_key : pushcrypt_pkey_keypair
         let result = publicKey.withUnsafeBufferPointer { publicBytes in
-            var parameters = [octets(OSSL_PKEY_PARAM_PUB_KEY, publicBytes)]
+            var parameters = [pushcrypt_param_public_key(publicBytes.baseAddress, publicBytes.count)]
             guard let scalar else {
                 parameters.append(OSSL_PARAM_construct_end())
                 return EVP_PKEY_fromdata(context, &key, selection, &parameters)
             }
             return scalar.bytes.withUnsafeBufferPointer { scalarBytes in
-                parameters.append(octets(OSSL_PKEY_PARAM_PRIV_KEY, scalarBytes))
+                parameters.append(pushcrypt_param_private_key(scalarBytes.baseAddress, scalarBytes.count))
                 parameters.append(OSSL_PARAM_construct_end())
                 return EVP_PKEY_fromdata(context, &key, selection, &parameters)
             }
         }
         try check(result, "EVP_PKEY_fromdata X25519")
         return try unwrap(key, "EVP_PKEY_fromdata X25519")
-    }
-
-    private static func octets(_ name: String, _ bytes: UnsafeBufferPointer<UInt8>) -> OSSL_PARAM {
-        OSSL_PARAM_construct_octet_string(name, UnsafeMutablePointer(mutating: bytes.baseAddress), bytes.count)
     }
 }

@@ -1,0 +1,60 @@
+import PushCryptHPKE
+package import PushCryptPrimitives
+
+extension Envelope {
+    /// - Parameters:
+    ///   - skid: the sender key that the payload names; its public half is `verificationKey`.
+    /// - Throws: `FailureClass`, `undecryptable` for whatever is wrong with the bytes.
+    package static func open(
+        _ sealed: [UInt8], with key: RecipientKey, signedBy sender: (skid: KeyID, key: any VerificationKey)?,
+        topic: Topic
+    ) throws(FailureClass) -> [UInt8] {
+        let info = contextInfo(
+            suite: key.suite, profile: key.profile(isSigned: sender != nil), kid: key.kid, skid: sender?.skid,
+            topic: topic)
+        let plaintext = try open(sealed, with: key, info: info)
+        guard let sender else { return plaintext }
+        guard plaintext.count >= MessageSignature.byteCount else { throw .undecryptable }
+        let message = plaintext.span.extracting(droppingFirst: MessageSignature.byteCount)
+        let input = MessageSignature.input(info: info, recipientName: try key.name(), message: message)
+        let signature = plaintext.span.extracting(first: MessageSignature.byteCount)
+        guard sender.key.isValid(signature, for: input.span) else { throw .undecryptable }
+        return Array(plaintext[MessageSignature.byteCount...])
+    }
+
+    private static func open(
+        _ sealed: [UInt8], with key: RecipientKey, info: [UInt8]
+    ) throws(FailureClass) -> [UInt8] {
+        do {
+            switch key.scheme {
+            case .hpke(let hpke, let privateKey, let psk):
+                return try hpke.open(sealed.span, with: privateKey, info: info.span, psk: psk)
+            case .shared(let scheme):
+                return try scheme.open(sealed.span, info: info)
+            }
+        } catch let error as CryptoError where error.code == .backendFailure {
+            throw .internalError
+        } catch {
+            throw .undecryptable
+        }
+    }
+}
+
+extension RecipientKey {
+    fileprivate func profile(isSigned: Bool) -> Profile {
+        var profile: Profile = isSigned ? .signed : []
+        if case .hpke(_, _, .some) = scheme { profile.insert(.psk) }
+        return profile
+    }
+
+    fileprivate func name() throws(FailureClass) -> [UInt8] {
+        switch scheme {
+        case .hpke(_, let privateKey, _):
+            guard let digest = try? backend.sha256(privateKey.publicKey.serialized.span) else {
+                throw .internalError
+            }
+            return digest
+        case .shared(let scheme): return scheme.recipientName()
+        }
+    }
+}

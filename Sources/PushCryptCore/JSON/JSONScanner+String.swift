@@ -1,0 +1,93 @@
+extension JSONScanner {
+    //  string = quotation-mark *char quotation-mark
+    //  char = unescaped / escape …
+    //  unescaped = %x20-21 / %x23-5B / %x5D-10FFFF
+    mutating func scanString() throws(JSONError) {
+        let start = position
+        var hasEscapes = false
+        position += 1
+        while true {
+            skipPlainASCII()
+            switch try nextByte() {
+            case UInt8(ascii: "\""):
+                position += 1
+                append(.string, from: start, hasEscapes: hasEscapes)
+                return
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                try scanEscape()
+            case 0x80...:
+                try scanMultibyteCharacter()
+            default:
+                throw unexpectedByte()
+            }
+        }
+    }
+
+    private mutating func skipPlainASCII() {
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return }
+            position += 1
+        }
+    }
+
+    //  escape ( %x22 / %x5C / %x2F / %x62 / %x66 / %x6E / %x72 / %x74 / %x75 4HEXDIG )
+    private mutating func scanEscape() throws(JSONError) {
+        let start = position
+        position += 1
+        guard try nextByte() == UInt8(ascii: "u") else {
+            guard JSONEscape.byte(for: bytes[position]) != nil else { throw unexpectedByte() }
+            position += 1
+            return
+        }
+        let unit = try scanCodeUnit()
+        guard UTF16.isSurrogate(unit) else { return }
+        // To represent an extended character that is not in the Basic Multilingual Plane, the character is
+        // represented as a 12-character sequence, encoding the UTF-16 surrogate pair.
+        let loneSurrogate = JSONError(.loneSurrogate, at: start)
+        guard UTF16.isLeadSurrogate(unit), try nextByte() == UInt8(ascii: "\\") else { throw loneSurrogate }
+        position += 1
+        guard try nextByte() == UInt8(ascii: "u") else { throw loneSurrogate }
+        guard UTF16.isTrailSurrogate(try scanCodeUnit()) else { throw loneSurrogate }
+    }
+
+    /// `u` and four hexadecimal digits.
+    private mutating func scanCodeUnit() throws(JSONError) -> UInt16 {
+        position += 1
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = JSONEscape.hexadecimalValue(of: try nextByte()) else { throw unexpectedByte() }
+            unit = unit << 4 | digit
+            position += 1
+        }
+        return unit
+    }
+
+    //  UTF8-2 = %xC2-DF UTF8-tail                                              RFC 3629, section 4
+    //  UTF8-3 = %xE0 %xA0-BF UTF8-tail / %xE1-EC 2( UTF8-tail ) /
+    //           %xED %x80-9F UTF8-tail / %xEE-EF 2( UTF8-tail )
+    //  UTF8-4 = %xF0 %x90-BF 2( UTF8-tail ) / %xF1-F3 3( UTF8-tail ) /
+    //           %xF4 %x80-8F 2( UTF8-tail )
+    mutating func scanMultibyteCharacter() throws(JSONError) {
+        let start = position
+        let tailCount: Int
+        var expected: ClosedRange<UInt8> = 0x80...0xBF
+        switch bytes[start] {
+        case 0xC2...0xDF: tailCount = 1
+        case 0xE0: (tailCount, expected) = (2, 0xA0...0xBF)
+        case 0xED: (tailCount, expected) = (2, 0x80...0x9F)
+        case 0xE1...0xEF: tailCount = 2
+        case 0xF0: (tailCount, expected) = (3, 0x90...0xBF)
+        case 0xF1...0xF3: tailCount = 3
+        case 0xF4: (tailCount, expected) = (3, 0x80...0x8F)
+        default: throw JSONError(.invalidUTF8, at: start)
+        }
+        position += 1
+        for _ in 0..<tailCount {
+            guard expected.contains(try nextByte()) else { throw JSONError(.invalidUTF8, at: start) }
+            expected = 0x80...0xBF
+            position += 1
+        }
+    }
+}

@@ -1,0 +1,152 @@
+/// One pass over a text that checks every rule and writes the tape.
+///
+/// No recursion: the way out of nested containers is kept in their own nodes (``JSONNode/next``).
+struct JSONScanner {
+    let bytes: [UInt8]
+    private(set) var tape: [JSONNode] = []
+    var position = 0
+
+    /// Tape index of the innermost container that is still open; means nothing while `depth` is 0.
+    private var container = 0
+    private var depth = 0
+
+    /// - Parameter bytes: at most ``JSONText/maximumCount``.
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        // Payloads have a value or a name every 9 bytes or so.
+        tape.reserveCapacity(bytes.count / 8 + 4)
+    }
+
+    //  JSON-text = ws value ws
+    mutating func scanText() throws(JSONError) {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw JSONError(.byteOrderMark, at: 0) }
+        skipWhiteSpace()
+        var isValueComplete = try scanValue()
+        while !isValueComplete || depth > 0 {
+            isValueComplete = isValueComplete ? try scanSeparator() : try scanValue()
+        }
+        skipWhiteSpace()
+        guard position == bytes.count else { throw JSONError(.trailingBytes, at: position) }
+    }
+
+    //  value = false / null / true / object / array / number / string
+    /// - Returns: whether the value is complete; `false` inside an array or object that isn't empty.
+    private mutating func scanValue() throws(JSONError) -> Bool {
+        switch try nextByte() {
+        case UInt8(ascii: "\""): try scanString()
+        case UInt8(ascii: "{"): return try open(.object)
+        case UInt8(ascii: "["): return try open(.array)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try scanNumber()
+        case UInt8(ascii: "t"): try scanLiteral("true", .boolean)
+        case UInt8(ascii: "f"): try scanLiteral("false", .boolean)
+        case UInt8(ascii: "n"): try scanLiteral("null", .null)
+        default: throw unexpectedByte()
+        }
+        return true
+    }
+
+    //  object = begin-object [ member *( value-separator member ) ] end-object
+    //  array = begin-array [ value *( value-separator value ) ] end-array
+    private mutating func open(_ kind: JSONValue.Kind) throws(JSONError) -> Bool {
+        guard depth < JSONText.maximumDepth else { throw JSONError(.tooDeep, at: position) }
+        let enclosing = container
+        container = tape.count
+        depth += 1
+        tape.append(
+            JSONNode(start: UInt32(position), end: 0, next: UInt32(enclosing), kind: kind, hasEscapes: false))
+        position += 1
+        skipWhiteSpace()
+        if try nextByte() == closingByte(of: kind) {
+            try close()
+            return true
+        }
+        if kind == .object { try scanName() }
+        return false
+    }
+
+    /// What follows a value inside a container: the separator, with the next member's name, or the end.
+    private mutating func scanSeparator() throws(JSONError) -> Bool {
+        skipWhiteSpace()
+        let kind = tape[container].kind
+        switch try nextByte() {
+        case UInt8(ascii: ","):
+            position += 1
+            skipWhiteSpace()
+            if kind == .object { try scanName() }
+            return false
+        case closingByte(of: kind):
+            try close()
+            return true
+        default:
+            throw unexpectedByte()
+        }
+    }
+
+    private mutating func close() throws(JSONError) {
+        position += 1
+        let enclosing = Int(tape[container].next)
+        tape[container].end = UInt32(position)
+        tape[container].next = UInt32(tape.count)
+        if tape[container].kind == .object { try refuseDuplicateNames(in: container) }
+        container = enclosing
+        depth -= 1
+    }
+
+    private func closingByte(of kind: JSONValue.Kind) -> UInt8 {
+        kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")
+    }
+
+    //  member = string name-separator value
+    private mutating func scanName() throws(JSONError) {
+        guard try nextByte() == UInt8(ascii: "\"") else { throw unexpectedByte() }
+        try scanString()
+        skipWhiteSpace()
+        guard try nextByte() == UInt8(ascii: ":") else { throw unexpectedByte() }
+        position += 1
+        skipWhiteSpace()
+    }
+
+    private mutating func scanLiteral(_ literal: String, _ kind: JSONValue.Kind) throws(JSONError) {
+        let start = position
+        for byte in literal.utf8 {
+            guard try nextByte() == byte else { throw unexpectedByte() }
+            position += 1
+        }
+        append(kind, from: start)
+    }
+
+    //  ws = *( %x20 / %x09 / %x0A / %x0D )
+    private mutating func skipWhiteSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    /// Puts a value without children, which ends at `position`, on the tape.
+    mutating func append(_ kind: JSONValue.Kind, from start: Int, hasEscapes: Bool = false) {
+        let next = UInt32(tape.count + 1)
+        tape.append(
+            JSONNode(start: UInt32(start), end: UInt32(position), next: next, kind: kind, hasEscapes: hasEscapes))
+    }
+
+    func nextByte() throws(JSONError) -> UInt8 {
+        guard position < bytes.count else { throw JSONError(.truncated, at: bytes.count) }
+        return bytes[position]
+    }
+
+    /// The byte at `position` can't stand there. Says so of its UTF-8 sequence first, where that is invalid.
+    func unexpectedByte() -> JSONError {
+        if bytes[position] >= 0x80 {
+            var ahead = self
+            do {
+                try ahead.scanMultibyteCharacter()
+            } catch {
+                if error.code == .invalidUTF8 { return error }
+            }
+        }
+        return JSONError(.syntax, at: position)
+    }
+}

@@ -1,0 +1,151 @@
+package import PushCryptPrimitives
+
+/// Reading key records (RFC 7517, RFC 7518 section 6, RFC 8037).
+///
+/// | record    | members                                                                  |
+/// | --------- | ------------------------------------------------------------------------ |
+/// | suite 1   | kty "EC", crv "P-256", x, y, [d], alg "HPKE-7", kid, [psk]               |
+/// | suite 2   | kty "OKP", crv "X25519", x, [d], alg "HPKE-3", kid, [psk]                |
+/// | suite 4   | kty "oct", k, alg "HKDF-A256GCM", kid, [device]                          |
+/// | sender    | kty "OKP", crv "Ed25519", x, [d], alg "Ed25519", kid                     |
+///
+/// Other members are ignored, as RFC 7517 section 4 asks.
+extension KeyRecord {
+    /// - Throws: `KeyError`.
+    package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
+        let reader = try JWKReader(jwk, backend: backend)
+        let material =
+            switch (reader.kty, reader.crv) {
+            case ("EC", "P-256"): try reader.recipientP256()
+            case ("OKP", "X25519"): try reader.recipientX25519()
+            case ("OKP", "Ed25519"): try reader.sender()
+            case ("oct", nil): try reader.shared()
+            default: throw KeyError(.unsupportedKey, "kty and crv name a kind of key that pushcrypt doesn't offer")
+            }
+        // A device's key bears the kid of its master, which can't be computed from it.
+        let isDeviceKey = if case .shared(_, .some) = material { true } else { false }
+        if !isDeviceKey {
+            let computed = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
+            guard computed == reader.kid else {
+                throw KeyError(.kidMismatch, "kid is \(reader.kid), but the key's thumbprint gives \(computed)")
+            }
+        }
+        self.init(kid: reader.kid, material: material, backend: backend)
+    }
+}
+
+private struct JWKReader {
+    let jwk: JSONValue
+    let backend: any CryptoBackend
+    let kty: String
+    let crv: String?
+    let kid: KeyID
+
+    init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
+        guard jwk.kind == .object, let kty = jwk["kty"]?.string else {
+            throw KeyError(.malformed, "not a JWK: there is no kty")
+        }
+        guard let kid = jwk["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
+            throw KeyError(.malformed, "kid is missing or not \(KeyID.characterCount) characters of base64url")
+        }
+        self.jwk = jwk
+        self.backend = backend
+        self.kty = kty
+        self.kid = kid
+        crv = jwk["crv"]?.string
+    }
+
+    func recipientP256() throws -> KeyRecord.Material {
+        try requireAlgorithm("HPKE-7")
+        let x = try bytes("x", count: 32)
+        let y = try bytes("y", count: 32)
+        return try recipient(.p256, [4] + x + y)
+    }
+
+    func recipientX25519() throws -> KeyRecord.Material {
+        try requireAlgorithm("HPKE-3")
+        let x = try bytes("x", count: 32)
+        guard Field25519.isCanonical(x) else { throw invalid("x is not below 2^255 - 19") }
+        return try recipient(.x25519, x)
+    }
+
+    private func recipient(_ group: DHGroup, _ point: [UInt8]) throws -> KeyRecord.Material {
+        try refuse("device")
+        let publicKey = try reportingInvalidKey { try backend.publicKey(group, point.span) }
+        let privateKey = try secret("d").map { d in
+            let key = try reportingInvalidKey { try backend.privateKey(group, d.bytes) }
+            guard key.publicKey.serialized == point else { throw invalid("d is not the private key of this public key") }
+            return key
+        }
+        return .recipient(publicKey: publicKey, privateKey: privateKey, psk: try secret("psk"))
+    }
+
+    func sender() throws -> KeyRecord.Material {
+        try requireAlgorithm("Ed25519")
+        try refuse("psk")
+        try refuse("device")
+        let x = try bytes("x", count: 32)
+        guard !Ed25519Points.hasSmallOrder(x), Field25519.isCanonical(Ed25519Points.withoutSign(x)) else {
+            throw invalid("x is a point of small order or not canonical")
+        }
+        let publicKey = try reportingInvalidKey { try backend.verificationKey(x.span) }
+        let privateKey = try secret("d").map { d in
+            let key = try reportingInvalidKey { try backend.signingKey(d.bytes) }
+            guard key.publicKey.serialized == x else { throw invalid("d is not the private key of this public key") }
+            return key
+        }
+        return .sender(publicKey: publicKey, privateKey: privateKey)
+    }
+
+    func shared() throws -> KeyRecord.Material {
+        try requireAlgorithm("HKDF-A256GCM")
+        try refuse("psk")
+        guard let k = try secret("k") else { throw KeyError(.malformed, "key \(kid): k is missing") }
+        guard let device = jwk["device"] else { return .shared(k, device: nil) }
+        guard let id = device.string else { throw KeyError(.malformed, "key \(kid): device is not a string") }
+        return .shared(k, device: try DeviceID(id))
+    }
+
+    private func requireAlgorithm(_ name: String) throws {
+        guard jwk["alg"]?.string == name else {
+            throw KeyError(.unsupportedKey, "key \(kid): alg is not \"\(name)\", the one for this kind of key")
+        }
+    }
+
+    private func refuse(_ member: String) throws {
+        guard jwk[member] == nil else {
+            throw KeyError(.malformed, "key \(kid): a key of this kind has no \(member)")
+        }
+    }
+
+    private func bytes(_ member: String, count: Int) throws -> [UInt8] {
+        guard let text = jwk[member]?.utf8, let bytes = Base64URL.decode(text), bytes.count == count else {
+            throw KeyError(.malformed, "key \(kid): \(member) is missing or not \(count) bytes of base64url")
+        }
+        return bytes
+    }
+
+    /// All the secrets of these records have 32 bytes.
+    private func secret(_ member: String) throws -> SecretBytes? {
+        guard let value = jwk[member] else { return nil }
+        guard let text = value.utf8, let secret = Base64URL.decodeSecret(text),
+            secret.count == KeyRecord.secretByteCount
+        else {
+            throw KeyError(
+                .malformed, "key \(kid): \(member) is not \(KeyRecord.secretByteCount) bytes of base64url")
+        }
+        return secret
+    }
+
+    private func invalid(_ reason: String) -> KeyError {
+        KeyError(.invalidKey, "key \(kid): \(reason)")
+    }
+
+    private func reportingInvalidKey<Key>(_ body: () throws -> Key) throws -> Key {
+        do {
+            return try body()
+        } catch let error as CryptoError where error.code != .backendFailure {
+            throw invalid(error.reason)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package import PushCryptPrimitives
+
+/// One key as a JWK holds it (PROTOCOL section 3, "Key records"): parsed, checked against its `kid`, ready for use.
+package struct KeyRecord: Sendable {
+    package enum Material: Sendable {
+        /// Suite 1 or 2. `psk` has 32 bytes.
+        case recipient(publicKey: any DHPublicKey, privateKey: (any DHPrivateKey)?, psk: SecretBytes?)
+        /// Suite 4, 32 bytes: a master or bare shared secret or, with `device`, the key of that device.
+        case shared(SecretBytes, device: DeviceID?)
+        /// Ed25519.
+        case sender(publicKey: any VerificationKey, privateKey: (any SigningKey)?)
+    }
+
+    package let kid: KeyID
+    package let material: Material
+    let backend: any CryptoBackend
+
+    /// Bytes of a shared secret and of a psk.
+    package static let secretByteCount = 32
+
+    package var kind: KeyKind {
+        switch material {
+        case .recipient: .recipient
+        case .shared: .shared
+        case .sender: .sender
+        }
+    }
+
+    /// Whether the record holds the private half of a key pair.
+    package var isPrivateAsymmetric: Bool {
+        switch material {
+        case .recipient(_, let privateKey, _): privateKey != nil
+        case .sender(_, let privateKey): privateKey != nil
+        case .shared: false
+        }
+    }
+
+    package var hasPSK: Bool {
+        if case .recipient(_, _, .some) = material { true } else { false }
+    }
+}
+
+/// What a key is for.
+public struct KeyKind: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init?(rawValue: String) {
+        guard ["recipient", "shared", "sender"].contains(rawValue) else { return nil }
+        self.rawValue = rawValue
+    }
+
+    private init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// A key pair that messages are sealed to (suites 1 and 2).
+    public static let recipient = KeyKind("recipient")
+    /// A shared secret, or the master of many devices' secrets (suite 4).
+    public static let shared = KeyKind("shared")
+    /// A key pair that signs messages (Ed25519).
+    public static let sender = KeyKind("sender")
+}
+
+extension KeyRecord {
+    /// A fresh key from the backend's CSPRNG.
+    ///
+    /// - Parameters:
+    ///   - group: for a recipient.
+    ///   - psk: whether the recipient's record gets a pre-shared key.
+    package static func generate(
+        _ kind: KeyKind, group: DHGroup = .p256, psk: Bool = false, backend: any CryptoBackend
+    ) throws -> KeyRecord {
+        let material: Material
+        switch kind {
+        case .sender:
+            let key = try backend.generateSigningKey()
+            material = .sender(publicKey: key.publicKey, privateKey: key)
+        case .shared:
+            material = .shared(try backend.randomSecret(count: secretByteCount), device: nil)
+        default:
+            let key = try backend.generateKeyPair(group)
+            let secret = psk ? try backend.randomSecret(count: secretByteCount) : nil
+            material = .recipient(publicKey: key.publicKey, privateKey: key, psk: secret)
+        }
+        let kid = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
+        return KeyRecord(kid: kid, material: material, backend: backend)
+    }
+
+    /// The record without the private half; a psk stays unless it is taken out too.
+    package func publicRecord(keepingPSK: Bool) -> KeyRecord {
+        switch material {
+        case .recipient(let publicKey, _, let psk):
+            let kept: Material = .recipient(publicKey: publicKey, privateKey: nil, psk: keepingPSK ? psk : nil)
+            return KeyRecord(kid: kid, material: kept, backend: backend)
+        case .sender(let publicKey, _):
+            return KeyRecord(kid: kid, material: .sender(publicKey: publicKey, privateKey: nil), backend: backend)
+        case .shared:
+            return self
+        }
+    }
+
+    /// The key of one device of this master.
+    ///
+    /// ```
+    /// K_device = HKDF-SHA256(ikm: master, salt: empty,
+    ///                        info: "pushcrypt/1 device" || 0x00 || lp16(kid) || lp16(device id), 32)
+    /// ```
+    /// A record that is a device's own already stands for that device alone and derives nothing.
+    ///
+    /// - Throws: `KeyError` with `wrongKind` for a key of another suite, `wrongDevice` for another device's key.
+    package func deviceRecord(_ id: DeviceID) throws -> KeyRecord {
+        guard case .shared(let master, let device) = material else {
+            throw KeyError(.wrongKind, "key \(kid) is not a shared key: device ids belong to shared keys only")
+        }
+        if let device {
+            guard device == id else {
+                throw KeyError(.wrongDevice, "key \(kid) is the key of another device and derives no further keys")
+            }
+            return self
+        }
+        var info = Array("pushcrypt/1 device".utf8) + [0]
+        appendLengthPrefixed(kid.description, to: &info)
+        appendLengthPrefixed(id.description, to: &info)
+        let prk = HKDF.extract(salt: .init(), ikm: master.bytes, backend: backend)
+        let key = try HKDF.expand(
+            backend.hmacSHA256(key: prk.bytes), info: info.span, count: Self.secretByteCount)
+        return KeyRecord(kid: kid, material: .shared(key, device: id), backend: backend)
+    }
+}

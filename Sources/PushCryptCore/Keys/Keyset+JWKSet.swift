@@ -1,0 +1,122 @@
+package import PushCryptPrimitives
+
+/// JWK sets (RFC 7517 section 5) with the lifecycle beside the keys.
+///
+/// ```
+/// {"keys": [JWK, ...],
+///  "pushcrypt": {"seq": n, ["updatedAt": TIME,]
+///                "keys": {kid: {["createdAt"], ["activatesAt"], ["retiresAt"], ["expiresAt"], ["revokedAt"],
+///                               ["psk": true]}}}}
+/// ```
+/// Times are RFC 3339. `updatedAt` and `createdAt` stand in private files only. A set without the `pushcrypt` member,
+/// and a JWK that stands alone, is one key that always seals and opens.
+extension Keyset {
+    /// Reads one JWK or a JWK set.
+    ///
+    /// - Throws: `KeyError`.
+    public init(json: [UInt8]) throws {
+        try self.init(json: json, backend: DefaultBackend.shared)
+    }
+
+    package init(json: [UInt8], backend: any CryptoBackend) throws {
+        let root: JSONValue
+        do {
+            root = try JSONText(json).root
+        } catch {
+            throw KeyError(.malformed, "not a JSON text: \(error)")
+        }
+        guard let keys = root["keys"] else {
+            try self.init([Entry(try KeyRecord(root, backend: backend), .always)])
+            return
+        }
+        guard keys.kind == .array else { throw KeyError(.malformed, "keys is not an array") }
+        let records = try keys.elements.map { try KeyRecord($0, backend: backend) }
+        guard let member = root["pushcrypt"] else {
+            guard records.count == 1 else {
+                throw KeyError(
+                    .malformed, "a set of \(records.count) keys without a pushcrypt member doesn't say which one seals")
+            }
+            try self.init([Entry(records[0], .always)])
+            return
+        }
+        guard let sequence = member["seq"]?.protocolInteger, let lifecycles = member["keys"],
+            lifecycles.kind == .object
+        else {
+            throw KeyError(.malformed, "the set's pushcrypt member has no seq or no keys")
+        }
+        let entries = try records.map { record in
+            guard let lifecycle = lifecycles[record.kid.description] else {
+                throw KeyError(.malformed, "the set's pushcrypt member says nothing of key \(record.kid)")
+            }
+            return try Entry(record, reading: lifecycle)
+        }
+        try self.init(entries, sequence: sequence, updatedAt: try member.time("updatedAt"))
+    }
+
+    /// The set as a JWK set, with whatever secret parts it has. Whoever holds the result wipes it.
+    ///
+    /// - Parameter withHistory: whether `updatedAt` and `createdAt` are written: in private files.
+    package func jwkSet(withHistory: Bool) throws -> [UInt8] {
+        var output = [UInt8]()
+        output.reserveCapacity(256 + entries.count * (KeyRecord.maximumJWKByteCount + 256))
+        output += "{\n  \"keys\": [\n    ".utf8
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { output += ",\n    ".utf8 }
+            try entry.record.appendJWK(to: &output)
+        }
+        output += "\n  ],\n  \"pushcrypt\": {\"seq\": \(sequence), ".utf8
+        if withHistory, let updatedAt {
+            output += "\"updatedAt\": \"\(updatedAt)\", ".utf8
+        }
+        output += "\"keys\": {\n    ".utf8
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { output += ",\n    ".utf8 }
+            output += "\"\(entry.record.kid)\": {\(entry.members(withHistory: withHistory))}".utf8
+        }
+        output += "\n  }}\n}\n".utf8
+        return output
+    }
+}
+
+extension KeyLifecycle {
+    /// Of a key that came without one.
+    fileprivate static let always = KeyLifecycle(activatesAt: UnixTime(0))
+}
+
+extension Keyset.Entry {
+    fileprivate init(_ record: KeyRecord, reading member: JSONValue) throws {
+        let lifecycle = KeyLifecycle(
+            createdAt: try member.time("createdAt"), activatesAt: try member.time("activatesAt"),
+            retiresAt: try member.time("retiresAt"), expiresAt: try member.time("expiresAt"),
+            revokedAt: try member.time("revokedAt"))
+        var demandsPSK = record.hasPSK
+        if let psk = member["psk"] {
+            guard psk.boolean == true, record.kind == .recipient else {
+                throw KeyError(.malformed, "key \(record.kid): psk in the set's pushcrypt member is not true")
+            }
+            demandsPSK = true
+        }
+        self.init(record, lifecycle, demandsPSK: demandsPSK)
+    }
+
+    fileprivate func members(withHistory: Bool) -> String {
+        let times = [
+            ("createdAt", withHistory ? lifecycle.createdAt : nil), ("activatesAt", lifecycle.activatesAt),
+            ("retiresAt", lifecycle.retiresAt), ("expiresAt", lifecycle.expiresAt), ("revokedAt", lifecycle.revokedAt),
+        ]
+        var members = times.compactMap { name, time in time.map { "\"\(name)\": \"\($0)\"" } }
+        if demandsPSK { members.append("\"psk\": true") }
+        return members.joined(separator: ", ")
+    }
+}
+
+extension JSONValue {
+    /// - Throws: `KeyError` with `malformed` for anything but an RFC 3339 string.
+    fileprivate func time(_ name: String) throws -> UnixTime? {
+        guard let value = self[name] else { return nil }
+        guard let time = value.string.flatMap(UnixTime.init(rfc3339:)) else {
+            throw KeyError(.malformed, "\(name) is not an RFC 3339 time")
+        }
+        return time
+    }
+}

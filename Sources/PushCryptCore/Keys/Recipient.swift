@@ -1,0 +1,85 @@
+import PushCryptHPKE
+package import PushCryptPrimitives
+
+/// Whom a sender seals to: a device's public key, with its psk if it has one, or a shared key.
+///
+/// The key is parsed and checked once, here; keep the value for as long as you send to the device.
+public struct Recipient: Sendable {
+    public let kid: KeyID
+    public let suite: Suite
+    let scheme: Scheme
+    package let backend: any CryptoBackend
+
+    enum Scheme: Sendable {
+        case hpke(HPKE, any DHPublicKey, PSK?)
+        case shared(SharedSecretScheme)
+    }
+
+    /// Reads a recipient's record as an app uploads it, or a shared key: a JWK.
+    ///
+    /// - Parameter jwk: UTF-8 JSON. A private asymmetric key is refused: a backend has no business with one.
+    /// - Throws: `KeyError`.
+    public init(jwk: some Collection<UInt8>) throws {
+        try self.init(jwk: jwk, backend: DefaultBackend.shared)
+    }
+
+    package init(jwk: some Collection<UInt8>, backend: any CryptoBackend) throws {
+        let keyset = try Keyset(json: Array(jwk), backend: backend)
+        guard keyset.keyIDs.count == 1, let entry = keyset.entry(keyset.keyIDs[0]) else {
+            throw KeyError(.malformed, "a set of several keys: choose with Keyset.recipient(at:)")
+        }
+        try self.init(entry)
+    }
+
+    package init(_ entry: Keyset.Entry) throws {
+        let record = entry.record
+        guard !record.isPrivateAsymmetric else {
+            throw KeyError(.wrongKind, "key \(record.kid) is a private key: seal to the public one")
+        }
+        if entry.demandsPSK, !record.hasPSK {
+            throw KeyError(
+                .pskMissing, "key \(record.kid) demands a psk: use the registration record, not the published set")
+        }
+        kid = record.kid
+        backend = record.backend
+        switch record.material {
+        case .recipient(let publicKey, _, let psk):
+            suite = publicKey.group.suite
+            let id = Array(record.kid.utf8)
+            scheme = .hpke(
+                .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: id) })
+        case .shared(let secret, _):
+            suite = .shared
+            scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
+        case .sender:
+            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key: it signs, nothing is sealed to it")
+        }
+    }
+}
+
+extension Keyset {
+    /// The recipient to seal to at `time`: the primary key, which must not be private.
+    ///
+    /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`, `pskMissing`.
+    public func recipient(at time: UnixTime) throws -> Recipient {
+        try Recipient(try sealingEntry(at: time))
+    }
+
+    package func sealingEntry(at time: UnixTime) throws -> Entry {
+        guard let entry = primary(at: time) else {
+            throw KeyError(.noKeySeals, "none of the \(keyIDs.count) keys seals at \(time)")
+        }
+        return entry
+    }
+}
+
+extension HPKE {
+    private static let p256 = HPKE(group: .p256, backend: DefaultBackend.shared)
+    private static let x25519 = HPKE(group: .x25519, backend: DefaultBackend.shared)
+
+    /// The ciphersuite's value, made once for the platform's backend.
+    static func shared(_ group: DHGroup, backend: any CryptoBackend) -> HPKE {
+        guard backend.name == DefaultBackend.shared.name else { return HPKE(group: group, backend: backend) }
+        return group == .p256 ? p256 : x25519
+    }
+}

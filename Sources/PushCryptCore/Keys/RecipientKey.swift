@@ -1,0 +1,39 @@
+import PushCryptHPKE
+import PushCryptPrimitives
+
+/// What a recipient opens with: its private key, with its psk if it has one, or a shared key.
+public struct RecipientKey: Sendable {
+    public let kid: KeyID
+    public let suite: Suite
+    let scheme: Scheme
+    let backend: any CryptoBackend
+
+    enum Scheme: Sendable {
+        case hpke(HPKE, any DHPrivateKey, PSK?)
+        case shared(SharedSecretScheme)
+    }
+
+    /// - Throws: `KeyError` with `wrongKind` for a public key or a sender's, `pskMissing`.
+    package init(_ entry: Keyset.Entry) throws {
+        let record = entry.record
+        if entry.demandsPSK, !record.hasPSK {
+            throw KeyError(.pskMissing, "key \(record.kid) demands a psk that its record doesn't hold")
+        }
+        kid = record.kid
+        backend = record.backend
+        switch record.material {
+        case .recipient(let publicKey, let privateKey?, let psk):
+            suite = publicKey.group.suite
+            let id = Array(record.kid.utf8)
+            scheme = .hpke(
+                .shared(publicKey.group, backend: backend), privateKey, try psk.map { try PSK($0, id: id) })
+        case .shared(let secret, _):
+            suite = .shared
+            scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
+        case .recipient:
+            throw KeyError(.wrongKind, "key \(record.kid) is a public key: opening needs the private one")
+        case .sender:
+            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key: it signs, nothing is sealed to it")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package import PushCryptPrimitives
+
+/// The key that a backend signs with (profile "signed").
+public struct SenderKey: Sendable {
+    /// `skid` on the wire.
+    public let kid: KeyID
+    let key: any SigningKey
+
+    /// Reads a sender's private key: a JWK.
+    ///
+    /// - Throws: `KeyError`.
+    public init(jwk: some Collection<UInt8>) throws {
+        let keyset = try Keyset(json: Array(jwk))
+        guard keyset.keyIDs.count == 1, let entry = keyset.entry(keyset.keyIDs[0]) else {
+            throw KeyError(.malformed, "a set of several keys: choose with Keyset.senderKey(at:)")
+        }
+        try self.init(entry)
+    }
+
+    package init(_ entry: Keyset.Entry) throws {
+        guard case .sender(_, let key?) = entry.record.material else {
+            throw KeyError(.wrongKind, "key \(entry.record.kid) is not a sender's private key")
+        }
+        kid = entry.record.kid
+        self.key = key
+    }
+}
+
+extension Keyset {
+    /// The key to sign with at `time`.
+    ///
+    /// - Throws: `KeyError` with `noKeySeals` or `wrongKind`.
+    public func senderKey(at time: UnixTime) throws -> SenderKey {
+        try SenderKey(try sealingEntry(at: time))
+    }
+}
+
+/// The sender keys that a recipient has pinned.
+public struct TrustedSenders: Sendable {
+    private let keyset: Keyset
+
+    /// Reads the published JWK set of a backend's sender keys.
+    ///
+    /// - Throws: `KeyError`.
+    public init(json: [UInt8]) throws {
+        try self.init(try Keyset(json: json))
+    }
+
+    /// - Throws: `KeyError` with `wrongKind` for keys that aren't senders'.
+    public init(_ keyset: Keyset) throws {
+        guard keyset.kind == .sender else {
+            throw KeyError(.wrongKind, "the set holds \(keyset.kind.rawValue) keys; trusted are sender keys")
+        }
+        self.keyset = keyset
+    }
+
+    /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`. A revoked key verifies nothing, whatever
+    ///   time a message claims for itself.
+    package func verificationKey(_ skid: KeyID, at time: UnixTime) throws(FailureClass) -> any VerificationKey {
+        switch keyset.openingEntry(skid, at: time) {
+        case .found(let entry):
+            guard case .sender(let key, _) = entry.record.material else { throw .unknownKey }
+            return key
+        case .notFound: throw .unknownKey
+        case .expired: throw .keyExpired
+        case .revoked: throw .keyRevoked
+        }
+    }
+}

@@ -1,0 +1,10 @@
+/// Whether an alert has text: the system shows the original alert in place of a result without any.
+package enum AlertText {
+    private static let members = ["title", "subtitle", "body", "loc-key", "title-loc-key"]
+
+    package static func isPresent(in alert: JSONValue?) -> Bool {
+        guard let alert else { return false }
+        if let text = alert.utf8 { return !text.isEmpty }
+        return members.contains { name in alert[name]?.utf8.map { !$0.isEmpty } ?? false }
+    }
+}

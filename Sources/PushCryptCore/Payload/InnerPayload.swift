@@ -1,0 +1,52 @@
+/// The payload that the user should see: an ordinary APNs payload, kept byte for byte.
+package struct InnerPayload: Sendable {
+    package let text: JSONText
+
+    /// What can be wrong with one.
+    package struct Flaw: Error, Equatable, Sendable {
+        package let reason: String
+    }
+
+    /// - Throws: `JSONError` for bytes that aren't strict JSON, `Flaw` for JSON that isn't an alert payload.
+    package init(json: [UInt8]) throws {
+        let text = try JSONText(json)
+        guard text.root.kind == .object else { throw Flaw(reason: "the payload is not a JSON object") }
+        guard let aps = text.root["aps"], aps.kind == .object else {
+            throw Flaw(reason: "the payload has no aps object")
+        }
+        guard AlertText.isPresent(in: aps["alert"]) else {
+            throw Flaw(reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key: there is nothing to show")
+        }
+        self.text = text
+    }
+
+    package var aps: JSONValue? { text.root["aps"] }
+
+    /// The header that sealing added; nil if there is none or it breaks a rule.
+    package var header: MessageHeader? { MessageHeader(text.root[MessageHeader.name]) }
+
+    /// The message with `header`, not padded yet.
+    ///
+    /// - Throws: `Flaw` when the payload has a `pushcrypt` member of its own.
+    package func message(with header: MessageHeader) throws -> [UInt8] {
+        guard text.root[MessageHeader.name] == nil else {
+            throw Flaw(reason: "the payload already has a pushcrypt member: was it sealed before?")
+        }
+        return try text.appendingToRoot(rawMember: header.rawMember)
+    }
+
+    /// The payload as its sender wrote it.
+    package var withoutHeader: [UInt8] { text.removingFromRoot(MessageHeader.name) }
+
+    /// The inner payload of an opened message.
+    ///
+    /// - Throws: `FailureClass.malformed`.
+    package init(message: [UInt8]) throws(FailureClass) {
+        let end = message.lastIndex { $0 != paddingByte } ?? message.startIndex
+        do {
+            try self.init(json: Array(message[...end]))
+        } catch {
+            throw .malformed
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import PushCryptCore
+
+/// What is shown when a push can't be restored: the placeholder that came with it or, where there is none to show or
+/// the payload wasn't sealed at all, the app's own text. Nothing else of the outer payload is used.
+public struct Fallback: Sendable {
+    private let bundled: [UInt8]
+
+    /// - Parameter bundled: the app's own text; one without text is replaced by "New message".
+    public init(bundled: Placeholder = Fallback.defaultText) {
+        self.bundled = bundled.json ?? Array(#"{"title":"New message"}"#.utf8)
+    }
+
+    public static let defaultText = Placeholder.literal(title: "New message", body: "Open the app to read it")
+
+    /// ```
+    /// {"aps": <outer aps> | {"alert": <bundled>}, "pushcrypt": {"status": "failed", "reason": CLASS}}
+    /// ```
+    public func payload(for outer: [UInt8], _ failure: FailureClass) -> [UInt8] {
+        var payload = Array(#"{"aps":"#.utf8)
+        if failure != .notSealed, let aps = (try? JSONText(outer))?.root["aps"], AlertText.isPresent(in: aps["alert"]) {
+            payload += aps.rawBytes
+        } else {
+            payload += #"{"alert":"#.utf8
+            payload += bundled
+            payload.append(UInt8(ascii: "}"))
+        }
+        payload += #","pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#.utf8
+        return payload
+    }
+
+    /// The same as content; its `userInfo` holds the `pushcrypt` member.
+    public func content(for outer: [UInt8], _ failure: FailureClass) -> NotificationContent {
+        guard let text = try? JSONText(payload(for: outer, failure)) else { return NotificationContent() }
+        return NotificationContent(payload: text)
+    }
+}

@@ -1,0 +1,56 @@
+import PushCryptCore
+
+extension NotificationContent {
+    /// Reads an APNs payload. Members of a type that APNs doesn't have are left out, as the system does.
+    init(payload: JSONText) {
+        self.init()
+        guard let aps = payload.root["aps"] else { return }
+        if let alert = aps["alert"] { readAlert(alert) }
+        badge = aps["badge"]?.integer
+        sound = aps["sound"].flatMap(Sound.init(json:))
+        category = aps["category"]?.string
+        threadID = aps["thread-id"]?.string
+        interruptionLevel = aps["interruption-level"]?.string
+        relevanceScore = aps["relevance-score"]?.double
+        targetContentID = aps["target-content-id"]?.string
+        userInfo = payload.removingFromRoot("aps")
+    }
+
+    private mutating func readAlert(_ alert: JSONValue) {
+        if let text = alert.string {
+            body = Text(literal: text)
+            return
+        }
+        title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
+        subtitle = Text(alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
+        body = Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
+    }
+}
+
+extension NotificationContent.Text {
+    fileprivate init(_ alert: JSONValue, literal: String, locKey: String, locArguments: String) {
+        self.init(
+            literal: alert[literal]?.string, locKey: alert[locKey]?.string,
+            locArguments: alert[locArguments]?.elements.compactMap(\.string) ?? [])
+    }
+}
+
+extension NotificationContent.Sound {
+    fileprivate init?(json: JSONValue) {
+        if let name = json.string {
+            guard !name.isEmpty else { return nil }
+            self.init(name: name)
+        } else {
+            guard json.kind == .object else { return nil }
+            self.init(
+                name: json["name"]?.string ?? "default", isCritical: json["critical"]?.protocolInteger == 1,
+                volume: json["volume"]?.double)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var integer: Int? {
+        double.flatMap(Int.init(exactly:))
+    }
+}

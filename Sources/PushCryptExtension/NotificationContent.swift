@@ -1,0 +1,50 @@
+/// What a notification shows and carries, as the system's own content object has it.
+public struct NotificationContent: Hashable, Sendable {
+    /// Literal text, a key of the app's Localizable.strings, or both; the key wins where the app has it.
+    public struct Text: Hashable, Sendable {
+        public var literal: String?
+        public var locKey: String?
+        public var locArguments: [String]
+
+        public init(literal: String? = nil, locKey: String? = nil, locArguments: [String] = []) {
+            self.literal = literal
+            self.locKey = locKey
+            self.locArguments = locArguments
+        }
+
+        public var isEmpty: Bool { (literal ?? "").isEmpty && (locKey ?? "").isEmpty }
+    }
+
+    /// A sound file of the app, or `default`.
+    public struct Sound: Hashable, Sendable {
+        public var name: String
+        public var isCritical: Bool
+        /// Of a critical sound, 0 to 1.
+        public var volume: Double?
+
+        public init(name: String, isCritical: Bool = false, volume: Double? = nil) {
+            self.name = name
+            self.isCritical = isCritical
+            self.volume = volume
+        }
+    }
+
+    public var title = Text()
+    public var subtitle = Text()
+    public var body = Text()
+    public var badge: Int?
+    public var sound: Sound?
+    public var category: String?
+    public var threadID: String?
+    /// `passive`, `active`, `time-sensitive` or `critical`.
+    public var interruptionLevel: String?
+    public var relevanceScore: Double?
+    public var targetContentID: String?
+    /// The members beside `aps`: a JSON object, UTF-8, as the sender wrote them.
+    public var userInfo: [UInt8] = Array("{}".utf8)
+
+    public init() {}
+
+    /// The system shows the original in place of content without text, so it is never handed such content.
+    public var hasText: Bool { !(title.isEmpty && subtitle.isEmpty && body.isEmpty) }
+}

@@ -1,0 +1,2 @@
+// A user of this library names keys, times and placeholders without a second import.
+@_exported public import PushCryptCore

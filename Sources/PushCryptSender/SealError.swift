@@ -1,0 +1,37 @@
+/// Why a push wasn't sealed. It carries nothing of the payload.
+public struct SealError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The inner payload isn't strict JSON, has no alert text, or was sealed before.
+        public static let invalidPayload = Code(name: "invalidPayload")
+        /// The placeholder has no text.
+        public static let invalidPlaceholder = Code(name: "invalidPlaceholder")
+        /// The topic isn't a bundle identifier.
+        public static let invalidTopic = Code(name: "invalidTopic")
+        /// A limit, lifetime or exposed member that the protocol doesn't have.
+        public static let invalidOption = Code(name: "invalidOption")
+        /// The payload doesn't fit; `bytesNeeded` and `bytesAvailable` say by how much.
+        public static let tooLarge = Code(name: "tooLarge")
+        /// The cryptographic library failed: no entropy, no memory.
+        public static let backendFailure = Code(name: "backendFailure")
+    }
+
+    public let code: Code
+    /// What is wrong and where.
+    public let reason: String
+    /// With `tooLarge`: the length of the outer payload without any padding.
+    public let bytesNeeded: Int?
+    /// With `tooLarge`: the limit.
+    public let bytesAvailable: Int?
+
+    init(_ code: Code, _ reason: String, bytesNeeded: Int? = nil, bytesAvailable: Int? = nil) {
+        self.code = code
+        self.reason = reason
+        self.bytesNeeded = bytesNeeded
+        self.bytesAvailable = bytesAvailable
+    }
+
+    public var description: String { reason }
+}

@@ -1,0 +1,40 @@
+public import PushCryptCore
+
+extension Sealer {
+    /// What a caller may choose for each push.
+    public struct Options: Sendable {
+        /// How far the message is filled up, so that its length says less.
+        public var padding: PaddingPolicy
+        /// The most bytes of the whole payload: 4096, the limit of APNs, or less.
+        public var limitInBytes: Int
+        /// How long the message may be shown: 1 second to 30 days.
+        public var expiresAfterInSeconds: Int64
+        /// Names of `aps` members that are copied to the outside, where everybody on the way can read them: `badge`,
+        /// `sound`, `interruption-level`, `relevance-score`, `thread-id`, ... The inner payload stays complete.
+        ///
+        /// Without being named, `content-available` is copied, and a sound shows as `"sound": "default"`.
+        public var exposed: [String]
+
+        public init(
+            padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
+            expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = []
+        ) {
+            self.padding = padding
+            self.limitInBytes = limitInBytes
+            self.expiresAfterInSeconds = expiresAfterInSeconds
+            self.exposed = exposed
+        }
+
+        func check() throws(SealError) {
+            guard (1...PayloadBudget.apnsLimitInBytes).contains(limitInBytes) else {
+                throw SealError(.invalidOption, "the limit is 1 to \(PayloadBudget.apnsLimitInBytes) bytes")
+            }
+            guard (1...MessageHeader.windowInSeconds).contains(expiresAfterInSeconds) else {
+                throw SealError(.invalidOption, "a message expires after 1 second to 30 days")
+            }
+            for name in exposed where ["", "alert", "mutable-content"].contains(name) {
+                throw SealError(.invalidOption, "aps.\(name) can't be exposed: the outside has its own")
+            }
+        }
+    }
+}

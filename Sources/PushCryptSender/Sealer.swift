@@ -1,0 +1,139 @@
+public import PushCryptCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Seals notifications: what tells something goes inside, a placeholder stays outside.
+///
+/// A value is immutable and may be used from any thread; make one per app and keep it.
+public struct Sealer: Sendable {
+    private let topic: String
+    private let signer: SenderKey?
+    private let options: Options
+    private let clock: @Sendable () -> UnixTime
+
+    /// - Parameters:
+    ///   - topic: the app's bundle identifier, the same that the app's extension is configured with. A wrong one makes
+    ///     every push fall back to its placeholder.
+    ///   - signer: signs every message, for recipients that pin this sender.
+    ///   - options: used where a call doesn't bring its own.
+    ///   - clock: tells the time that messages are stamped with.
+    public init(
+        topic: String, signer: SenderKey? = nil, options: Options = Options(),
+        clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) }
+    ) {
+        self.topic = topic
+        self.signer = signer
+        self.options = options
+        self.clock = clock
+    }
+
+    /// Seals any payload that encodes to an APNs payload: a ``PushNotification`` or a type of your own.
+    ///
+    /// - Returns: the payload to send, with its exact size.
+    /// - Throws: `SealError`, or what the value's encoding throws.
+    public func seal(
+        _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
+    ) throws -> SealedPush {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try seal(
+            Array(encoder.encode(payload)), to: recipient, placeholder: placeholder, options: options)
+    }
+
+    /// Seals an APNs payload as it is, byte for byte: the numbers, unknown members and order stay.
+    ///
+    /// - Throws: `SealError`.
+    public func seal(
+        _ json: Data, to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
+    ) throws -> SealedPush {
+        try seal(Array(json), to: recipient, placeholder: placeholder, options: options)
+    }
+
+    /// Seals an APNs payload as it is, byte for byte: the numbers, unknown members and order stay.
+    ///
+    /// - Throws: `SealError`.
+    public func seal(
+        _ json: [UInt8], to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
+    ) throws -> SealedPush {
+        let options = options ?? self.options
+        try options.check()
+        let (inner, topic) = try (Self.innerPayload(json), Self.topic(topic))
+        let header = try Self.header(for: recipient, at: clock(), options)
+        let frame = try frame(around: inner, for: recipient, placeholder, options)
+        do {
+            let message = try padded(try inner.message(with: header), in: frame, for: recipient, options)
+            let sealed = try Envelope.seal(message, to: recipient, signer: signer, topic: topic)
+            return SealedPush(
+                json: Data(frame.payload(sealed: sealed)), id: Base64URL.encode(header.id),
+                expiresAt: header.expiresAt)
+        } catch let flaw as InnerPayload.Flaw {
+            throw SealError(.invalidPayload, flaw.reason)
+        } catch let error as SealError {
+            throw error
+        } catch {
+            throw SealError(.backendFailure, "\(error)")
+        }
+    }
+
+    private static func topic(_ text: String) throws(SealError) -> Topic {
+        do {
+            return try Topic(text)
+        } catch {
+            throw SealError(.invalidTopic, error.reason)
+        }
+    }
+
+    private static func innerPayload(_ json: [UInt8]) throws(SealError) -> InnerPayload {
+        do {
+            return try InnerPayload(json: json)
+        } catch let flaw as InnerPayload.Flaw {
+            throw SealError(.invalidPayload, flaw.reason)
+        } catch {
+            throw SealError(.invalidPayload, "the payload is not strict JSON: \(error)")
+        }
+    }
+
+    private static func header(
+        for recipient: Recipient, at time: UnixTime, _ options: Options
+    ) throws(SealError) -> MessageHeader {
+        let expiresAt = time + options.expiresAfterInSeconds
+        guard UnixTime.protocolRange.contains(time.seconds), UnixTime.protocolRange.contains(expiresAt.seconds) else {
+            throw SealError(.invalidOption, "the time \(time.seconds) is not a time the protocol can write")
+        }
+        do {
+            return try MessageHeader.fresh(for: recipient, issuedAt: time, expiresAt: expiresAt)
+        } catch {
+            throw SealError(.backendFailure, "\(error)")
+        }
+    }
+
+    private func frame(
+        around inner: InnerPayload, for recipient: Recipient, _ placeholder: Placeholder, _ options: Options
+    ) throws(SealError) -> OuterFrame {
+        guard let alert = placeholder.json else {
+            throw SealError(.invalidPlaceholder, "the placeholder has no text: the system wouldn't run the extension")
+        }
+        let exposed = ExposedMembers.rawMembers(of: inner.aps, named: options.exposed)
+        return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.kid)
+    }
+
+    private func padded(
+        _ message: [UInt8], in frame: OuterFrame, for recipient: Recipient, _ options: Options
+    ) throws(SealError) -> [UInt8] {
+        let budget = PayloadBudget(
+            limitInBytes: options.limitInBytes, fixedByteCount: frame.byteCount,
+            overheadByteCount: Envelope.overheadByteCount(recipient.suite, isSigned: signer != nil))
+        guard message.count <= budget.messageCapacity else {
+            let needed = budget.payloadByteCount(messageByteCount: message.count)
+            throw SealError(
+                .tooLarge, "the sealed payload takes \(needed) bytes and the limit is \(budget.limitInBytes)",
+                bytesNeeded: needed, bytesAvailable: budget.limitInBytes)
+        }
+        let count = options.padding.paddedCount(message.count, capacity: budget.messageCapacity)
+        return message + [UInt8](repeating: paddingByte, count: count - message.count)
+    }
+}

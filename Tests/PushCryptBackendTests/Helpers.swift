@@ -1,0 +1,66 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// The code of the `CryptoError` that `body` throws, nil when it succeeds. Other errors go through.
+func cryptoErrorCode<Result>(_ body: () throws -> Result) throws -> CryptoError.Code? {
+    do {
+        _ = try body()
+        return nil
+    } catch let error as CryptoError {
+        return error.code
+    }
+}
+
+extension SecretBytes {
+    /// The bytes, where a test compares them: a failure shows what differs.
+    var revealed: [UInt8] {
+        var result = [UInt8]()
+        for index in 0..<count {
+            result.append(bytes[index])
+        }
+        return result
+    }
+}
+
+extension HMACSHA256 {
+    /// The code of the message so far, or of `message` after it.
+    func code(_ message: [UInt8] = []) -> [UInt8] {
+        update(message.span)
+        return SecretBytes(count: 32) { code in finalize(into: &code) }.revealed
+    }
+}
+
+extension CryptoBackend {
+    func sealed(
+        _ algorithm: AEADAlgorithm, key: [UInt8], nonce: [UInt8], aad: [UInt8] = [], _ plaintext: [UInt8]
+    ) throws -> [UInt8] {
+        var output = [UInt8]()
+        try seal(
+            algorithm, key: key.span, nonce: nonce.span, aad: aad.span, plaintext: plaintext.span,
+            appendingTo: &output)
+        return output
+    }
+
+    func opened(
+        _ algorithm: AEADAlgorithm, key: [UInt8], nonce: [UInt8], aad: [UInt8] = [], _ ciphertext: [UInt8]
+    ) throws -> [UInt8] {
+        try open(algorithm, key: key.span, nonce: nonce.span, aad: aad.span, ciphertext: ciphertext.span)
+    }
+
+    func sharedSecret(_ group: DHGroup, privateKey: [UInt8], publicKey: [UInt8]) throws -> [UInt8] {
+        let peer = try self.publicKey(group, publicKey.span)
+        return try self.privateKey(group, privateKey.span).sharedSecret(with: peer).revealed
+    }
+}
+
+extension [UInt8] {
+    /// A copy in which bit `bit` is the other way round.
+    func flipping(bit: Int) -> [UInt8] {
+        var copy = self
+        copy[bit / 8] ^= 1 << UInt8(bit % 8)
+        return copy
+    }
+
+    var bitCount: Int { count * 8 }
+}

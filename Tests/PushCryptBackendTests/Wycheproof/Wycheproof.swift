@@ -1,0 +1,76 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// One test of a file of C2SP/wycheproof's testvectors_v1.
+protocol WycheproofTest: Decodable, Sendable {
+    var tcId: Int { get }
+    var comment: String { get }
+    var category: WycheproofCategory { get }
+    /// Returns when `backend` does what the category demands.
+    func check(_ backend: any CryptoBackend) throws
+}
+
+enum WycheproofResult: String, Decodable {
+    case valid, invalid, acceptable
+}
+
+enum WycheproofCategory: Hashable {
+    /// The published output must come out.
+    case matches
+    /// Bad input that must be refused.
+    case refused
+    /// Good input with a parameter that pushcrypt doesn't offer; it must be refused too.
+    case outside(String)
+}
+
+/// The argument of a parameterised test: a failure names the file and the test.
+struct WycheproofVector<Test: WycheproofTest>: Sendable, CustomStringConvertible {
+    let file: String
+    let test: Test
+
+    var description: String { "\(file) \(test.tcId) \(test.comment)" }
+}
+
+struct WycheproofFile<Test: WycheproofTest>: Decodable {
+    private struct Group: Decodable {
+        let tests: [Test]
+    }
+
+    let numberOfTests: Int
+    private let testGroups: [Group]
+
+    var tests: [Test] { testGroups.flatMap(\.tests) }
+
+    static func load(_ name: String) throws -> WycheproofFile {
+        try Vectors.load("wycheproof/\(name)", as: WycheproofFile.self)
+    }
+
+    static func vectors(_ name: String) throws -> [WycheproofVector<Test>] {
+        try load(name).tests.map { WycheproofVector(file: name, test: $0) }
+    }
+
+    /// Runs every test and counts those that did what their category demands. Their sum must be `numberOfTests`.
+    func tally(_ backend: any CryptoBackend) -> [WycheproofCategory: Int] {
+        let passed = tests.filter { test in (try? test.check(backend)) != nil }
+        #expect(passed.count == numberOfTests)
+        #expect(Set(passed.map(\.tcId)).count == numberOfTests)
+        return passed.reduce(into: [:]) { counts, test in counts[test.category, default: 0] += 1 }
+    }
+}
+
+/// What a backend did that it may not.
+struct WycheproofMismatch: Error {
+    let what: String
+
+    static func unless(_ condition: Bool, _ what: @autoclosure () -> String) throws {
+        if !condition { throw WycheproofMismatch(what: what()) }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips the suite by name where the public vectors are missing.
+    static var needsPublicVectors: Self {
+        .enabled(if: Vectors.isAvailable, Comment(rawValue: Vectors.missing))
+    }
+}

@@ -1,0 +1,42 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@Suite(.needsPublicVectors) struct WycheproofHKDFTests {
+    typealias File = WycheproofFile<HKDFTest>
+    static let name = "hkdf_sha256_test.json"
+
+    @Test(arguments: try File.vectors(name), Backends.all)
+    func vector(_ vector: WycheproofVector<HKDFTest>, _ named: NamedBackend) throws {
+        try vector.test.check(named.backend)
+    }
+
+    @Test(arguments: Backends.all)
+    func everyTestIsAccountedFor(_ named: NamedBackend) throws {
+        let counts = try File.load(Self.name).tally(named.backend)
+        #expect(counts == [.matches: 83, .refused: 3])
+    }
+}
+
+/// The invalid ones ask for more than 255 blocks.
+struct HKDFTest: WycheproofTest {
+    let tcId: Int
+    let comment: String
+    let result: WycheproofResult
+    let ikm, salt, info, okm: HexBytes
+    let size: Int
+
+    var category: WycheproofCategory { result == .valid ? .matches : .refused }
+
+    func check(_ backend: any CryptoBackend) throws {
+        let prk = HKDF.extract(salt: salt.bytes.span, ikm: ikm.bytes.span, backend: backend)
+        let hmac = backend.hmacSHA256(key: prk.bytes)
+        if category == .matches {
+            let output = try HKDF.expand(hmac, info: info.bytes.span, count: size).revealed
+            try WycheproofMismatch.unless(output == okm.bytes, "\(output)")
+        } else {
+            let code = try cryptoErrorCode { try HKDF.expand(hmac, info: info.bytes.span, count: size) }
+            try WycheproofMismatch.unless(code == .invalidLength, "\(code, default: "expanded")")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import PushCryptCore
+
+@Suite struct JSONErrorTests {
+    @Test(arguments: [
+        RefusedJSON("", .truncated, at: 0), RefusedJSON(" \n", .truncated, at: 2), RefusedJSON("[", .truncated, at: 1),
+        RefusedJSON("tru", .truncated, at: 3), RefusedJSON("-", .truncated, at: 1),
+        RefusedJSON("1.", .truncated, at: 2), RefusedJSON("1e", .truncated, at: 2),
+        RefusedJSON("1e+", .truncated, at: 3), RefusedJSON("\"", .truncated, at: 1),
+        RefusedJSON(#""\"#, .truncated, at: 2), RefusedJSON(#""\u12"#, .truncated, at: 5),
+        RefusedJSON(#""\ud83d"#, .truncated, at: 7), RefusedJSON(#""\ud83d\"#, .truncated, at: 8),
+        RefusedJSON(#""\ud83d\ude0"#, .truncated, at: 12), RefusedJSON([0x22, 0xE2, 0x82], .truncated, at: 3),
+        RefusedJSON(#"{"a""#, .truncated, at: 4), RefusedJSON(#"{"a":"#, .truncated, at: 5),
+        RefusedJSON("[1,", .truncated, at: 3), RefusedJSON(#"{"a":1,"#, .truncated, at: 7),
+    ])
+    func truncated(text: RefusedJSON) { text.expectRefusal() }
+
+    @Test(arguments: [
+        RefusedJSON("}", .syntax, at: 0), RefusedJSON("]", .syntax, at: 0), RefusedJSON(",", .syntax, at: 0),
+        RefusedJSON("[1,]", .syntax, at: 3), RefusedJSON("[,1]", .syntax, at: 1), RefusedJSON("[1,,2]", .syntax, at: 3),
+        RefusedJSON("[1 2]", .syntax, at: 3), RefusedJSON("[1}", .syntax, at: 2), RefusedJSON("[1:2]", .syntax, at: 2),
+        RefusedJSON("{]", .syntax, at: 1), RefusedJSON("{1:2}", .syntax, at: 1), RefusedJSON("{a:1}", .syntax, at: 1),
+        RefusedJSON(#"{"a"}"#, .syntax, at: 4), RefusedJSON(#"{"a",1}"#, .syntax, at: 4),
+        RefusedJSON(#"{"a":}"#, .syntax, at: 5), RefusedJSON(#"{"a":1,}"#, .syntax, at: 7),
+        RefusedJSON(#"{"a":1]"#, .syntax, at: 6), RefusedJSON(#"{"a":1 "b":2}"#, .syntax, at: 7),
+        RefusedJSON(#"{"a"::1}"#, .syntax, at: 5), RefusedJSON(#"{,"a":1}"#, .syntax, at: 1),
+        RefusedJSON("'a'", .syntax, at: 0), RefusedJSON("[1]//", .trailingBytes, at: 3),
+        RefusedJSON("/**/1", .syntax, at: 0), RefusedJSON("[\u{C}1]", .syntax, at: 1),
+        RefusedJSON("[\u{B}1]", .syntax, at: 1), RefusedJSON("[\u{A0}1]", .syntax, at: 1),
+        RefusedJSON("[\0]", .syntax, at: 1), RefusedJSON(" \u{FEFF}1", .syntax, at: 1),
+        RefusedJSON("[é]", .syntax, at: 1),
+    ])
+    func structure(text: RefusedJSON) { text.expectRefusal() }
+
+    @Test(arguments: [
+        RefusedJSON("True", .syntax, at: 0), RefusedJSON("tRue", .syntax, at: 1), RefusedJSON("[nul]", .syntax, at: 4),
+        RefusedJSON("falsch", .syntax, at: 4), RefusedJSON("NaN", .syntax, at: 0),
+        RefusedJSON("Infinity", .syntax, at: 0), RefusedJSON("-Infinity", .syntax, at: 1),
+        RefusedJSON("undefined", .syntax, at: 0), RefusedJSON("truee", .trailingBytes, at: 4),
+    ])
+    func literals(text: RefusedJSON) { text.expectRefusal() }
+
+    @Test(arguments: [
+        RefusedJSON("01", .syntax, at: 1), RefusedJSON("00", .syntax, at: 1), RefusedJSON("-01", .syntax, at: 2),
+        RefusedJSON("[00.5]", .syntax, at: 2), RefusedJSON("+1", .syntax, at: 0), RefusedJSON(".5", .syntax, at: 0),
+        RefusedJSON("-.5", .syntax, at: 1), RefusedJSON("[1.]", .syntax, at: 3), RefusedJSON("1.e5", .syntax, at: 2),
+        RefusedJSON("[1e]", .syntax, at: 3), RefusedJSON("1e+-1", .syntax, at: 3),
+        RefusedJSON("[1e5.5]", .syntax, at: 4), RefusedJSON("--1", .syntax, at: 1),
+        RefusedJSON("[- 1]", .syntax, at: 2), RefusedJSON("[0x1]", .syntax, at: 2),
+        RefusedJSON("[1_0]", .syntax, at: 2), RefusedJSON("1.5.2", .trailingBytes, at: 3),
+        RefusedJSON("[1e5e5]", .syntax, at: 4), RefusedJSON("[\u{FF11}]", .syntax, at: 1),
+    ])
+    func numbers(text: RefusedJSON) { text.expectRefusal() }
+
+    @Test(arguments: [
+        RefusedJSON("{}{}", .trailingBytes, at: 2), RefusedJSON("{} x", .trailingBytes, at: 3),
+        RefusedJSON("1 2", .trailingBytes, at: 2), RefusedJSON("{}\0", .trailingBytes, at: 2),
+        RefusedJSON("[],", .trailingBytes, at: 2), RefusedJSON("\"\"\"", .trailingBytes, at: 2),
+        RefusedJSON("[]]", .trailingBytes, at: 2), RefusedJSON("{}\u{FEFF}", .trailingBytes, at: 2),
+        RefusedJSON([0x7B, 0x7D, 0xFF], .trailingBytes, at: 2), RefusedJSON("1\u{A0}", .trailingBytes, at: 1),
+    ])
+    func trailingBytes(text: RefusedJSON) { text.expectRefusal() }
+
+    @Test(arguments: [
+        RefusedJSON("\u{FEFF}", .byteOrderMark, at: 0), RefusedJSON("\u{FEFF}{}", .byteOrderMark, at: 0),
+        RefusedJSON("\u{FEFF}\u{FEFF}{}", .byteOrderMark, at: 0),
+        RefusedJSON([0xFE, 0xFF, 0x00, 0x31], .invalidUTF8, at: 0),
+        RefusedJSON([0xFF, 0xFE, 0x31, 0x00], .invalidUTF8, at: 0),
+    ])
+    func byteOrderMark(text: RefusedJSON) { text.expectRefusal() }
+
+    @Test func depthOverTheLimit() {
+        let limit = JSONText.maximumDepth
+        RefusedJSON(String(repeating: "[", count: limit + 1), .tooDeep, at: limit).expectRefusal()
+        RefusedJSON(String(repeating: #"{"a":"#, count: limit) + "{", .tooDeep, at: 5 * limit).expectRefusal()
+        RefusedJSON(String(repeating: #"[{"a":"#, count: limit / 2) + "[]", .tooDeep, at: 3 * limit).expectRefusal()
+        RefusedJSON(String(repeating: "[", count: 1_000_000), .tooDeep, at: limit).expectRefusal()
+    }
+
+    /// Cut anywhere, a container is truncated and nothing else; and nothing but white space can follow it.
+    @Test(arguments: 0..<20)
+    func everyPrefixIsTruncated(seed: UInt64) throws {
+        var generator = JSONTestGenerator(seed: seed)
+        let bytes = generator.object()
+        let end = try JSONText(bytes).root.range.upperBound
+        for count in 0..<end { RefusedJSON(Array(bytes[..<count]), .truncated, at: count).expectRefusal() }
+        for byte in UInt8.min...UInt8.max where !" \t\r\n".utf8.contains(byte) {
+            RefusedJSON(bytes + [byte], .trailingBytes, at: bytes.count).expectRefusal()
+        }
+    }
+
+    @Test func saysWhatAndWhereWithoutContent() {
+        let error = #expect(throws: JSONError.self) { try JSONText(text: #"{"secret" "value"}"#) }
+        #expect(error?.description == "JSON refused at byte 10: syntax")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import PushCryptCore
+
+/// Every known difference between the scanner and Foundation, by name.
+@Suite struct JSONFoundationDifferenceTests {
+    @Test(arguments: [
+        RefusedJSON(#"{"a":1,"a":2}"#, .duplicateName, at: 7),
+        RefusedJSON("\u{FEFF}{}", .byteOrderMark, at: 0),
+        RefusedJSON(String(repeating: "[", count: 65) + String(repeating: "]", count: 65), .tooDeep, at: 64),
+    ])
+    func stricterThanFoundation(text: RefusedJSON) {
+        #expect(foundationValue(text.bytes) != nil)
+        text.expectRefusal()
+    }
+
+    @Test func numberBeyondDoubleIsStillJSON() throws {
+        #expect(foundationValue(Array("1e400".utf8)) == nil)
+        #expect(try JSONText(text: "1e400").root.double == nil)
+    }
+
+    @Test func namesThatAreCanonicallyEqualAreTwoMembers() throws {
+        let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+        #expect((foundationValue(Array(text.utf8)) as? [String: Any])?.count == 1)
+        let root = try JSONText(text: text).root
+        #expect(root["\u{E9}"]?.protocolInteger == 1)
+        #expect(root["e\u{301}"]?.protocolInteger == 2)
+    }
+
+    /// Of the Foundation on Linux; Apple's isn't bound by it.
+    #if !canImport(Darwin)
+        @Test(arguments: [RefusedJSON("[1,]", .syntax, at: 3), RefusedJSON(#"{"a":1, }"#, .syntax, at: 8)])
+        func trailingComma(text: RefusedJSON) {
+            #expect(foundationValue(text.bytes) != nil)
+            text.expectRefusal()
+        }
+
+        @Test func zeroWidthNoBreakSpaceIsACharacter() throws {
+            let text = "\"\u{FEFF}a\""
+            #expect((foundationValue(Array(text.utf8)) as? String)?.unicodeScalars.count == 1)
+            #expect(try JSONText(text: text).root.string?.unicodeScalars.count == 2)
+        }
+
+        @Test(arguments: [
+            RefusedJSON([0x5B, 0x00, 0x5D, 0x00], .syntax, at: 1),
+            RefusedJSON([0x00, 0x5B, 0x00, 0x5D], .syntax, at: 0),
+            RefusedJSON([0x30, 0x00], .trailingBytes, at: 1),
+        ])
+        func otherEncodings(text: RefusedJSON) throws {
+            #expect(foundationValue(text.bytes) != nil)
+            text.expectRefusal()
+        }
+    #endif
+}

@@ -1,0 +1,34 @@
+import PushCryptCryptoKit
+import PushCryptOpenSSL
+public import PushCryptPrimitives
+
+// Nothing in this target imports Testing: a plain `swift build` builds it too, and with --static-swift-stdlib there is
+// no Testing to import. The names of arguments come from CustomStringConvertible, which Swift Testing prints as well.
+
+/// A backend as the argument of a parameterised test.
+public struct NamedBackend: Sendable, CustomStringConvertible {
+    public let backend: any CryptoBackend
+
+    public var description: String { backend.name }
+}
+
+/// Two backends, for what one makes and the other reads.
+public struct BackendPair: Sendable, CustomStringConvertible {
+    public let first: any CryptoBackend
+    public let second: any CryptoBackend
+
+    public var description: String { "\(first.name) to \(second.name)" }
+}
+
+public enum Backends {
+    public static let openSSL = NamedBackend(backend: OpenSSLBackend())
+    /// On Linux swift-crypto, which has CryptoKit's API.
+    public static let cryptoKit = NamedBackend(backend: CryptoKitBackend())
+
+    public static let all = [openSSL, cryptoKit]
+
+    /// Every ordered pair, each backend with itself included.
+    public static let pairs = all.flatMap { first in
+        all.map { second in BackendPair(first: first.backend, second: second.backend) }
+    }
+}

@@ -1,0 +1,39 @@
+public import Foundation
+
+/// The public test vectors, which are no part of the project, and the project's own few in Tests/Vectors.
+public enum Vectors {
+    private static let chosenFolder = ProcessInfo.processInfo.environment["PUSHCRYPT_VECTORS"]
+
+    /// `PUSHCRYPT_VECTORS`, or `../shared/vectors` from the package's root.
+    public static let folder: URL =
+        if let chosenFolder {
+            URL(fileURLWithPath: chosenFolder, isDirectory: true)
+        } else {
+            packageRoot.deletingLastPathComponent().appendingPathComponent("shared/vectors", isDirectory: true)
+        }
+
+    /// Suites that need the public vectors are enabled by this, with `missing` as the reason. Whoever names a folder
+    /// wants the vectors run: a wrong name fails those suites and doesn't skip them.
+    public static let isAvailable = chosenFolder != nil || FileManager.default.fileExists(atPath: folder.path)
+
+    /// What a skipped suite says.
+    public static let missing = "public test vectors not found: set PUSHCRYPT_VECTORS"
+
+    /// The decoded file at `path` in `folder`.
+    public static func load<Content: Decodable>(_ path: String, as type: Content.Type) throws -> Content {
+        try decode(folder.appendingPathComponent(path), as: type)
+    }
+
+    /// The decoded file at `path` in Tests/Vectors.
+    public static func loadOwn<Content: Decodable>(_ path: String, as type: Content.Type) throws -> Content {
+        try decode(packageRoot.appendingPathComponent("Tests/Vectors").appendingPathComponent(path), as: type)
+    }
+
+    private static func decode<Content: Decodable>(_ file: URL, as type: Content.Type) throws -> Content {
+        try JSONDecoder().decode(type, from: Data(contentsOf: file))
+    }
+
+    /// Two folders above Tests/Support.
+    private static let packageRoot = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
