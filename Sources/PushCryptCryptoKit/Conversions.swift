@@ -13,16 +13,6 @@ extension Span where Element == UInt8 {
     }
 }
 
-extension Array where Element == UInt8 {
-    init(_ span: Span<UInt8>) {
-        self.init()
-        reserveCapacity(span.count)
-        for index in span.indices {
-            append(span[index])
-        }
-    }
-}
-
 extension SecretBytes {
     /// A copy of what a CryptoKit value that guards its bytes holds.
     convenience init(copying source: some ContiguousBytes) {

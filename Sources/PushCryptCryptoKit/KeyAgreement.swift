@@ -110,7 +110,7 @@ final class X25519PrivateKey: DHPrivateKey {
             throw CryptoError(.degenerateSharedSecret, "X25519")
         }
         let secret = SecretBytes(copying: shared)
-        if constantTimeEqual(secret.bytes, Self.zeroSecret.span) {
+        if constantTimeEqual(secret.bytes, Self.zeroSecret.bytes) {
             throw CryptoError(.degenerateSharedSecret, "X25519")
         }
         return secret

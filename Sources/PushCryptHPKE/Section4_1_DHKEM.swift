@@ -67,7 +67,7 @@ extension HPKE {
     private func extractAndExpand(_ dh: SecretBytes, _ kemContext: [UInt8]) throws -> SecretBytes {
         let eaePRK = kemLabels.extract(salt: .init(), "eae_prk", ikm: dh.bytes)
         return try kemLabels.expand(
-            kemLabels.key(eaePRK), "shared_secret", info: kemContext.span, count: Self.sharedSecretByteCount)
+            kemLabels.key(eaePRK), "shared_secret", info: kemContext.bytes, count: Self.sharedSecretByteCount)
     }
 
     private func concat(_ first: SecretBytes, _ second: SecretBytes) -> SecretBytes {

@@ -24,7 +24,7 @@ struct LabeledKDF: Sendable {
     func extract(salt: Span<UInt8>, _ label: StaticString, ikm: Span<UInt8>) -> SecretBytes {
         let hmac = backend.hmacSHA256(key: salt)
         let labeled = labeled(label)
-        hmac.update(labeled.span)
+        hmac.update(labeled.bytes)
         hmac.update(ikm)
         return SecretBytes(count: HKDF.hashByteCount) { prk in hmac.finalize(into: &prk) }
     }
@@ -38,7 +38,7 @@ struct LabeledKDF: Sendable {
         guard count <= HKDF.maximumOutputByteCount else { throw HPKEError(.invalidLength) }
         var prefix = i2osp(UInt16(count))
         prefix += labeled(label)
-        return try HKDF.expand(prk, infoPrefix: prefix.span, info: info, count: count)
+        return try HKDF.expand(prk, infoPrefix: prefix.bytes, info: info, count: count)
     }
 
     private func labeled(_ label: StaticString) -> [UInt8] {

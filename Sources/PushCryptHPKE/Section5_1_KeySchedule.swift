@@ -63,12 +63,14 @@ struct KeySchedule {
 
     init(_ hpke: HPKE, _ mode: Mode, sharedSecret: SecretBytes, info: Span<UInt8>, psk: PSK?) {
         labels = hpke.labels
-        let pskIDHash = psk.map { psk in hpke.labels.extract(salt: .init(), "psk_id_hash", ikm: psk.id.span) }
+        let pskIDHash =
+            psk.map { psk in hpke.labels.extract(salt: .init(), "psk_id_hash", ikm: psk.id.bytes) }
+            ?? hpke.emptyPSKIDHash
         let infoHash = labels.extract(salt: .init(), "info_hash", ikm: info)
         var context = [mode.rawValue]
         context.reserveCapacity(1 + 2 * HKDF.hashByteCount)
-        context.append(contentsOf: pskIDHash ?? hpke.emptyPSKIDHash)
-        context.append(contentsOf: infoHash)
+        context.append(contentsOf: pskIDHash.bytes)
+        context.append(contentsOf: infoHash.bytes)
         self.context = context
         let prk =
             if let psk {
@@ -81,24 +83,16 @@ struct KeySchedule {
 
     /// Nk bytes.
     func key(_ algorithm: AEADAlgorithm) throws -> SecretBytes {
-        try labels.expand(secret, "key", info: context.span, count: algorithm.keyByteCount)
+        try labels.expand(secret, "key", info: context.bytes, count: algorithm.keyByteCount)
     }
 
     /// Nn bytes.
     func baseNonce() throws -> SecretBytes {
-        try labels.expand(secret, "base_nonce", info: context.span, count: AEADAlgorithm.nonceByteCount)
+        try labels.expand(secret, "base_nonce", info: context.bytes, count: AEADAlgorithm.nonceByteCount)
     }
 
     /// Nh bytes.
     func exporterSecret() throws -> SecretBytes {
-        try labels.expand(secret, "exp", info: context.span, count: HKDF.hashByteCount)
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(contentsOf secret: SecretBytes) {
-        for index in 0..<secret.count {
-            append(secret.bytes[index])
-        }
+        try labels.expand(secret, "exp", info: context.bytes, count: HKDF.hashByteCount)
     }
 }

@@ -96,7 +96,7 @@ public struct SenderContext: ~Copyable {
         var ciphertext = [UInt8]()
         ciphertext.reserveCapacity(plaintext.count + AEADAlgorithm.tagByteCount)
         try secrets.backend.seal(
-            cipher.algorithm, key: cipher.key.bytes, nonce: sequence.nonce(cipher.baseNonce).span, aad: aad,
+            cipher.algorithm, key: cipher.key.bytes, nonce: sequence.nonce(cipher.baseNonce).bytes, aad: aad,
             plaintext: plaintext, appendingTo: &ciphertext)
         sequence.increment()
         return ciphertext
@@ -133,7 +133,7 @@ public struct RecipientContext: ~Copyable {
         guard let cipher = secrets.cipher else { throw HPKEError(.exportOnly) }
         try sequence.check()
         let plaintext = try secrets.backend.openAsHPKE(
-            cipher.algorithm, key: cipher.key.bytes, nonce: sequence.nonce(cipher.baseNonce).span, aad: aad,
+            cipher.algorithm, key: cipher.key.bytes, nonce: sequence.nonce(cipher.baseNonce).bytes, aad: aad,
             ciphertext: ciphertext)
         sequence.increment()
         return plaintext

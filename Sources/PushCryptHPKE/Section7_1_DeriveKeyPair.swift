@@ -33,7 +33,7 @@ extension HPKE {
             return try backend.privateKey(.x25519, sk.bytes)
         case .dhkemP256:
             for counter in UInt8.min...UInt8.max {
-                let candidate = try kemLabels.expand(dkpPRK, "candidate", info: [counter].span, count: count)
+                let candidate = try kemLabels.expand(dkpPRK, "candidate", info: [counter].bytes, count: count)
                 do {
                     return try backend.privateKey(.p256, candidate.bytes)
                 } catch let error as CryptoError where error.code == .invalidPrivateKey {

@@ -66,7 +66,7 @@ final class Ed25519SigningKey: SigningKey, @unchecked Sendable {
                 count = buffer.count
                 try check(EVP_PKEY_get_raw_public_key(key, buffer.baseAddress, &count), "EVP_PKEY_get_raw_public_key")
             }
-            publicKey = try Ed25519VerificationKey(bytes.span)
+            publicKey = try Ed25519VerificationKey(bytes.bytes)
         } catch {
             EVP_PKEY_free(key)
             throw error

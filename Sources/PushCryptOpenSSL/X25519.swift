@@ -83,7 +83,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
                     EVP_PKEY_derive(context, buffer.baseAddress, &count), "X25519", .degenerateSharedSecret)
             }
         }
-        if constantTimeEqual(secret.bytes, zeroSecret.span) {
+        if constantTimeEqual(secret.bytes, zeroSecret.bytes) {
             throw CryptoError(.degenerateSharedSecret, "X25519")
         }
         return secret
@@ -102,7 +102,7 @@ final class X25519Importer {
     init() throws {
         context = try unwrap(EVP_PKEY_CTX_new_from_name(nil, "X25519", nil), "EVP_PKEY_CTX_new_from_name X25519")
         try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")
-        basePoint = try Self.importKey(context, X25519PublicKey.basePoint.span, nil)
+        basePoint = try Self.importKey(context, X25519PublicKey.basePoint.bytes, nil)
     }
 
     deinit {
@@ -116,7 +116,7 @@ final class X25519Importer {
 
     /// A key object that derives with `scalar` and holds u = 9 for its public key.
     func privateKey(_ scalar: SecretBytes) throws -> OpaquePointer {
-        try Self.importKey(context, X25519PublicKey.basePoint.span, scalar)
+        try Self.importKey(context, X25519PublicKey.basePoint.bytes, scalar)
     }
 
     private static func importKey(

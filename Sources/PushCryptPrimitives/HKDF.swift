@@ -37,7 +37,7 @@ public enum HKDF {
                 hmac.update(block.bytes)
                 hmac.update(infoPrefix)
                 hmac.update(info)
-                hmac.update([counter].span)
+                hmac.update([counter].bytes)
                 block = SecretBytes(count: hashByteCount) { code in
                     hmac.finalize(into: &code)
                 }

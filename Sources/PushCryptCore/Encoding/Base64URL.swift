@@ -52,7 +52,7 @@ package enum Base64URL {
     }
 
     package static func encode(_ bytes: [UInt8]) -> String {
-        String(decoding: encode(bytes.span), as: UTF8.self)
+        String(decoding: encode(bytes.bytes), as: UTF8.self)
     }
 
     /// The bytes of `text`; nil for a foreign character, padding, white space, an impossible length, or trailing

@@ -15,10 +15,10 @@ extension Envelope {
         let plaintext = try open(sealed, with: key, info: info)
         guard let sender else { return plaintext }
         guard plaintext.count >= MessageSignature.byteCount else { throw .undecryptable }
-        let message = plaintext.span.extracting(droppingFirst: MessageSignature.byteCount)
+        let message = plaintext.bytes.extracting(droppingFirst: MessageSignature.byteCount)
         let input = MessageSignature.input(info: info, recipientName: try key.name(), message: message)
-        let signature = plaintext.span.extracting(first: MessageSignature.byteCount)
-        guard sender.key.isValid(signature, for: input.span) else { throw .undecryptable }
+        let signature = plaintext.bytes.extracting(first: MessageSignature.byteCount)
+        guard sender.key.isValid(signature, for: input.bytes) else { throw .undecryptable }
         return Array(plaintext[MessageSignature.byteCount...])
     }
 
@@ -28,9 +28,9 @@ extension Envelope {
         do {
             switch key.scheme {
             case .hpke(let hpke, let privateKey, let psk):
-                return try hpke.open(sealed.span, with: privateKey, info: info.span, psk: psk)
+                return try hpke.open(sealed.bytes, with: privateKey, info: info.bytes, psk: psk)
             case .shared(let scheme):
-                return try scheme.open(sealed.span, info: info)
+                return try scheme.open(sealed.bytes, info: info)
             }
         } catch let error as CryptoError where error.code == .backendFailure {
             throw .internalError
@@ -50,7 +50,7 @@ extension RecipientKey {
     fileprivate func name() throws(FailureClass) -> [UInt8] {
         switch scheme {
         case .hpke(_, let privateKey, _):
-            guard let digest = try? backend.sha256(privateKey.publicKey.serialized.span) else {
+            guard let digest = try? backend.sha256(privateKey.publicKey.serialized.bytes) else {
                 throw .internalError
             }
             return digest

@@ -20,8 +20,8 @@ package enum Envelope {
             skid: signer?.kid, topic: topic)
         guard let signer else { return try seal(plaintext: message, to: recipient, info: info) }
         let input = MessageSignature.input(
-            info: info, recipientName: try recipient.name(), message: message.span)
-        let plaintext = try signer.key.signature(for: input.span) + message
+            info: info, recipientName: try recipient.name(), message: message.bytes)
+        let plaintext = try signer.key.signature(for: input.bytes) + message
         return try seal(plaintext: plaintext, to: recipient, info: info)
     }
 
@@ -30,9 +30,9 @@ package enum Envelope {
         sealed.reserveCapacity(plaintext.count + recipient.suite.overheadByteCount)
         switch recipient.scheme {
         case .hpke(let hpke, let publicKey, let psk):
-            try hpke.seal(plaintext.span, to: publicKey, info: info.span, psk: psk, appendingTo: &sealed)
+            try hpke.seal(plaintext.bytes, to: publicKey, info: info.bytes, psk: psk, appendingTo: &sealed)
         case .shared(let scheme):
-            try scheme.seal(plaintext.span, info: info, appendingTo: &sealed)
+            try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
         }
         return sealed
     }
@@ -47,7 +47,7 @@ extension Recipient {
 
     fileprivate func name() throws -> [UInt8] {
         switch scheme {
-        case .hpke(_, let publicKey, _): try backend.sha256(publicKey.serialized.span)
+        case .hpke(_, let publicKey, _): try backend.sha256(publicKey.serialized.bytes)
         case .shared(let scheme): scheme.recipientName()
         }
     }

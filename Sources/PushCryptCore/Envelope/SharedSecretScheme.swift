@@ -16,7 +16,7 @@ struct SharedSecretScheme: Sendable {
 
     func seal(_ plaintext: Span<UInt8>, info: [UInt8], appendingTo sealed: inout [UInt8]) throws {
         let salt = try backend.randomBytes(count: Self.saltByteCount)
-        let okm = try keyAndNonce(salt: salt.span, info: info)
+        let okm = try keyAndNonce(salt: salt.bytes, info: info)
         sealed += salt
         try backend.seal(
             .aes256GCM, key: okm.bytes.extracting(0..<32), nonce: okm.bytes.extracting(32..<44), aad: .init(),
@@ -35,16 +35,14 @@ struct SharedSecretScheme: Sendable {
 
     private func keyAndNonce(salt: Span<UInt8>, info: [UInt8]) throws -> SecretBytes {
         let prk = HKDF.extract(salt: salt, ikm: secret.bytes, backend: backend)
-        return try HKDF.expand(backend.hmacSHA256(key: prk.bytes), info: info.span, count: 44)
+        return try HKDF.expand(backend.hmacSHA256(key: prk.bytes), info: info.bytes, count: 44)
     }
 
     /// `HMAC-SHA256(key: K as used, "pushcrypt/1 recipient")`: names the recipient in a signature.
     func recipientName() -> [UInt8] {
         let hmac = backend.hmacSHA256(key: secret.bytes)
-        hmac.update(Array("pushcrypt/1 recipient".utf8).span)
-        var name = [UInt8](repeating: 0, count: HKDF.hashByteCount)
-        var span = name.mutableSpan
-        hmac.finalize(into: &span)
-        return name
+        hmac.update(Array("pushcrypt/1 recipient".utf8).bytes)
+        let name = SecretBytes(count: HKDF.hashByteCount) { code in hmac.finalize(into: &code) }
+        return Array(name.bytes)
     }
 }

@@ -19,9 +19,7 @@ enum MessageSignature {
         input.append(0)
         input += info
         input += recipientName
-        for index in message.indices {
-            input.append(message[index])
-        }
+        input.append(contentsOf: message)
         return input
     }
 }

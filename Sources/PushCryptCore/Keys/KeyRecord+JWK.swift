@@ -71,7 +71,7 @@ private struct JWKReader {
 
     private func recipient(_ group: DHGroup, _ point: [UInt8]) throws -> KeyRecord.Material {
         try refuse("device")
-        let publicKey = try reportingInvalidKey { try backend.publicKey(group, point.span) }
+        let publicKey = try reportingInvalidKey { try backend.publicKey(group, point.bytes) }
         let privateKey = try secret("d").map { d in
             let key = try reportingInvalidKey { try backend.privateKey(group, d.bytes) }
             guard key.publicKey.serialized == point else { throw invalid("d is not the private key of this public key") }
@@ -88,7 +88,7 @@ private struct JWKReader {
         guard !Ed25519Points.hasSmallOrder(x), Field25519.isCanonical(Ed25519Points.withoutSign(x)) else {
             throw invalid("x is a point of small order or not canonical")
         }
-        let publicKey = try reportingInvalidKey { try backend.verificationKey(x.span) }
+        let publicKey = try reportingInvalidKey { try backend.verificationKey(x.bytes) }
         let privateKey = try secret("d").map { d in
             let key = try reportingInvalidKey { try backend.signingKey(d.bytes) }
             guard key.publicKey.serialized == x else { throw invalid("d is not the private key of this public key") }

@@ -23,7 +23,7 @@ extension KeyRecord {
             }
         case .sender(let publicKey, let privateKey):
             output += #"{"kty":"OKP","crv":"Ed25519""#.utf8
-            append("x", publicKey.serialized.span, to: &output)
+            append("x", publicKey.serialized.bytes, to: &output)
             if let privateKey {
                 append("d", try privateKey.serialized, to: &output)
             }
@@ -40,11 +40,11 @@ extension KeyRecord {
         switch key.group {
         case .p256:
             output += #"{"kty":"EC","crv":"P-256""#.utf8
-            append("x", bytes.span.extracting(1..<33), to: &output)
-            append("y", bytes.span.extracting(33..<65), to: &output)
+            append("x", bytes.bytes.extracting(1..<33), to: &output)
+            append("y", bytes.bytes.extracting(33..<65), to: &output)
         case .x25519:
             output += #"{"kty":"OKP","crv":"X25519""#.utf8
-            append("x", bytes.span, to: &output)
+            append("x", bytes.bytes, to: &output)
         }
     }
 

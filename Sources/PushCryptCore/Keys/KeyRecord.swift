@@ -123,7 +123,7 @@ extension KeyRecord {
         appendLengthPrefixed(id.description, to: &info)
         let prk = HKDF.extract(salt: .init(), ikm: master.bytes, backend: backend)
         let key = try HKDF.expand(
-            backend.hmacSHA256(key: prk.bytes), info: info.span, count: Self.secretByteCount)
+            backend.hmacSHA256(key: prk.bytes), info: info.bytes, count: Self.secretByteCount)
         return KeyRecord(kid: kid, material: .shared(key, device: id), backend: backend)
     }
 }

@@ -9,15 +9,15 @@ enum Thumbprint {
         case .recipient(let publicKey, _, _) where publicKey.group == .p256:
             let point = publicKey.serialized
             json += #"{"crv":"P-256","kty":"EC","x":""#.utf8
-            Base64URL.append(point.span.extracting(1..<33), to: &json)
+            Base64URL.append(point.bytes.extracting(1..<33), to: &json)
             json += #"","y":""#.utf8
-            Base64URL.append(point.span.extracting(33..<65), to: &json)
+            Base64URL.append(point.bytes.extracting(33..<65), to: &json)
         case .recipient(let publicKey, _, _):
             json += #"{"crv":"X25519","kty":"OKP","x":""#.utf8
-            Base64URL.append(publicKey.serialized.span, to: &json)
+            Base64URL.append(publicKey.serialized.bytes, to: &json)
         case .sender(let publicKey, _):
             json += #"{"crv":"Ed25519","kty":"OKP","x":""#.utf8
-            Base64URL.append(publicKey.serialized.span, to: &json)
+            Base64URL.append(publicKey.serialized.bytes, to: &json)
         case .shared(let secret, _):
             json.reserveCapacity(64)
             json += #"{"k":""#.utf8
@@ -26,6 +26,6 @@ enum Thumbprint {
         }
         json += #""}"#.utf8
         defer { wipe(&json) }
-        return try backend.sha256(json.span)
+        return try backend.sha256(json.bytes)
     }
 }

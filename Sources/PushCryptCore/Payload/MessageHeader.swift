@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 /// The member that sealing adds to the inner payload (PROTOCOL section 5).
 ///
 /// ```
@@ -26,7 +28,7 @@ package struct MessageHeader: Equatable, Sendable {
         var member = [UInt8]()
         member.reserveCapacity(96)
         member += #""pushcrypt":{"id":""#.utf8
-        Base64URL.append(id.span, to: &member)
+        Base64URL.append(id.bytes, to: &member)
         member += #"","iat":"#.utf8
         member += String(issuedAt.seconds).utf8
         member += #","exp":"#.utf8

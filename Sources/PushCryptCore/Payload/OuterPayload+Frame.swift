@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 /// What APNs carries, written: everything but the characters of `sealed`, so that its size is known before sealing.
 package struct OuterFrame: Sendable {
     private let beforeSealed: [UInt8]
@@ -36,7 +38,7 @@ package struct OuterFrame: Sendable {
         var payload = [UInt8]()
         payload.reserveCapacity(byteCount + Base64URL.encodedCount(sealed.count))
         payload += beforeSealed
-        Base64URL.append(sealed.span, to: &payload)
+        Base64URL.append(sealed.bytes, to: &payload)
         payload += afterSealed
         return payload
     }

@@ -1,0 +1,33 @@
+/// Why a keystore can't be read or written.
+public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// There is something of that name already.
+        public static let alreadyExists = Code(name: "alreadyExists")
+        /// The file or folder can't be made.
+        public static let cannotCreate = Code(name: "cannotCreate")
+        /// There is no such file or keyset.
+        public static let notFound = Code(name: "notFound")
+        /// The system refuses access.
+        public static let noPermission = Code(name: "noPermission")
+        /// Others than the owner can reach a private file.
+        public static let looseMode = Code(name: "looseMode")
+        /// Not a keyset: a folder, a device, or far too long.
+        public static let notAKeyset = Code(name: "notAKeyset")
+        /// Reading or writing failed half-way.
+        public static let inputOutput = Code(name: "inputOutput")
+    }
+
+    public let code: Code
+    /// What is wrong, where, and what mends it.
+    public let reason: String
+
+    package init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+}
