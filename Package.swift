@@ -60,6 +60,19 @@ let package = Package(
         .testTarget(name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport"]),
         .testTarget(name: "PushCryptHPKETests", dependencies: ["PushCryptHPKE", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptCoreTests", dependencies: ["PushCryptCore", "PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptSenderTests", dependencies: ["PushCryptSender", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptExtensionTests",
+            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]
+        ),
+        .testTarget(
+            name: "PushCryptInteropTests",
+            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"],
+            path: "Tests/Interop",
+            exclude: ["python"]
+        ),
+        .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

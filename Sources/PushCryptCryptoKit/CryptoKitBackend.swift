@@ -19,9 +19,11 @@ public struct CryptoKitBackend: CryptoBackend {
         return Array(secret.bytes)
     }
 
-    /// CryptoKit's random source has no function of its own; a symmetric key is the random bytes it makes.
+    /// CryptoKit's random source has no function of its own; a symmetric key is the random bytes it makes. There is no
+    /// key of no bytes.
     public func randomSecret(count: Int) throws -> SecretBytes {
-        SecretBytes(copying: SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)))
+        guard count != 0 else { return SecretBytes(count: 0) { _ in } }
+        return SecretBytes(copying: SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)))
     }
 
     public func sha256(_ message: Span<UInt8>) throws -> [UInt8] {

@@ -5,12 +5,10 @@ public import PushCryptCore
 public struct Fallback: Sendable {
     private let bundled: [UInt8]
 
-    /// - Parameter bundled: the app's own text; one without text is replaced by "New message".
-    public init(bundled: Placeholder = Fallback.defaultText) {
-        self.bundled = bundled.json ?? Array(#"{"title":"New message"}"#.utf8)
+    /// - Parameter bundled: the app's own text; the standard one stands in for a placeholder without text.
+    public init(bundled: Placeholder = .standard) {
+        self.bundled = bundled.json ?? Placeholder.standard.json ?? []
     }
-
-    public static let defaultText = Placeholder.literal(title: "New message", body: "Open the app to read it")
 
     /// ```
     /// {"aps": <outer aps> | {"alert": <bundled>}, "pushcrypt": {"status": "failed", "reason": CLASS}}

@@ -71,6 +71,8 @@ public struct OpenedPush: Sendable {
     public let messageID: String
     public let issuedAt: UnixTime
     public let expiresAt: UnixTime
+    /// How many bytes of the message were padding.
+    public let paddingByteCount: Int
     /// The pinned key that signed it; nil where none is pinned.
     public let signedBy: KeyID?
 
@@ -84,6 +86,7 @@ public struct OpenedPush: Sendable {
         messageID = Base64URL.encode(header.id)
         issuedAt = header.issuedAt
         expiresAt = header.expiresAt
+        paddingByteCount = inner.paddingByteCount
         self.signedBy = signedBy
     }
 }

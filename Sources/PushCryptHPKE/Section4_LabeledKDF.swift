@@ -35,7 +35,7 @@ struct LabeledKDF: Sendable {
     }
 
     func expand(_ prk: any HMACSHA256, _ label: StaticString, info: Span<UInt8>, count: Int) throws -> SecretBytes {
-        guard count <= HKDF.maximumOutputByteCount else { throw HPKEError(.invalidLength) }
+        guard (0...HKDF.maximumOutputByteCount).contains(count) else { throw HPKEError(.invalidLength) }
         var prefix = i2osp(UInt16(count))
         prefix += labeled(label)
         return try HKDF.expand(prk, infoPrefix: prefix.bytes, info: info, count: count)

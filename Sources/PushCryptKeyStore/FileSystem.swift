@@ -11,7 +11,7 @@ package enum FileSystem {
     /// The whole file. Key files are small: one of more than 16 MiB is refused.
     ///
     /// - Parameter requirePrivate: refuses a file that others than its owner can reach, and a symbolic link.
-    package static func read(_ path: String, requirePrivate: Bool = false) throws(KeyStoreError) -> [UInt8] {
+    package static func readFile(_ path: String, requirePrivate: Bool = false) throws(KeyStoreError) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (requirePrivate ? O_NOFOLLOW : 0))
         guard descriptor >= 0 else { throw failure("read", path) }
         defer { close(descriptor) }
@@ -54,7 +54,7 @@ package enum FileSystem {
         let temporary = path + ".new-\(getpid())"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("create", temporary) }
-        do {
+        do throws(KeyStoreError) {
             defer { close(descriptor) }
             try writeAll(bytes, to: descriptor, temporary)
             guard fsync(descriptor) == 0 else { throw failure("write", temporary) }
@@ -108,7 +108,7 @@ package enum FileSystem {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         defer { for index in chunk.indices { chunk[index] = 0 } }
         while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("read", path) }
             guard count > 0 else { return bytes }

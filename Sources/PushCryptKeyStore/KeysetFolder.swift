@@ -40,12 +40,12 @@ package struct KeysetFolder: Sendable {
     ///
     /// - Throws: `KeyStoreError`, `KeyError`.
     package func load() throws -> Keyset {
-        var bytes = try FileSystem.read(file)
+        var bytes = try FileSystem.readFile(file)
         defer { wipe(&bytes) }
         let keyset = try Keyset(json: bytes)
         if !DemoKeys.contains(keyset) {
             try FileSystem.requirePrivateFolder(path)
-            var again = try FileSystem.read(file, requirePrivate: true)
+            var again = try FileSystem.readFile(file, requirePrivate: true)
             wipe(&again)
         }
         return keyset

@@ -35,13 +35,14 @@ public struct Sealer: Sendable {
     ///
     /// - Returns: the payload to send, with its exact size.
     /// - Throws: `SealError`, or what the value's encoding throws.
+    @_disfavoredOverload  // Bytes are JSON already and never to be encoded as an array of numbers.
     public func seal(
         _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
     ) throws -> SealedPush {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try seal(
-            Array(encoder.encode(payload)), to: recipient, placeholder: placeholder, options: options)
+        let json: Data = try encoder.encode(payload)
+        return try seal(json, to: recipient, placeholder: placeholder, options: options)
     }
 
     /// Seals an APNs payload as it is, byte for byte: the numbers, unknown members and order stay.
@@ -50,7 +51,8 @@ public struct Sealer: Sendable {
     public func seal(
         _ json: Data, to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
     ) throws -> SealedPush {
-        try seal(Array(json), to: recipient, placeholder: placeholder, options: options)
+        let bytes: [UInt8] = Array(json)
+        return try seal(bytes, to: recipient, placeholder: placeholder, options: options)
     }
 
     /// Seals an APNs payload as it is, byte for byte: the numbers, unknown members and order stay.

@@ -26,7 +26,7 @@ extension SecretBytes {
 extension HMACSHA256 {
     /// The code of the message so far, or of `message` after it.
     func code(_ message: [UInt8] = []) -> [UInt8] {
-        update(message.span)
+        update(message.bytes)
         return SecretBytes(count: 32) { code in finalize(into: &code) }.revealed
     }
 }
@@ -37,7 +37,7 @@ extension CryptoBackend {
     ) throws -> [UInt8] {
         var output = [UInt8]()
         try seal(
-            algorithm, key: key.span, nonce: nonce.span, aad: aad.span, plaintext: plaintext.span,
+            algorithm, key: key.bytes, nonce: nonce.bytes, aad: aad.bytes, plaintext: plaintext.bytes,
             appendingTo: &output)
         return output
     }
@@ -45,12 +45,22 @@ extension CryptoBackend {
     func opened(
         _ algorithm: AEADAlgorithm, key: [UInt8], nonce: [UInt8], aad: [UInt8] = [], _ ciphertext: [UInt8]
     ) throws -> [UInt8] {
-        try open(algorithm, key: key.span, nonce: nonce.span, aad: aad.span, ciphertext: ciphertext.span)
+        try open(algorithm, key: key.bytes, nonce: nonce.bytes, aad: aad.bytes, ciphertext: ciphertext.bytes)
+    }
+
+    func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+        hmacSHA256(key: key.bytes).code(message)
     }
 
     func sharedSecret(_ group: DHGroup, privateKey: [UInt8], publicKey: [UInt8]) throws -> [UInt8] {
-        let peer = try self.publicKey(group, publicKey.span)
-        return try self.privateKey(group, privateKey.span).sharedSecret(with: peer).revealed
+        let peer = try self.publicKey(group, publicKey.bytes)
+        return try self.privateKey(group, privateKey.bytes).sharedSecret(with: peer).revealed
+    }
+}
+
+extension VerificationKey {
+    func accepts(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+        isValid(signature.bytes, for: message.bytes)
     }
 }
 

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 extension [UInt8] {
     /// The bytes that `hex` writes; white space between them is allowed. Stops the test process at anything else.
     public init(hex: String) {
@@ -13,6 +15,11 @@ extension [UInt8] {
 /// Bytes that a JSON file writes as a string of hex digits.
 public struct HexBytes: Decodable, Sendable {
     public let bytes: [UInt8]
+
+    public var span: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes.bytes }
+    }
 
     public init(from decoder: any Decoder) throws {
         bytes = [UInt8](hex: try decoder.singleValueContainer().decode(String.self))

@@ -1,6 +1,8 @@
 /// The payload that the user should see: an ordinary APNs payload, kept byte for byte.
 package struct InnerPayload: Sendable {
     package let text: JSONText
+    /// Spaces behind an opened message.
+    package private(set) var paddingByteCount = 0
 
     /// What can be wrong with one.
     package struct Flaw: Error, Equatable, Sendable {
@@ -42,11 +44,12 @@ package struct InnerPayload: Sendable {
     ///
     /// - Throws: `FailureClass.malformed`.
     package init(message: [UInt8]) throws(FailureClass) {
-        let end = message.lastIndex { $0 != paddingByte } ?? message.startIndex
+        guard let end = message.lastIndex(where: { $0 != paddingByte }) else { throw .malformed }
         do {
             try self.init(json: Array(message[...end]))
         } catch {
             throw .malformed
         }
+        paddingByteCount = message.count - text.bytes.count
     }
 }

@@ -26,6 +26,9 @@ public struct Placeholder: Hashable, Sendable {
         Placeholder(titleLocKey: title, bodyLocKey: body)
     }
 
+    /// Says that there is something, and nothing else.
+    public static let standard = Placeholder.literal(title: "New message", body: "Open the app to read it")
+
     /// `aps.alert` as raw JSON; nil without any text.
     package var json: [UInt8]? {
         let members = [("title", title), ("body", body), ("title-loc-key", titleLocKey), ("loc-key", bodyLocKey)]

@@ -29,13 +29,13 @@ struct HKDFTest: WycheproofTest {
     var category: WycheproofCategory { result == .valid ? .matches : .refused }
 
     func check(_ backend: any CryptoBackend) throws {
-        let prk = HKDF.extract(salt: salt.bytes.span, ikm: ikm.bytes.span, backend: backend)
+        let prk = HKDF.extract(salt: salt.span, ikm: ikm.span, backend: backend)
         let hmac = backend.hmacSHA256(key: prk.bytes)
         if category == .matches {
-            let output = try HKDF.expand(hmac, info: info.bytes.span, count: size).revealed
+            let output = try HKDF.expand(hmac, info: info.span, count: size).revealed
             try WycheproofMismatch.unless(output == okm.bytes, "\(output)")
         } else {
-            let code = try cryptoErrorCode { try HKDF.expand(hmac, info: info.bytes.span, count: size) }
+            let code = try cryptoErrorCode { try HKDF.expand(hmac, info: info.span, count: size) }
             try WycheproofMismatch.unless(code == .invalidLength, "\(code, default: "expanded")")
         }
     }

@@ -34,8 +34,8 @@ struct HMACTest: WycheproofTest {
     var category: WycheproofCategory { result == .valid ? .matches : .refused }
 
     func check(_ backend: any CryptoBackend) throws {
-        let code = backend.hmacSHA256(key: key.bytes.span).code(msg.bytes)
-        let isEqual = constantTimeEqual(code.span.extracting(first: tag.bytes.count), tag.bytes.span)
+        let code = backend.hmacSHA256(key: key.span).code(msg.bytes)
+        let isEqual = constantTimeEqual(code.bytes.extracting(first: tag.bytes.count), tag.span)
         try WycheproofMismatch.unless(isEqual == (category == .matches), "\(code)")
     }
 }

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Dispatch
+import PushCryptCore
+import PushCryptExtension
+import PushCryptKeyStore
+import PushCryptSender
+
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The whole story with the published demo keys: sealing, travelling, restoring, and three failures.",
+        discussion: "Seals afresh in every run. Needs no files and no device."
+    )
+
+    func run() async throws {
+        let story = try DemoStory(TerminalText(isColourful: StandardStreams.isColourful))
+        try StandardStreams.write(try await story.tell())
+    }
+}
+
+/// The acts of the demo, every one done by the libraries for real.
+private struct DemoStory {
+    static let topic = "com.example.app"
+    static let alert = """
+        {"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in: all clear. See you on Monday at 9:40."},\
+        "sound":"chime.caf","badge":2,"thread-id":"clinic-17"},"appointment":40713}
+        """
+
+    let terminal: TerminalText
+    let recipients: Keyset
+    let senders: Keyset
+    let sealed: [UInt8]
+
+    init(_ terminal: TerminalText) throws {
+        self.terminal = terminal
+        recipients = try Keyset(json: Array(DemoKeys.recipientJSON.utf8))
+        senders = try Keyset(json: Array(DemoKeys.senderJSON.utf8))
+        let recipient = try recipients.publicKeyset(keepingPSK: true).recipient(at: .now)
+        sealed = try Self.seal(to: recipient, signer: try senders.senderKey(at: .now))
+    }
+
+    static func seal(to recipient: Recipient, signer: SenderKey) throws -> [UInt8] {
+        let sealer = Sealer(topic: topic, signer: signer)
+        let sealed = try sealer.seal(Array(alert.utf8), to: recipient, placeholder: .standard)
+        return Array(sealed.json)
+    }
+
+    func tell() async throws -> String {
+        let anatomy = PayloadAnatomy(try JSONText(sealed))
+        let stranger = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
+        let strangers = try Keyset([.init(stranger.publicRecord(keepingPSK: true), KeyLifecycle(activatesAt: UnixTime(0)))])
+        let misaddressed = try Self.seal(
+            to: try strangers.recipient(at: .now), signer: try senders.senderKey(at: .now))
+        let restored = try await act(sealed)
+        let forged = try await act(tampered(sealed))
+        let stranded = try await act(misaddressed)
+        let late = try await act(sealed, keyring: StuckKeyring(), deadline: .milliseconds(200))
+        return [
+            heading("1. The alert, as the backend wrote it"),
+            indented(Self.alert), "",
+            heading("2. What travels through APNs"),
+            indented(String(decoding: sealed, as: UTF8.self)), "",
+            BudgetBar(anatomy, padding: nil, limitInBytes: 4096).text(terminal), "",
+            heading("3. What the user sees"), restored,
+            heading("4. Somebody changes one character on the way"), forged,
+            heading("5. Sealed to a key that this device doesn't have"), stranded,
+            heading("6. The keychain doesn't answer in time"), late,
+        ].joined(separator: "\n")
+    }
+
+    /// One delivery, from the payload's arrival to the handler's call.
+    private func act(
+        _ payload: [UInt8], keyring: (any RecipientKeyring)? = nil, deadline: Duration = .seconds(25)
+    ) async throws -> String {
+        let opener = try Opener(
+            topic: Self.topic, keyring: keyring ?? KeysetKeyring(recipients),
+            senders: try TrustedSenders(senders.publicKeyset(keepingPSK: false)))
+        let delivery = await withCheckedContinuation { continuation in
+            DeliverySession(
+                payload: payload, opener: opener, configuration: .init(deadline: deadline),
+                handler: { delivery in continuation.resume(returning: delivery) }
+            ).start()
+        }
+        let (content, failure) = (delivery.content, delivery.failure)
+        let lines = [content.title, content.subtitle, content.body].compactMap(\.literal)
+        let verdict =
+            failure.map { terminal.styled("  ✗ \($0): the placeholder is shown", .bad) }
+            ?? terminal.styled("  ✓ restored and verified", .good)
+        return TerminalText.framed(lines) + "\n" + verdict + "\n"
+    }
+
+    /// Another character in the middle of `sealed`.
+    private func tampered(_ payload: [UInt8]) throws -> [UInt8] {
+        guard let sealed = try JSONText(payload).root["pushcrypt"]?["sealed"] else { return payload }
+        var changed = payload
+        let middle = (sealed.range.lowerBound + sealed.range.upperBound) / 2
+        changed[middle] = changed[middle] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        return changed
+    }
+
+    private func heading(_ text: String) -> String { terminal.styled(text, .heading) }
+
+    private func indented(_ text: String) -> String {
+        TerminalText.wrap(text, width: 76).map { "  " + $0 }.joined(separator: "\n")
+    }
+}
+
+/// A keyring whose answer comes after the deadline.
+private struct StuckKeyring: RecipientKeyring {
+    func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
+        DispatchSemaphore(value: 0).wait()
+        throw .unknownKey
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptExtension
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct Inspect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what an observer of a payload can see, and its byte budget.",
+        discussion: "The payload comes on stdin. With --keys and --topic it is opened too, and padding shows apart."
+    )
+
+    @Flag(help: "One object, for machines.")
+    var json = false
+
+    @Option(help: ArgumentHelp("The recipient's keys, to tell padding from content.", valueName: "FILE|Keys/NAME"))
+    var keys: String?
+
+    @Option(help: ArgumentHelp("The app's bundle identifier; needed with --keys.", valueName: "TOPIC"))
+    var topic: String?
+
+    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
+    var device: String?
+
+    @Option(help: ArgumentHelp("Pinned sender keys; needed with --keys for a signed payload.", valueName: "FILE"))
+    var trust: String?
+
+    @Option(help: ArgumentHelp("The most bytes of a payload.", valueName: "N"))
+    var limit: Int = 4096
+
+    @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var demo: DemoKeyOptions
+
+    func validate() throws {
+        guard (keys == nil) == (topic == nil) else {
+            throw ValidationError("--keys and --topic go together: the topic is part of what opens a payload.")
+        }
+        guard limit > 0 else { throw ValidationError("--limit is a number of bytes above 0.") }
+    }
+
+    func run() throws {
+        let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
+        guard payload.count <= Self.inputLimitInBytes else {
+            throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin: not a payload")
+        }
+        let view: ObservedPayload
+        do {
+            view = ObservedPayload(try JSONText(payload.trimmingNewline), padding: try padding(in: payload))
+        } catch let error as JSONError {
+            throw Failure(.dataError, "stdin is not strict JSON: \(error)")
+        }
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try StandardStreams.writeLine(Array(encoder.encode(view.report(limitInBytes: limit))))
+        } else {
+            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
+            try StandardStreams.write(view.text(terminal, limitInBytes: limit))
+        }
+    }
+
+    /// Padding bytes of the message, where the keys to see them were given.
+    private func padding(in payload: [UInt8]) throws -> Int? {
+        guard let keys, let topic else { return nil }
+        let keyset = try KeySource(keys, demo).forDevice(DeviceID(option: device))
+        let senders = try trust.map { path in try TrustedSenders(KeySource(path, demo).keyset) }
+        let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
+        switch opener.open(payload, at: timeOptions.time) {
+        case .success(let push): return push.paddingByteCount
+        case .failure(let failure): throw Failure(.dataError, "not opened, so its padding doesn't show: \(failure)")
+        }
+    }
+
+    private static let inputLimitInBytes = 65_536
+}
+
+extension [UInt8] {
+    /// The newline that `seal` prints isn't part of the payload.
+    fileprivate var trimmingNewline: [UInt8] {
+        last == UInt8(ascii: "\n") ? Array(dropLast()) : self
+    }
+}

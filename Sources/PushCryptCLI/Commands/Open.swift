@@ -1,0 +1,50 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptExtension
+
+struct Open: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open a sealed payload: outer payload on stdin, the restored APNs payload on stdout.",
+        discussion: """
+            On a failure the placeholder payload goes to stdout with "pushcrypt": {"status": "failed", "reason": \
+            CLASS}, one line to stderr, and the exit status is 65.
+            """
+    )
+
+    @Option(help: ArgumentHelp("The recipient's private or shared keys.", valueName: "FILE|Keys/NAME"))
+    var keys: String
+
+    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
+    var topic: String
+
+    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
+    var device: String?
+
+    @Option(help: ArgumentHelp("Pinned sender keys; with them unsigned payloads are refused.", valueName: "FILE"))
+    var trust: String?
+
+    @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var demo: DemoKeyOptions
+
+    func run() throws {
+        let keyset = try KeySource(keys, demo).forDevice(DeviceID(option: device))
+        let senders = try trust.map { path in try TrustedSenders(KeySource(path, demo).keyset) }
+        let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
+        let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
+        switch result(of: opener, for: payload) {
+        case .success(let push):
+            try StandardStreams.writeLine(push.payload)
+        case .failure(let failure):
+            try StandardStreams.writeLine(Fallback().payload(for: payload, failure))
+            throw Failure(.dataError, "not opened: \(failure)")
+        }
+    }
+
+    private func result(of opener: Opener, for payload: [UInt8]) -> Result<OpenedPush, FailureClass> {
+        guard payload.count <= Self.inputLimitInBytes else { return .failure(.malformed) }
+        return opener.open(payload, at: timeOptions.time)
+    }
+
+    /// Sixteen times what APNs carries: room for a payload that somebody has indented.
+    private static let inputLimitInBytes = 65_536
+}

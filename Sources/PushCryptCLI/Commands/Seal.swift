@@ -1,0 +1,87 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptSender
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct Seal: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Seal an APNs payload: inner payload JSON on stdin, outer payload JSON on stdout.",
+        discussion: "The inner payload is sealed byte for byte; one newline after the outer payload doesn't count."
+    )
+
+    @Option(help: ArgumentHelp("The recipient: public key, registration record or shared key.", valueName: "FILE|Keys/NAME"))
+    var to: String
+
+    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
+    var topic: String
+
+    @Option(help: ArgumentHelp("Seal to this device's key of a shared keyset.", valueName: "ID"))
+    var device: String?
+
+    @Option(help: ArgumentHelp("Sign with the primary key of this keyset.", valueName: "FILE|Keys/NAME"))
+    var signWith: String?
+
+    @OptionGroup(title: "Placeholder")
+    var placeholder: PlaceholderOptions
+
+    @Option(help: ArgumentHelp("Fill up to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
+    var pad: PaddingPolicy = .multiple(of: 128)
+
+    @Option(help: ArgumentHelp("How long the message may be shown.", valueName: "DURATION"))
+    var expires: DurationArgument?
+
+    @Option(help: ArgumentHelp("The most bytes of the outer payload.", valueName: "N"))
+    var limit: Int = 4096
+
+    @Option(help: ArgumentHelp("Members of aps to copy to the outside, with commas between.", valueName: "LIST"))
+    var expose: String?
+
+    @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var demo: DemoKeyOptions
+
+    func run() throws {
+        let time = timeOptions.time
+        let recipient = try KeySource(to, demo).recipient(device: DeviceID(option: device), at: time)
+        let signer = try signWith.map { path in try KeySource(path, demo).keyset.senderKey(at: time) }
+        var options = Sealer.Options(padding: pad, limitInBytes: limit)
+        options.exposed = expose?.split(separator: ",").map(String.init) ?? []
+        if let expires { options.expiresAfterInSeconds = expires.seconds }
+        let sealer = Sealer(topic: topic, signer: signer, options: options, clock: { time })
+        let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
+        guard payload.count <= Self.inputLimitInBytes else {
+            throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; APNs takes \(limit)")
+        }
+        let sealed = try sealer.seal(payload, to: recipient, placeholder: placeholder.placeholder)
+        try StandardStreams.writeLine(Array(sealed.json))
+    }
+
+    /// Far above what fits, so that the error can still say how much it is too long.
+    private static let inputLimitInBytes = 1 << 20
+}
+
+struct PlaceholderOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Literal title. (default: New message)", valueName: "T"))
+    var placeholderTitle: String?
+
+    @Option(help: ArgumentHelp("Literal body. (default: Open the app to read it)", valueName: "B"))
+    var placeholderBody: String?
+
+    @Option(help: ArgumentHelp("Title key of the app's Localizable.strings.", valueName: "K"))
+    var placeholderTitleLocKey: String?
+
+    @Option(help: ArgumentHelp("Body key of the app's Localizable.strings.", valueName: "K"))
+    var placeholderBodyLocKey: String?
+
+    /// The default text, unless a part of it was given.
+    var placeholder: Placeholder {
+        let given = Placeholder(
+            title: placeholderTitle, body: placeholderBody, titleLocKey: placeholderTitleLocKey,
+            bodyLocKey: placeholderBodyLocKey)
+        return given == Placeholder() ? .standard : given
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+
+/// Runs the command and turns whatever went wrong into one line on stderr and a documented exit status.
+@main
+enum Main {
+    static func main() async {
+        StandardStreams.prepare()
+        do {
+            var command = try PushCrypt.parseAsRoot()
+            do {
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch let error where !(error is ExitCode || error is CleanExit || error is ValidationError) {
+                let failure = Failure(error)
+                StandardStreams.complain(failure.message)
+                PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
+            }
+        } catch {
+            PushCrypt.exit(withError: error)
+        }
+    }
+}
+
+struct PushCrypt: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pushcrypt",
+        abstract: "End-to-end encrypted push notifications: keys, sealing, opening.",
+        discussion: """
+            Data goes to stdout, words go to stderr. TIME is RFC 3339 (2026-03-01T09:00:00Z) or unix seconds, \
+            DURATION is a number with s, m, h, d or w. Where a FILE stands, one JWK or a JWK set will do.
+
+            Exit status: 0 done, 64 bad usage, 65 bad data, 66 missing input, 70 internal error, \
+            73 can't create, 74 reading or writing failed, 77 permission.
+
+            Begin with: pushcrypt demo
+            """,
+        version: "0.1.0",
+        subcommands: [Demo.self, Seal.self, Open.self, Inspect.self, Keys.self]
+    )
+}
+
+struct Keys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Create, list and export keysets.",
+        subcommands: [KeysCreate.self, KeysList.self, KeysExport.self]
+    )
+}

@@ -1,0 +1,62 @@
+public import ArgumentParser
+public import PushCryptCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A moment: RFC 3339 or unix seconds.
+extension UnixTime: ExpressibleByArgument {
+    public init?(argument: String) {
+        if let seconds = Int64(argument), UnixTime.protocolRange.contains(seconds) {
+            self.init(seconds)
+        } else {
+            self.init(rfc3339: argument)
+        }
+    }
+}
+
+extension UnixTime {
+    static var now: UnixTime { UnixTime(Int64(Date().timeIntervalSince1970)) }
+}
+
+/// A length of time as people write it: 30d, 12h, 90s.
+struct DurationArgument: ExpressibleByArgument {
+    let seconds: Int64
+
+    public init?(argument: String) {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+        guard let unit = argument.last.flatMap({ units[$0] }), argument.dropLast().allSatisfy(\.isASCII),
+            let count = UInt32(argument.dropLast())
+        else { return nil }
+        seconds = Int64(count) * unit
+    }
+}
+
+/// `--pad N|max|none`
+extension PaddingPolicy: ExpressibleByArgument {
+    public init?(argument: String) {
+        switch argument {
+        case "max": self = .limit
+        case "none": self = .none
+        default:
+            guard let byteCount = Int(argument), byteCount > 0 else { return nil }
+            self = .multiple(of: byteCount)
+        }
+    }
+}
+
+/// The time that a command works at.
+struct TimeOptions: ParsableArguments {
+    @Option(name: .customLong("at"), help: ArgumentHelp("Work as if it were TIME.", valueName: "TIME"))
+    var givenTime: UnixTime?
+
+    var time: UnixTime { givenTime ?? .now }
+}
+
+struct DemoKeyOptions: ParsableArguments {
+    @Flag(name: .customLong("allow-demo-keys"), help: "Accept the published demo keys, which protect nothing.")
+    var allowsDemoKeys = false
+}

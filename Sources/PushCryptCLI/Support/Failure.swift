@@ -1,0 +1,62 @@
+import PushCryptCore
+import PushCryptKeyStore
+import PushCryptSender
+
+/// The exit statuses, by the names of sysexits.h.
+enum ExitStatus: Int32 {
+    case usage = 64
+    case dataError = 65
+    case noInput = 66
+    case software = 70
+    case cannotCreate = 73
+    case inputOutput = 74
+    case noPermission = 77
+}
+
+/// What a command ends with: one line for a person, one status for a script.
+struct Failure: Error {
+    let status: ExitStatus
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// Every error of the libraries below.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as SealError: self.init(Self.status(error.code), error.reason)
+        case let error as KeyError: self.init(Self.status(error.code), error.reason)
+        case let error as KeyStoreError: self.init(Self.status(error.code), error.reason)
+        default: self.init(.software, "\(error)")
+        }
+    }
+
+    private static func status(_ code: SealError.Code) -> ExitStatus {
+        switch code {
+        case .invalidTopic, .invalidOption, .invalidPlaceholder: .usage
+        case .backendFailure: .software
+        default: .dataError
+        }
+    }
+
+    private static func status(_ code: KeyError.Code) -> ExitStatus {
+        switch code {
+        case .invalidTopic, .invalidDeviceID: .usage
+        case .backendFailure: .software
+        default: .dataError
+        }
+    }
+
+    private static func status(_ code: KeyStoreError.Code) -> ExitStatus {
+        switch code {
+        case .alreadyExists, .cannotCreate: .cannotCreate
+        case .notFound: .noInput
+        case .noPermission, .looseMode: .noPermission
+        case .inputOutput: .inputOutput
+        default: .dataError
+        }
+    }
+}

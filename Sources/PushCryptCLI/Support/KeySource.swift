@@ -1,0 +1,61 @@
+import PushCryptCore
+import PushCryptKeyStore
+import PushCryptPrimitives
+
+/// Where keys come from on the command line: a FILE (one JWK or a JWK set) or a keyset of a keystore, Keys/NAME.
+struct KeySource {
+    let keyset: Keyset
+    /// Whether it is a keyset of the operator's own keystore and not a file.
+    let isKeystore: Bool
+
+    init(_ path: String, _ demo: DemoKeyOptions) throws {
+        let folder = KeysetFolder(path)
+        isKeystore = FileSystem.isFolder(path)
+        if isKeystore {
+            guard folder.exists else {
+                throw Failure(.noInput, "\(path) is a folder without a keyset.json: not a keyset of a keystore")
+            }
+            keyset = try Self.naming(path) { try folder.load() }
+        } else {
+            var bytes = try FileSystem.readFile(path)
+            defer { wipe(&bytes) }
+            keyset = try Self.naming(path) { try Keyset(json: bytes) }
+        }
+        guard demo.allowsDemoKeys || !DemoKeys.contains(keyset) else {
+            throw Failure(
+                .usage,
+                "\(path) holds published demo keys, which protect nothing; --allow-demo-keys uses them all the same")
+        }
+    }
+
+    /// The key to seal to: of a keystore the public half of its primary, of a file only what is public.
+    func recipient(device: DeviceID?, at time: UnixTime) throws -> Recipient {
+        let chosen = try forDevice(device)
+        return try (isKeystore ? chosen.publicKeyset(keepingPSK: true) : chosen).recipient(at: time)
+    }
+
+    /// The keys of one device where a device is named.
+    func forDevice(_ device: DeviceID?) throws -> Keyset {
+        guard let device else { return keyset }
+        guard keyset.kind == .shared else {
+            throw Failure(.usage, "--device belongs to shared keys; these are \(keyset.kind.rawValue) keys")
+        }
+        return try keyset.device(device)
+    }
+
+    /// Says which file a bad key is in.
+    private static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as KeyError {
+            throw KeyError(error.code, "\(path): \(error.reason)")
+        }
+    }
+}
+
+extension DeviceID {
+    init?(option: String?) throws {
+        guard let option else { return nil }
+        try self.init(option)
+    }
+}

@@ -1,0 +1,80 @@
+import PushCryptCore
+
+/// What somebody on the way sees of a payload.
+struct ObservedPayload {
+    private let text: JSONText
+    private let anatomy: PayloadAnatomy
+    private let paddingCharacters: Int?
+
+    /// - Parameter padding: bytes of the message that are padding; nil when nobody could open it.
+    init(_ text: JSONText, padding: Int?) {
+        self.text = text
+        anatomy = PayloadAnatomy(text)
+        paddingCharacters = padding.map(anatomy.ciphertextCharacters(ofPadding:))
+    }
+
+    /// The `--json` output.
+    struct Report: Encodable {
+        let sealed: Bool
+        let version: Int64?
+        let kid: String?
+        let skid: String?
+        let sealedByteCount: Int?
+        let visibleApsMembers: [String]
+        let visibleMembers: [String]
+        let bytes: [String: Int]
+    }
+
+    func report(limitInBytes: Int) -> Report {
+        var bytes = [
+            "total": anatomy.byteCount, "limit": limitInBytes, "placeholder": anatomy.placeholder,
+            "envelope": anatomy.envelope, "ciphertext": anatomy.ciphertext - (paddingCharacters ?? 0),
+            "free": max(limitInBytes - anatomy.byteCount, 0),
+        ]
+        bytes["padding"] = paddingCharacters
+        return Report(
+            sealed: envelope != nil, version: envelope?["v"]?.protocolInteger, kid: envelope?["kid"]?.string,
+            skid: envelope?["skid"]?.string, sealedByteCount: sealedByteCount,
+            visibleApsMembers: text.root["aps"]?.members.map(\.name) ?? [],
+            visibleMembers: text.root.members.map(\.name), bytes: bytes)
+    }
+
+    func text(_ terminal: TerminalText, limitInBytes: Int) -> String {
+        var lines = [terminal.styled("What everybody on the way can read", .heading)]
+        for member in text.root["aps"]?.members.map({ $0 }) ?? [] {
+            lines.append(row("aps." + TerminalText.harmless(member.name.utf8), member.value.rawBytes))
+        }
+        for member in text.root.members where !["aps", "pushcrypt"].contains(member.name) {
+            lines.append(row(TerminalText.harmless(member.name.utf8), member.value.rawBytes))
+        }
+        if let envelope {
+            lines.append(row("version", envelope["v"]?.rawBytes))
+            lines.append(row("sealed to key", envelope["kid"]?.utf8))
+            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("nobody")[...]))
+            lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes")[...]))
+        } else {
+            lines.append("  " + terminal.styled("not sealed: all of it can be read", .bad))
+        }
+        lines += ["", terminal.styled("Where the bytes go", .heading)]
+        lines.append(
+            BudgetBar(anatomy, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var envelope: JSONValue? { text.root["pushcrypt"] }
+
+    private var sealedByteCount: Int? {
+        envelope?["sealed"]?.utf8.flatMap(Base64URL.decode)?.count
+    }
+
+    private func row(_ name: String, _ value: ArraySlice<UInt8>?) -> String {
+        let shown = TerminalText.harmless((value ?? []).prefix(200)) + ((value?.count ?? 0) > 200 ? "…" : "")
+        return "  " + name + String(repeating: " ", count: max(22 - name.count, 1)) + shown
+    }
+}
+
+extension Array where Element == UInt8 {
+    fileprivate init(_ text: String) {
+        self.init(text.utf8)
+    }
+}

@@ -1,0 +1,80 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Data on stdout, words on stderr. A stream that can't be written to is an error, never a signal or a trap.
+enum StandardStreams {
+    /// Call before anything else opens a file: a file opened while stdout is closed would take its number, and the
+    /// data would go there.
+    static func prepare() {
+        signal(SIGPIPE, SIG_IGN)
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
+            // Read-only, so that writing what was meant for a closed stdout still fails.
+            _ = unsafe open("/dev/null", O_RDONLY)
+        }
+    }
+
+    static func write(_ text: String) throws(Failure) {
+        try write(Array(text.utf8))
+    }
+
+    /// The data and one newline, unless it ends in one.
+    static func writeLine(_ bytes: [UInt8]) throws(Failure) {
+        try write(bytes.last == UInt8(ascii: "\n") ? bytes : bytes + [UInt8(ascii: "\n")])
+    }
+
+    static func write(_ bytes: [UInt8]) throws(Failure) {
+        guard writeAll(bytes, to: STDOUT_FILENO) else {
+            throw Failure(.inputOutput, "can't write to stdout: \(unsafe String(cString: strerror(errno)))")
+        }
+    }
+
+    /// One line on stderr. If that fails there is nobody left to tell.
+    static func complain(_ message: String) {
+        _ = writeAll(Array("pushcrypt: \(message)\n".utf8), to: STDERR_FILENO)
+    }
+
+    /// All of stdin; of a longer input the first `limit` bytes and one more.
+    static func readAll(limit: Int) throws(Failure) -> [UInt8] {
+        var bytes = [UInt8]()
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= limit {
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe read(STDIN_FILENO, buffer.baseAddress, min(buffer.count, limit + 1 - bytes.count))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Failure(.noInput, "can't read stdin: \(unsafe String(cString: strerror(errno)))")
+            }
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    static var isColourful: Bool {
+        unsafe isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe writeBytes(descriptor, buffer.baseAddress! + written, buffer.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            written += count
+        }
+        return true
+    }
+}
+
+/// write(2), which the functions above hide by their name.
+private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
+    unsafe write(descriptor, start, count)
+}

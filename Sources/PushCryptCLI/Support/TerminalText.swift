@@ -1,0 +1,62 @@
+/// What a terminal is told. Every rule of its look is here.
+///
+/// Colour only on a terminal and without NO_COLOR; nothing that came from outside may steer the terminal.
+struct TerminalText {
+    let isColourful: Bool
+
+    enum Style: String {
+        case heading = "1"
+        case faint = "2"
+        case good = "32"
+        case bad = "31"
+        case placeholder = "33"
+        case envelope = "34"
+        case ciphertext = "35"
+        case padding = "36"
+    }
+
+    func styled(_ text: String, _ style: Style) -> String {
+        isColourful ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
+    }
+
+    /// The text with every control character made visible.
+    static func harmless(_ bytes: some Sequence<UInt8>) -> String {
+        let scalars = String(decoding: Array(bytes), as: UTF8.self).unicodeScalars.map { scalar in
+            let isControl = scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+            return isControl ? "\u{fffd}" : scalar
+        }
+        var text = ""
+        text.unicodeScalars.append(contentsOf: scalars)
+        return text
+    }
+
+    /// `lines` in a rounded frame, as a notification on a lock screen.
+    static func framed(_ lines: [String], width: Int = 46) -> String {
+        let rows = lines.flatMap { wrap($0, width: width) }
+        let edge = String(repeating: "─", count: width + 2)
+        let body = rows.map { row in "  │ \(row)\(String(repeating: " ", count: max(width - row.count, 0))) │" }
+        return (["  ╭\(edge)╮"] + body + ["  ╰\(edge)╯"]).joined(separator: "\n")
+    }
+
+    static func wrap(_ text: String, width: Int) -> [String] {
+        var rows = [""]
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            var word = word
+            while word.count > width {
+                if rows[rows.count - 1].isEmpty { rows.removeLast() }
+                rows.append(String(word.prefix(width)))
+                word = word.dropFirst(width)
+                rows.append("")
+            }
+            let last = rows[rows.count - 1]
+            if last.isEmpty {
+                rows[rows.count - 1] = String(word)
+            } else if last.count + 1 + word.count <= width {
+                rows[rows.count - 1] += " " + word
+            } else {
+                rows.append(String(word))
+            }
+        }
+        return rows.count > 1 && rows.last == "" ? rows.dropLast() : rows
+    }
+}

@@ -1,0 +1,55 @@
+package import PushCryptCore
+
+/// Keys that are published with this project, private halves and all: for the demo and for trying things out. Whoever
+/// seals to them or trusts them has no secret left, so everything else refuses them unless told otherwise.
+///
+/// The same text as in Keys/demo, so that the demo runs from any folder.
+package enum DemoKeys {
+    package static let recipientJSON = #"""
+        {
+          "comment": "PUBLISHED DEMO KEY: everybody has this private key. It protects nothing.",
+          "keys": [
+            {"kty":"EC","crv":"P-256","x":"4Vy2T83GEYVVeqBP2loFHzvsn7hbSlF7XtTiMz7dsac",\#
+        "y":"-q4jMugM6povRLYnbInoOzQbysdNR4yQHfdLn3cKhpY","d":"M3hIVfcP8IvVjgS61sE-wjSpe0NUPRE8qhH9nzNf-ac",\#
+        "alg":"HPKE-7","kid":"nMfbZ7h-wC0","psk":"W_xJhb3JWn66K31bAydEMY0VE7IzxWRPSXbrbtrMC6Q"}
+          ],
+          "pushcrypt": {"seq": 1, "updatedAt": "2026-01-01T00:00:00Z", "keys": {
+            "nMfbZ7h-wC0": {"createdAt": "2026-01-01T00:00:00Z", "activatesAt": "2026-01-01T00:00:00Z",\#
+         "psk": true}
+          }}
+        }
+        """#
+
+    package static let senderJSON = #"""
+        {
+          "comment": "PUBLISHED DEMO KEY: everybody has this private key. It protects nothing.",
+          "keys": [
+            {"kty":"OKP","crv":"Ed25519","x":"ee7jO2mw81pXDsTBVxG_5IEodQzhpwxIHhKZTJJfPXA",\#
+        "d":"iNSDlWG_8yUiFuFYMQ5hM-goi-2dA8HYskg-i1Kk_7c","alg":"Ed25519","kid":"EWVfjXi3nas"}
+          ],
+          "pushcrypt": {"seq": 1, "updatedAt": "2026-01-01T00:00:00Z", "keys": {
+            "EWVfjXi3nas": {"createdAt": "2026-01-01T00:00:00Z", "activatesAt": "2026-01-01T00:00:00Z"}
+          }}
+        }
+        """#
+
+    package static let sharedJSON = #"""
+        {
+          "comment": "PUBLISHED DEMO KEY: everybody has this private key. It protects nothing.",
+          "keys": [
+            {"kty":"oct","k":"lGyujY04i9CTOZqVCmYwwsqrZUWnLDFEOltp2LPQ0is","alg":"HKDF-A256GCM",\#
+        "kid":"Zv1EiPnFKa0"}
+          ],
+          "pushcrypt": {"seq": 1, "updatedAt": "2026-01-01T00:00:00Z", "keys": {
+            "Zv1EiPnFKa0": {"createdAt": "2026-01-01T00:00:00Z", "activatesAt": "2026-01-01T00:00:00Z"}
+          }}
+        }
+        """#
+
+    /// Whether any key of the set is published here, whatever file it came from.
+    package static func contains(_ keyset: Keyset) -> Bool {
+        keyset.keyIDs.contains { ids.contains($0.description) }
+    }
+
+    private static let ids: Set<String> = ["nMfbZ7h-wC0", "EWVfjXi3nas", "Zv1EiPnFKa0"]
+}

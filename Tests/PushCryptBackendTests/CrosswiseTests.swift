@@ -1,0 +1,79 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// What one backend makes the other reads, and where nothing is random both make the same.
+@Suite struct CrosswiseTests {
+    @Test(arguments: Backends.pairs, AEADAlgorithm.allCases)
+    func aead(_ pair: BackendPair, _ algorithm: AEADAlgorithm) throws {
+        for seed in 0..<100 {
+            let message = AEADMessage(
+                algorithm, seed: UInt64(seed), plaintextByteCount: seed * 7, aadByteCount: seed % 40)
+            let sealed = try message.seal(with: pair.first)
+            #expect(try message.seal(with: pair.second) == sealed)
+            #expect(try message.open(sealed, with: pair.second) == message.plaintext)
+            #expect(try message.openCode(sealed.flipping(bit: seed), with: pair.second) == .authenticationFailure)
+        }
+    }
+
+    @Test(arguments: Backends.pairs, DHGroup.allCases)
+    func generatedKeys(_ pair: BackendPair, _ group: DHGroup) throws {
+        for _ in 0..<20 {
+            let first = try pair.first.generateKeyPair(group)
+            let second = try pair.second.generateKeyPair(group)
+            let secondForFirst = try pair.first.publicKey(group, second.publicKey.serialized.bytes)
+            let firstForSecond = try pair.second.publicKey(group, first.publicKey.serialized.bytes)
+            let shared = try first.sharedSecret(with: secondForFirst)
+            #expect(try second.sharedSecret(with: firstForSecond) == shared)
+            let exported = try first.serialized
+            let moved = try pair.second.privateKey(group, exported.bytes)
+            #expect(moved.publicKey.serialized == first.publicKey.serialized)
+            #expect(try moved.sharedSecret(with: second.publicKey) == shared)
+        }
+    }
+
+    @Test(arguments: Backends.pairs, DHGroup.allCases)
+    func importedKeys(_ pair: BackendPair, _ group: DHGroup) throws {
+        var generator = SplitMix64(seed: 40)
+        for _ in 0..<50 {
+            // Below the order of P-256, since the first bytes of that are ff.
+            let ours = [0x7f] + generator.bytes(31)
+            let theirs = [0x7e] + generator.bytes(31)
+            let publicKeys = try [pair.first, pair.second].map { backend in
+                try backend.privateKey(group, theirs.bytes).publicKey.serialized
+            }
+            #expect(publicKeys[0] == publicKeys[1])
+            let first = try pair.first.sharedSecret(group, privateKey: ours, publicKey: publicKeys[1])
+            #expect(try pair.second.sharedSecret(group, privateKey: ours, publicKey: publicKeys[0]) == first)
+        }
+    }
+
+    @Test(arguments: Backends.pairs)
+    func signatures(_ pair: BackendPair) throws {
+        var generator = SplitMix64(seed: 41)
+        for byteCount in 0..<60 {
+            let message = generator.bytes(byteCount * 17)
+            let key = try pair.first.signingKey(generator.bytes(32).bytes)
+            let signature = try key.signature(for: message.bytes)
+            let verifier = try pair.second.verificationKey(key.publicKey.serialized.bytes)
+            #expect(verifier.accepts(signature, for: message))
+            #expect(!verifier.accepts(signature.flipping(bit: byteCount), for: message))
+            let exported = try key.serialized
+            let moved = try pair.second.signingKey(exported.bytes)
+            #expect(moved.publicKey.serialized == key.publicKey.serialized)
+        }
+    }
+
+    @Test(arguments: Backends.pairs)
+    func hashes(_ pair: BackendPair) throws {
+        var generator = SplitMix64(seed: 42)
+        for byteCount in 0..<150 {
+            let key = generator.bytes(byteCount)
+            let message = generator.bytes(byteCount * 3)
+            #expect(pair.first.hmac(key, message) == pair.second.hmac(key, message))
+            #expect(try pair.first.sha256(message.bytes) == pair.second.sha256(message.bytes))
+            let first = HKDF.extract(salt: key.bytes, ikm: message.bytes, backend: pair.first)
+            #expect(HKDF.extract(salt: key.bytes, ikm: message.bytes, backend: pair.second) == first)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// An export is a copy: a backend that wipes what its library handed out must not wipe the library's own key with it.
+@Suite struct ExportTests {
+    @Test(arguments: DHGroup.allCases, Backends.all)
+    func keyAgreementKeyWorksAfterwards(_ group: DHGroup, _ named: NamedBackend) throws {
+        let seed = [0x7f] + [UInt8](repeating: 5, count: 31)
+        for key in [try named.backend.generateKeyPair(group), try named.backend.privateKey(group, seed.bytes)] {
+            let peer = try named.backend.generateKeyPair(group)
+            let shared = try key.sharedSecret(with: peer.publicKey)
+            let publicKey = key.publicKey.serialized
+            let first = try key.serialized.revealed
+            let second = try key.serialized.revealed
+            #expect(first == second)
+            #expect(key.publicKey.serialized == publicKey)
+            #expect(try key.sharedSecret(with: peer.publicKey) == shared)
+        }
+    }
+
+    @Test(arguments: Backends.all)
+    func signingKeyWorksAfterwards(_ named: NamedBackend) throws {
+        let seed = [UInt8](repeating: 5, count: 32)
+        let message = Array("message".utf8)
+        for key in [try named.backend.generateSigningKey(), try named.backend.signingKey(seed.bytes)] {
+            let first = try key.serialized.revealed
+            let second = try key.serialized.revealed
+            #expect(first == second)
+            let signature = try key.signature(for: message.bytes)
+            #expect(key.publicKey.accepts(signature, for: message))
+        }
+    }
+}

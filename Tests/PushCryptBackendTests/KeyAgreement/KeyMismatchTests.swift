@@ -1,0 +1,22 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@Suite struct KeyMismatchTests {
+    @Test(arguments: Backends.pairs, DHGroup.allCases)
+    func otherBackend(_ pair: BackendPair, _ group: DHGroup) throws {
+        let ours = try pair.first.generateKeyPair(group)
+        let theirs = try pair.second.generateKeyPair(group)
+        let code = try cryptoErrorCode { try ours.sharedSecret(with: theirs.publicKey) }
+        #expect(code == (pair.first.name == pair.second.name ? nil : .keyMismatch))
+    }
+
+    @Test(arguments: Backends.pairs)
+    func otherGroup(_ pair: BackendPair) throws {
+        for (group, otherGroup) in [(DHGroup.p256, DHGroup.x25519), (.x25519, .p256)] {
+            let ours = try pair.first.generateKeyPair(group)
+            let theirs = try pair.second.generateKeyPair(otherGroup)
+            #expect(try cryptoErrorCode { try ours.sharedSecret(with: theirs.publicKey) } == .keyMismatch)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import CPushCryptOpenSSL
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// OpenSSL keeps a queue of errors per thread. What one call leaves there would be taken for the error of a later call,
+/// by whoever uses the library in the same process.
+@Suite struct OpenSSLErrorQueueTests {
+    @Test func isEmptyAfterEveryRefusal() throws {
+        let backend = Backends.openSSL.backend
+        let zeros = [UInt8](repeating: 0, count: 64)
+        let scalar = [UInt8](repeating: 0, count: 32)
+        let key = try backend.privateKey(.x25519, [UInt8](repeating: 1, count: 32).bytes)
+        let zeroPoint = try backend.publicKey(.x25519, scalar.bytes)
+        let verifier = try backend.generateSigningKey().publicKey
+        let message = AEADMessage(.aes256GCM, seed: 80, plaintextByteCount: 4, aadByteCount: 4)
+        let refusals: [(String, () throws -> Bool)] = [
+            ("off the curve", { try cryptoErrorCode { try backend.publicKey(.p256, ([4] + zeros).bytes) } != nil }),
+            ("zero scalar", { try cryptoErrorCode { try backend.privateKey(.p256, scalar.bytes) } != nil }),
+            ("small order", { try cryptoErrorCode { try key.sharedSecret(with: zeroPoint) } != nil }),
+            ("forged tag", { try message.openCode(zeros, with: backend) == .authenticationFailure }),
+            ("short ciphertext", { try message.openCode([1], with: backend) == .authenticationFailure }),
+            ("forged signature", { !verifier.accepts(zeros, for: [1]) }),
+        ]
+        for (name, isRefused) in refusals {
+            ERR_clear_error()
+            #expect(try isRefused(), "\(name)")
+            #expect(ERR_peek_error() == 0, "\(name)")
+        }
+    }
+}

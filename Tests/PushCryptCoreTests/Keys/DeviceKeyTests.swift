@@ -1,0 +1,89 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptCore
+
+@Suite struct DeviceKeyTests {
+    private static let master = TestJWK.named("shared")
+
+    /// Keys that the Python reference derived.
+    @Test(arguments: ["device", "other device"], Backends.all)
+    func knownAnswer(name: String, backend: NamedBackend) throws {
+        let expected = TestJWK.named(name)
+        let derived = try Self.master.record(backend.backend).deviceRecord(DeviceID(expected.text("device")))
+        #expect(try Self.secret(of: derived) == expected.bytes("k"))
+        #expect(derived.kid.description == Self.master.text("kid"))
+    }
+
+    /// The bytes that go into HKDF, written out.
+    @Test(arguments: Backends.all)
+    func byHand(backend: NamedBackend) throws {
+        let kid = Self.master.text("kid")
+        let info = Array("pushcrypt/1 device\0\0\u{B}\(kid)\0\u{3}a-B".utf8)
+        func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+            let hmac = backend.backend.hmacSHA256(key: key.bytes)
+            hmac.update(message.bytes)
+            let code = SecretBytes(count: 32) { code in hmac.finalize(into: &code) }
+            return Array(code.bytes)
+        }
+        let prk = hmac([UInt8](repeating: 0, count: 32), Self.master.bytes("k"))
+        let derived = try Self.master.record(backend.backend).deviceRecord(DeviceID("a-B"))
+        #expect(try Self.secret(of: derived) == hmac(prk, info + [1]))
+    }
+
+    @Test func everyDeviceHasItsOwn() throws {
+        let record = try Self.master.record()
+        let ids = ["a", "b", "A", "aa", "a_", "a-", String(repeating: "a", count: 64)]
+        let secrets = try ids.map { try Self.secret(of: record.deviceRecord(DeviceID($0))) }
+        #expect(Set(secrets).count == ids.count)
+        #expect(!secrets.contains(Self.master.bytes("k")))
+    }
+
+    @Test func everyMasterHasItsOwn() throws {
+        let secrets = try ["shared", "other shared"].map { name in
+            try Self.secret(of: TestJWK.named(name).record().deviceRecord(DeviceID("a")))
+        }
+        #expect(secrets[0] != secrets[1])
+    }
+
+    /// A device's record stands for that device alone: no further derivation, and never for another device.
+    @Test func derivesNoFurther() throws {
+        let device = TestJWK.named("device")
+        let record = try device.record()
+        let same = try record.deviceRecord(DeviceID(device.text("device")))
+        #expect(try Self.secret(of: same) == device.bytes("k"))
+        expectKeyError(.wrongDevice) { try record.deviceRecord(DeviceID("tablet-2")) }
+        expectKeyError(.wrongDevice) { try device.keyset().device(DeviceID("tablet-2")) }
+    }
+
+    @Test(arguments: ["p256", "p256 psk", "x25519", "sender"])
+    func otherKindsDeriveNothing(name: String) throws {
+        let jwk = TestJWK.named(name)
+        expectKeyError(.wrongKind) { try jwk.record().deviceRecord(DeviceID("a")) }
+        expectKeyError(.wrongKind) { try jwk.keyset().device(DeviceID("a")) }
+    }
+
+    @Test func setOfMasters() throws {
+        let entries = try ["shared", "other shared"].enumerated().map { index, name in
+            try Keyset.Entry(TestJWK.named(name).record(), KeyLifecycle(activatesAt: UnixTime(Int64(index))))
+        }
+        let keyset = try Keyset(entries, sequence: 7, updatedAt: UnixTime(3))
+        let derived = try keyset.device(DeviceID("a"))
+        #expect(derived.keyIDs == keyset.keyIDs)
+        #expect(derived.sequence == 7)
+        #expect(derived.updatedAt == UnixTime(3))
+        #expect(derived.entries.map(\.lifecycle) == entries.map(\.lifecycle))
+        for (entry, original) in zip(derived.entries, entries) {
+            let expected = try Self.secret(of: original.record.deviceRecord(DeviceID("a")))
+            #expect(try Self.secret(of: entry.record) == expected)
+        }
+    }
+
+    private static func secret(of record: KeyRecord) throws -> [UInt8] {
+        guard case .shared(let secret, _) = record.material else {
+            throw KeyError(.wrongKind, "not a shared key")
+        }
+        return Array(secret.bytes)
+    }
+}

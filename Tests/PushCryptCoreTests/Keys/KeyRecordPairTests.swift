@@ -1,0 +1,48 @@
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptCore
+
+/// A private key beside the public key of another.
+@Suite struct KeyRecordPairTests {
+    @Test(arguments: TestJWK.withPair, Backends.all)
+    func anotherPrivateKey(jwk: TestJWK, backend: NamedBackend) {
+        let stranger = TestJWK.named("other \(jwk.description.split(separator: " ")[0])")
+        expectKeyError(.invalidKey) { try jwk.with("d", stranger.members["d"]).record(backend.backend) }
+        var changed = jwk.bytes("d")
+        changed[16] ^= 1
+        expectKeyError(.invalidKey) { try jwk.with("d", bytes: changed).record(backend.backend) }
+    }
+
+    /// A private key is in 1..<n; n is the order of P-256.
+    @Test(arguments: Backends.all)
+    func p256ScalarOutOfRange(backend: NamedBackend) {
+        let order = [UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
+        let scalars = [[UInt8](repeating: 0, count: 32), order, [UInt8](repeating: 0xff, count: 32)]
+        for scalar in scalars {
+            expectKeyError(.invalidKey) { try TestJWK.named("p256").with("d", bytes: scalar).record(backend.backend) }
+        }
+    }
+
+    /// The thumbprint covers the public key: another one is found by its kid.
+    @Test(arguments: TestJWK.withPair, Backends.all)
+    func anotherPublicKey(jwk: TestJWK, backend: NamedBackend) {
+        let stranger = TestJWK.named("other \(jwk.description.split(separator: " ")[0])")
+        let changed = jwk.with("x", stranger.members["x"]).with("y", stranger.members["y"])
+        expectKeyError(.invalidKey) { try changed.record(backend.backend) }
+        expectKeyError(.kidMismatch) { try changed.withoutPrivateKey.record(backend.backend) }
+    }
+
+    /// An error names the key and what is wrong, never the secret.
+    @Test(arguments: TestJWK.all)
+    func errorsHoldNoSecret(jwk: TestJWK) {
+        for member in ["kty", "alg", "kid", "x", "y", "k", "d", "psk"] where jwk.members[member] != nil {
+            let broken = jwk.with(member, "\"\(jwk.text(member))AAAA\"")
+            let error = #expect(throws: KeyError.self) { try broken.record() }
+            let text = error.map { "\($0) \(String(reflecting: $0))" } ?? ""
+            for secret in ["k", "d", "psk"] where jwk.members[secret] != nil {
+                #expect(!text.contains(jwk.text(secret)))
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptCore
+
+@Suite struct RecipientTests {
+    @Test(
+        arguments: [
+            ("p256", Suite.p256), ("p256 psk", .p256), ("x25519", .x25519), ("x25519 psk", .x25519),
+            ("shared", .shared), ("device", .shared),
+        ], Backends.all)
+    func suite(expected: (String, PushCryptCore.Suite), backend: NamedBackend) throws {
+        let jwk = TestJWK.named(expected.0).withoutPrivateKey
+        let recipient = try Recipient(jwk: Array(jwk.json.utf8), backend: backend.backend)
+        #expect(recipient.suite == expected.1)
+        #expect(recipient.kid.description == jwk.text("kid"))
+        let key = try RecipientKey(TestJWK.named(expected.0).keyset(backend.backend).entries[0])
+        #expect(key.suite == expected.1)
+        #expect(key.kid == recipient.kid)
+    }
+
+    /// A backend has no business with a private key.
+    @Test(arguments: ["p256", "p256 psk", "x25519", "x25519 psk", "sender"])
+    func privateKeyIsRefused(name: String) throws {
+        let jwk = TestJWK.named(name)
+        expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
+        expectKeyError(.wrongKind) { try jwk.keyset().recipient(at: UnixTime(0)) }
+    }
+
+    @Test func senderIsNoRecipient() throws {
+        let jwk = TestJWK.named("sender").withoutPrivateKey
+        expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
+        expectKeyError(.wrongKind) { try RecipientKey(TestJWK.named("sender").keyset().entries[0]) }
+    }
+
+    @Test(arguments: ["p256", "x25519"])
+    func openingNeedsThePrivateKey(name: String) throws {
+        let keyset = try TestJWK.named(name).withoutPrivateKey.keyset()
+        expectKeyError(.wrongKind) { try RecipientKey(keyset.entries[0]) }
+    }
+
+    /// From a published set alone, a key that demands a psk can't be sealed to: there is no falling back.
+    @Test(arguments: ["p256 psk", "x25519 psk"])
+    func pskIsMissing(name: String) throws {
+        let entries = try [Keyset.Entry(TestJWK.named(name).record(), .at(0))]
+        let published = try Keyset(entries).publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
+        expectKeyError(.pskMissing) { try Recipient(jwk: published) }
+        expectKeyError(.pskMissing) { try Keyset(json: published).recipient(at: UnixTime(0)) }
+        let stripped = try Keyset.Entry(TestJWK.named(name).with("psk", nil).record(), .at(0), demandsPSK: true)
+        expectKeyError(.pskMissing) { try RecipientKey(stripped) }
+    }
+
+    @Test func severalKeys() throws {
+        let keyset = try TestKeysets.keyset([.at(0), .at(1)])
+        let json = try keyset.jwkSet(withHistory: false)
+        expectKeyError(.malformed) { try Recipient(jwk: json) }
+        #expect(try keyset.recipient(at: UnixTime(5)).kid == keyset.keyIDs[1])
+        #expect(try keyset.recipient(at: UnixTime(0)).kid == keyset.keyIDs[0])
+        expectKeyError(.noKeySeals) { try keyset.recipient(at: UnixTime(-1)) }
+    }
+
+    @Test func senderKey() throws {
+        let jwk = TestJWK.named("sender")
+        #expect(try SenderKey(jwk: jwk.json.utf8).kid.description == jwk.text("kid"))
+        #expect(try jwk.keyset().senderKey(at: UnixTime(0)).kid.description == jwk.text("kid"))
+        expectKeyError(.wrongKind) { try SenderKey(jwk: jwk.withoutPrivateKey.json.utf8) }
+        for name in ["p256", "x25519 psk", "shared", "device"] {
+            expectKeyError(.wrongKind) { try SenderKey(jwk: TestJWK.named(name).json.utf8) }
+        }
+    }
+
+    @Test func severalSenderKeys() throws {
+        let entries = try [("sender", 0), ("other sender", 10)].map { name, activation in
+            Keyset.Entry(try TestJWK.named(name).record(), .at(activation))
+        }
+        let keyset = try Keyset(entries)
+        expectKeyError(.malformed) { try SenderKey(jwk: keyset.jwkSet(withHistory: false)) }
+        #expect(try keyset.senderKey(at: UnixTime(9)).kid == keyset.keyIDs[0])
+        #expect(try keyset.senderKey(at: UnixTime(10)).kid == keyset.keyIDs[1])
+        expectKeyError(.noKeySeals) { try keyset.senderKey(at: UnixTime(-1)) }
+    }
+
+    @Test(arguments: ["p256", "x25519", "shared", "device"])
+    func onlySendersAreTrusted(name: String) throws {
+        let keyset = try TestJWK.named(name).keyset()
+        expectKeyError(.wrongKind) { try TrustedSenders(keyset) }
+    }
+
+    @Test func suiteNumbers() {
+        #expect((0...255).filter { PushCryptCore.Suite(rawValue: UInt8($0)) != nil } == [1, 2, 4])
+        #expect([Suite.p256, .x25519, .shared].map(\.rawValue) == [1, 2, 4])
+    }
+}

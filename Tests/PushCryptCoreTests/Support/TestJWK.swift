@@ -1,0 +1,58 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+
+@testable import PushCryptCore
+
+/// A key record that tests change member by member.
+struct TestJWK: Sendable, CustomStringConvertible {
+    let description: String
+    /// Raw JSON by name.
+    private(set) var members: [String: String]
+
+    /// A private record of pushcrypt-v1.json.
+    static func named(_ name: String) -> TestJWK {
+        guard let record = OwnVectors.shared.keys[name] else { preconditionFailure("no key is named \(name)") }
+        return TestJWK(description: name, members: record.mapValues { "\"\($0)\"" })
+    }
+
+    /// Every kind of record, private.
+    static let all = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device", "sender"].map(named)
+    static let withPair = all.filter { $0.members["d"] != nil }
+
+    /// The member's text without its quotes.
+    func text(_ member: String) -> String { String((members[member] ?? "\"\"").dropFirst().dropLast()) }
+
+    func bytes(_ member: String) -> [UInt8] { Base64URL.decode(Array(text(member).utf8)[...]) ?? [] }
+
+    /// - Parameter json: raw JSON; nil takes the member out.
+    func with(_ member: String, _ json: String?) -> TestJWK {
+        var changed = self
+        changed.members[member] = json
+        return changed
+    }
+
+    func with(_ member: String, bytes: [UInt8]) -> TestJWK { with(member, "\"\(Base64URL.encode(bytes))\"") }
+
+    /// With the kid that belongs to the members, by RFC 7638 written down once more.
+    func withOwnKeyID() throws -> TestJWK {
+        let required = ["crv", "k", "kty", "x", "y"].filter { members[$0] != nil }
+        let text = "{" + required.map { "\"\($0)\":\(members[$0] ?? "")" }.joined(separator: ",") + "}"
+        let digest = try Backends.openSSL.backend.sha256(Array(text.utf8).bytes)
+        return with("kid", bytes: Array(digest[..<8]))
+    }
+
+    var withoutPrivateKey: TestJWK { with("d", nil) }
+
+    var json: String {
+        let sorted = members.sorted { $0.key < $1.key }
+        return "{" + sorted.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+    }
+
+    func record(_ backend: any CryptoBackend = DefaultBackend.shared) throws -> KeyRecord {
+        try KeyRecord(JSONText(Array(json.utf8)).root, backend: backend)
+    }
+
+    func keyset(_ backend: any CryptoBackend = DefaultBackend.shared) throws -> Keyset {
+        try Keyset(json: Array(json.utf8), backend: backend)
+    }
+}

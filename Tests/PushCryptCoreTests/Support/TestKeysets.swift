@@ -1,0 +1,37 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+
+@testable import PushCryptCore
+
+/// Sets of shared keys, each made from a seed.
+enum TestKeysets {
+    static func record(_ seed: UInt64) throws -> KeyRecord {
+        var random = SplitMix64(seed: seed)
+        let secret = SecretBytes(copying: random.bytes(KeyRecord.secretByteCount).bytes)
+        let backend = DefaultBackend.shared
+        let kid = KeyID(thumbprint: try Thumbprint.sha256(of: .shared(secret, device: nil), backend: backend))
+        return KeyRecord(kid: kid, material: .shared(secret, device: nil), backend: backend)
+    }
+
+    /// Records of the seeds 0, 1, … in the order of their kids.
+    static func records(_ count: Int) throws -> [KeyRecord] {
+        try (0..<count).map { try record(UInt64($0)) }.sorted { $0.kid < $1.kid }
+    }
+
+    /// One key for each lifecycle, in the order of their kids.
+    static func keyset(_ lifecycles: [KeyLifecycle], updatedAt: Int64? = nil) throws -> Keyset {
+        let entries = try zip(records(lifecycles.count), lifecycles).map { Keyset.Entry($0, $1) }
+        return try Keyset(entries, sequence: 1, updatedAt: updatedAt.map { UnixTime($0) })
+    }
+}
+
+extension KeyLifecycle {
+    static func at(
+        _ activates: Int64?, created: Int64? = nil, retires: Int64? = nil, expires: Int64? = nil, revoked: Int64? = nil
+    ) -> KeyLifecycle {
+        func time(_ seconds: Int64?) -> UnixTime? { seconds.map { UnixTime($0) } }
+        return KeyLifecycle(
+            createdAt: time(created), activatesAt: time(activates), retiresAt: time(retires), expiresAt: time(expires),
+            revokedAt: time(revoked))
+    }
+}

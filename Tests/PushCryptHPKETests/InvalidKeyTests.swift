@@ -1,0 +1,119 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptHPKE
+
+/// RFC 9180 section 7.1.4: each is a ValidationError, on both sides.
+@Suite struct InvalidKeyTests {
+    static let scenarios = Scenario.all.filter { $0.aead == .aes128GCM }
+    static let p256 = scenarios.filter { $0.kem == .dhkemP256 }
+    static let x25519 = scenarios.filter { $0.kem == .dhkemX25519 }
+
+    @Test(arguments: p256, Backends.all)
+    func p256Enc(_ scenario: Scenario, _ named: NamedBackend) throws {
+        let parties = try Parties(scenario, named.backend)
+        let sealed = try parties.sealWithFixedEphemeral()
+        let coordinates = Array(sealed[1..<65])
+        let ciphertext = Array(sealed.dropFirst(65))
+        var offTheCurve = coordinates
+        offTheCurve[63] ^= 1
+        let zeros = [UInt8](repeating: 0, count: 64)
+        let hybrid = 6 | coordinates[63] & 1
+        for enc in [[4] + offTheCurve, [4] + zeros, [0] + zeros, [hybrid] + coordinates, [hybrid ^ 1] + coordinates] {
+            #expect(try parties.openCode(enc + ciphertext) == .validation)
+            #expect(try parties.setupCode(enc) == .validation)
+        }
+        let compressed = [2 | coordinates[63] & 1] + coordinates.prefix(32)
+        #expect(try parties.openCode(compressed + ciphertext) == .open, "shorter than enc and a tag")
+        #expect(try parties.setupCode(compressed) == .validation)
+    }
+
+    /// Whatever the recipient's key, a point of small order would make the shared secret zero.
+    @Test(arguments: x25519, Backends.all)
+    func x25519EncOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
+        let parties = try Parties(scenario, named.backend)
+        let ciphertext = Array(try parties.sealWithFixedEphemeral().dropFirst(32))
+        for enc in SmallOrderPoints.x25519 {
+            #expect(try parties.openCode(enc + ciphertext) == .validation)
+            #expect(try parties.setupCode(enc) == .validation)
+        }
+    }
+
+    @Test(arguments: x25519, Backends.all)
+    func x25519RecipientOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
+        var parties = try Parties(scenario, named.backend)
+        for point in SmallOrderPoints.x25519 {
+            parties.recipientPublic = try named.backend.publicKey(.x25519, point.bytes)
+            #expect(try hpkeErrorCode { try parties.seal() } == .validation)
+            #expect(try hpkeErrorCode { try parties.senderSetup() } == .validation)
+        }
+    }
+
+    /// With a sender key of small order anyone could be taken for the sender.
+    @Test(arguments: x25519, Backends.all)
+    func x25519SenderOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
+        var parties = try Parties(scenario, named.backend)
+        let sealed = try parties.sealWithFixedEphemeral()
+        for point in SmallOrderPoints.x25519 {
+            parties.senderPublic = try named.backend.publicKey(.x25519, point.bytes)
+            #expect(try parties.openCode(sealed) == .validation)
+            #expect(try parties.setupCode(Array(sealed.prefix(32))) == .validation)
+        }
+    }
+
+    /// Keys of the other group, or of the same group in the other backend.
+    @Test(arguments: scenarios, Backends.all)
+    func foreignKeys(_ scenario: Scenario, _ named: NamedBackend) throws {
+        let parties = try Parties(scenario, named.backend)
+        let sealed = try parties.sealWithFixedEphemeral()
+        let otherGroup: DHGroup = scenario.kem.group == .p256 ? .x25519 : .p256
+        var foreign = [try named.backend.generateKeyPair(otherGroup)]
+        for other in Backends.all where other.backend.name != named.backend.name {
+            foreign.append(try other.backend.generateKeyPair(scenario.kem.group))
+        }
+        for key in foreign {
+            var changed = parties
+            changed.recipientPublic = key.publicKey
+            #expect(try hpkeErrorCode { try changed.seal() } == .validation)
+            changed = parties
+            changed.senderKey = key
+            #expect(try hpkeErrorCode { try changed.seal() } == .validation)
+            changed = parties
+            changed.senderPublic = key.publicKey
+            #expect(try changed.openCode(sealed) == .validation)
+            let openCode = try hpkeErrorCode {
+                try parties.hpke.open(sealed.bytes, with: key, info: parties.info.bytes)
+            }
+            #expect(openCode == .validation)
+        }
+    }
+
+    /// A failed seal leaves what the caller had written before.
+    @Test(arguments: scenarios, Backends.all)
+    func outputAfterAFailure(_ scenario: Scenario, _ named: NamedBackend) throws {
+        let parties = try Parties(scenario, named.backend)
+        let foreign = try named.backend.generateKeyPair(scenario.kem.group == .p256 ? .x25519 : .p256)
+        var output: [UInt8] = [1, 2, 3]
+        let code = try hpkeErrorCode {
+            try parties.hpke.seal(
+                [7].bytes, to: foreign.publicKey, info: parties.info.bytes, appendingTo: &output)
+        }
+        #expect(code == .validation)
+        #expect(output == [1, 2, 3])
+    }
+}
+
+enum SmallOrderPoints {
+    /// All of order 1, 2, 4 and 8 on the curve and its twist, by their canonical encodings and those plus p.
+    static let x25519: [[UInt8]] = {
+        let ones = [UInt8](repeating: 0xff, count: 30)
+        let points: [[UInt8]] = [
+            [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31),
+            .init(hex: "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),
+            .init(hex: "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157"),
+            [0xec] + ones + [0x7f], [0xed] + ones + [0x7f], [0xee] + ones + [0x7f],
+        ]
+        return points + points.map { $0.prefix(31) + [$0[31] | 0x80] }
+    }()
+}

@@ -1,0 +1,66 @@
+import PushCryptPrimitives
+
+/// A backend that fails where it is told to and hands everything else on.
+struct StubBackend: CryptoBackend {
+    let base: any CryptoBackend
+    /// Private keys that are said to be out of range.
+    var refusedPrivateKeys: Set<[UInt8]> = []
+    /// What every function that can fail for lack of memory or entropy fails with.
+    var failure: CryptoError?
+
+    init(_ base: any CryptoBackend, refusedPrivateKeys: Set<[UInt8]> = [], failure: CryptoError? = nil) {
+        self.base = base
+        self.refusedPrivateKeys = refusedPrivateKeys
+        self.failure = failure
+    }
+
+    var name: String { "\(base.name), stubbed" }
+
+    private func fail() throws {
+        if let failure { throw failure }
+    }
+
+    func randomBytes(count: Int) throws -> [UInt8] { try base.randomBytes(count: count) }
+
+    func randomSecret(count: Int) throws -> SecretBytes { try base.randomSecret(count: count) }
+
+    func sha256(_ message: Span<UInt8>) throws -> [UInt8] { try base.sha256(message) }
+
+    func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { base.hmacSHA256(key: key) }
+
+    func seal(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
+        plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
+    ) throws {
+        try fail()
+        try base.seal(algorithm, key: key, nonce: nonce, aad: aad, plaintext: plaintext, appendingTo: &output)
+    }
+
+    func open(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
+    ) throws -> [UInt8] {
+        try fail()
+        return try base.open(algorithm, key: key, nonce: nonce, aad: aad, ciphertext: ciphertext)
+    }
+
+    func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey { try base.generateKeyPair(group) }
+
+    func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
+        if refusedPrivateKeys.contains(Array(serialized)) {
+            throw CryptoError(.invalidPrivateKey, "refused by the test")
+        }
+        return try base.privateKey(group, serialized)
+    }
+
+    func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
+        try base.publicKey(group, serialized)
+    }
+
+    func generateSigningKey() throws -> any SigningKey { try base.generateSigningKey() }
+
+    func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { try base.signingKey(seed) }
+
+    func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
+        try base.verificationKey(serialized)
+    }
+}
