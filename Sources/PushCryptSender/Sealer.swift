@@ -31,35 +31,30 @@ public struct Sealer: Sendable {
         self.clock = clock
     }
 
-    /// Seals any payload that encodes to an APNs payload: a ``PushNotification`` or a type of your own.
+    /// Seals a payload: a ``PushNotification``, a type of your own that encodes to an APNs payload, or raw JSON as
+    /// `Data` or `[UInt8]`.
+    ///
+    /// Raw JSON is sealed as it is, byte for byte: its numbers, unknown members and order stay.
     ///
     /// - Returns: the payload to send, with its exact size.
     /// - Throws: `SealError`, or what the value's encoding throws.
-    @_disfavoredOverload  // Bytes are JSON already and never to be encoded as an array of numbers.
     public func seal(
         _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
     ) throws -> SealedPush {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json: Data = try encoder.encode(payload)
-        return try seal(json, to: recipient, placeholder: placeholder, options: options)
+        let json: [UInt8]
+        switch payload {
+        case let bytes as [UInt8]: json = bytes
+        case let data as Data: json = Array(data)
+        default:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            json = Array(try encoder.encode(payload))
+        }
+        return try seal(json: json, to: recipient, placeholder: placeholder, options: options)
     }
 
-    /// Seals an APNs payload as it is, byte for byte: the numbers, unknown members and order stay.
-    ///
-    /// - Throws: `SealError`.
-    public func seal(
-        _ json: Data, to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
-    ) throws -> SealedPush {
-        let bytes: [UInt8] = Array(json)
-        return try seal(bytes, to: recipient, placeholder: placeholder, options: options)
-    }
-
-    /// Seals an APNs payload as it is, byte for byte: the numbers, unknown members and order stay.
-    ///
-    /// - Throws: `SealError`.
-    public func seal(
-        _ json: [UInt8], to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
+    private func seal(
+        json: [UInt8], to recipient: Recipient, placeholder: Placeholder, options: Options?
     ) throws -> SealedPush {
         let options = options ?? self.options
         try options.check()
