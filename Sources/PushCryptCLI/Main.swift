@@ -6,19 +6,37 @@ enum Main {
     static func main() async {
         StandardStreams.prepare()
         do {
-            var command = try PushCrypt.parseAsRoot()
-            do {
-                if var command = command as? any AsyncParsableCommand {
-                    try await command.run()
-                } else {
-                    try command.run()
-                }
-            } catch let error where !(error is ExitCode || error is CleanExit || error is ValidationError) {
-                let failure = Failure(error)
-                StandardStreams.complain(failure.message)
-                PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
-            }
+            try await run()
         } catch {
+            end(error)
+        }
+    }
+
+    private static func run() async throws {
+        var command = try PushCrypt.parseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+    }
+
+    private static func end(_ error: any Error) -> Never {
+        switch PushCrypt.exitCode(for: error) {
+        case .success:
+            // Help and the version: what was asked for, so data like any other.
+            do {
+                try StandardStreams.write(PushCrypt.fullMessage(for: error) + "\n")
+                PushCrypt.exit()
+            } catch {
+                end(error)
+            }
+        case .failure:
+            // No error of the parser: one of the libraries below.
+            let failure = Failure(error)
+            StandardStreams.complain(failure.message)
+            PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
+        default:
             PushCrypt.exit(withError: error)
         }
     }

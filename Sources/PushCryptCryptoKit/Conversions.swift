@@ -1,10 +1,10 @@
+import PushCryptPrimitives
+
 #if canImport(CryptoKit)
 import Foundation
 #else
 import FoundationEssentials
 #endif
-
-import PushCryptPrimitives
 
 extension Span where Element == UInt8 {
     /// Hands `body` the bytes where they lie: a copy would have to be wiped.

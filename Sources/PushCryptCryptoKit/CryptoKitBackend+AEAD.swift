@@ -1,3 +1,5 @@
+public import PushCryptPrimitives
+
 #if canImport(CryptoKit)
 import CryptoKit
 import Foundation
@@ -5,8 +7,6 @@ import Foundation
 import Crypto
 import FoundationEssentials
 #endif
-
-public import PushCryptPrimitives
 
 extension CryptoKitBackend {
     public func seal(

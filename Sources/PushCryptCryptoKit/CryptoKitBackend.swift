@@ -1,3 +1,5 @@
+public import PushCryptPrimitives
+
 #if canImport(CryptoKit)
 import CryptoKit
 import Foundation
@@ -5,8 +7,6 @@ import Foundation
 import Crypto
 import FoundationEssentials
 #endif
-
-public import PushCryptPrimitives
 
 /// The primitives of Apple's CryptoKit; on Linux those of swift-crypto, which the tests use.
 public struct CryptoKitBackend: CryptoBackend {

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 #if canImport(CryptoKit)
 import CryptoKit
 import Foundation
@@ -5,8 +7,6 @@ import Foundation
 import Crypto
 import FoundationEssentials
 #endif
-
-import PushCryptPrimitives
 
 /// HMAC-SHA256; the keyed state is a value, so each message begins with a copy of it.
 final class CryptoKitHMAC: HMACSHA256 {

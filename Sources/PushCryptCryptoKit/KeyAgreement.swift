@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 #if canImport(CryptoKit)
 import CryptoKit
 import Foundation
@@ -5,8 +7,6 @@ import Foundation
 import Crypto
 import FoundationEssentials
 #endif
-
-import PushCryptPrimitives
 
 final class P256PublicKey: DHPublicKey {
     fileprivate let key: P256.KeyAgreement.PublicKey
@@ -41,7 +41,11 @@ final class P256PrivateKey: DHPrivateKey {
     }
 
     convenience init(_ serialized: Span<UInt8>) throws {
-        guard let key = try? unsafe serialized.withoutCopying({ try unsafe P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }) else {
+        guard
+            let key = try? unsafe serialized.withoutCopying({
+                try unsafe P256.KeyAgreement.PrivateKey(rawRepresentation: $0)
+            })
+        else {
             throw CryptoError(.invalidPrivateKey, "a P-256 private key is in 1..<n")
         }
         self.init(key)
@@ -91,7 +95,11 @@ final class X25519PrivateKey: DHPrivateKey {
     }
 
     convenience init(_ serialized: Span<UInt8>) throws {
-        guard let key = try? unsafe serialized.withoutCopying({ try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }) else {
+        guard
+            let key = try? unsafe serialized.withoutCopying({
+                try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0)
+            })
+        else {
             throw CryptoError(.invalidPrivateKey, "an X25519 private key has 32 bytes")
         }
         self.init(key)

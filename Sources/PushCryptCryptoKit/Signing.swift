@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 #if canImport(CryptoKit)
 import CryptoKit
 import Foundation
@@ -5,8 +7,6 @@ import Foundation
 import Crypto
 import FoundationEssentials
 #endif
-
-import PushCryptPrimitives
 
 final class Ed25519VerificationKey: VerificationKey {
     private let key: Curve25519.Signing.PublicKey
@@ -39,7 +39,11 @@ final class Ed25519SigningKey: SigningKey {
     }
 
     convenience init(_ seed: Span<UInt8>) throws {
-        guard let key = try? unsafe seed.withoutCopying({ try unsafe Curve25519.Signing.PrivateKey(rawRepresentation: $0) }) else {
+        guard
+            let key = try? unsafe seed.withoutCopying({
+                try unsafe Curve25519.Signing.PrivateKey(rawRepresentation: $0)
+            })
+        else {
             throw CryptoError(.invalidPrivateKey, "an Ed25519 private key has 32 bytes")
         }
         self.init(key)

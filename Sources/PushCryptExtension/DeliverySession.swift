@@ -1,5 +1,5 @@
-public import PushCryptCore
 import Dispatch
+public import PushCryptCore
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

@@ -5,7 +5,7 @@ import os
 typealias Locked = OSAllocatedUnfairLock
 
 extension OSAllocatedUnfairLock where State: Sendable {
-    convenience init(_ state: State) {
+    init(_ state: State) {
         self.init(initialState: state)
     }
 }

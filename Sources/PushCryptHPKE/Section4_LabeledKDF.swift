@@ -23,7 +23,7 @@ struct LabeledKDF: Sendable {
 
     func extract(salt: Span<UInt8>, _ label: StaticString, ikm: Span<UInt8>) -> SecretBytes {
         let hmac = backend.hmacSHA256(key: salt)
-        let labeled = labeled(label)
+        let labeled = concat([], prefix, label)
         hmac.update(labeled.bytes)
         hmac.update(ikm)
         return SecretBytes(count: HKDF.hashByteCount) { prk in hmac.finalize(into: &prk) }
@@ -36,14 +36,14 @@ struct LabeledKDF: Sendable {
 
     func expand(_ prk: any HMACSHA256, _ label: StaticString, info: Span<UInt8>, count: Int) throws -> SecretBytes {
         guard (0...HKDF.maximumOutputByteCount).contains(count) else { throw HPKEError(.invalidLength) }
-        var prefix = i2osp(UInt16(count))
-        prefix += labeled(label)
-        return try HKDF.expand(prk, infoPrefix: prefix.bytes, info: info, count: count)
+        let labeled = concat(i2osp(UInt16(count)), prefix, label)
+        return try HKDF.expand(prk, infoPrefix: labeled.bytes, info: info, count: count)
     }
 
-    private func labeled(_ label: StaticString) -> [UInt8] {
+    private func concat(_ length: [UInt8], _ prefix: [UInt8], _ label: StaticString) -> [UInt8] {
         var bytes = [UInt8]()
-        bytes.reserveCapacity(prefix.count + label.utf8CodeUnitCount)
+        bytes.reserveCapacity(length.count + prefix.count + label.utf8CodeUnitCount)
+        bytes += length
         bytes += prefix
         bytes += label.description.utf8
         return bytes

@@ -9,10 +9,8 @@ import Musl
 /// The few system calls of a keystore, with errors that say what and where.
 package enum FileSystem {
     /// The whole file. Key files are small: one of more than 16 MiB is refused.
-    ///
-    /// - Parameter requirePrivate: refuses a file that others than its owner can reach, and a symbolic link.
-    package static func readFile(_ path: String, requirePrivate: Bool = false) throws(KeyStoreError) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (requirePrivate ? O_NOFOLLOW : 0))
+    package static func readFile(_ path: String) throws(KeyStoreError) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("read", path) }
         defer { close(descriptor) }
         var status = stat()
@@ -20,13 +18,22 @@ package enum FileSystem {
         guard status.st_mode & S_IFMT != S_IFDIR else {
             throw KeyStoreError(.notAKeyset, "\(path) is a folder; a key file is needed here")
         }
-        if requirePrivate { try check(status, path, mode: 0o600) }
         return try readAll(descriptor, path)
     }
 
-    /// Throws unless nobody but the owner can reach the folder.
-    package static func requirePrivateFolder(_ path: String) throws(KeyStoreError) {
-        try check(try status(of: path), path, mode: 0o700)
+    /// Throws for a symbolic link, and unless nobody but the owner can reach the file or folder.
+    package static func requirePrivate(_ path: String, mode: Int) throws(KeyStoreError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw failure("read", path) }
+        guard status.st_mode & S_IFMT != S_IFLNK else {
+            throw KeyStoreError(.notAKeyset, "\(path) is a symbolic link; a keystore holds files and folders only")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            let octal = String(mode, radix: 8)
+            throw KeyStoreError(
+                .looseMode,
+                "\(path) can be reached by others than its owner; mend it with: chmod \(octal) \(path)")
+        }
     }
 
     package static func exists(_ path: String) -> Bool {
@@ -92,14 +99,6 @@ package enum FileSystem {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw failure("read", path) }
         return status
-    }
-
-    private static func check(_ status: stat, _ path: String, mode: mode_t) throws(KeyStoreError) {
-        guard status.st_mode & 0o077 == 0 else {
-            throw KeyStoreError(
-                .looseMode,
-                "\(path) can be reached by others than its owner; mend it with: chmod \(String(mode, radix: 8)) \(path)")
-        }
     }
 
     private static func readAll(_ descriptor: Int32, _ path: String) throws(KeyStoreError) -> [UInt8] {

@@ -43,10 +43,9 @@ package struct KeysetFolder: Sendable {
         var bytes = try FileSystem.readFile(file)
         defer { wipe(&bytes) }
         let keyset = try Keyset(json: bytes)
-        if !DemoKeys.contains(keyset) {
-            try FileSystem.requirePrivateFolder(path)
-            var again = try FileSystem.readFile(file, requirePrivate: true)
-            wipe(&again)
+        if !DemoKeys.covers(keyset) {
+            try FileSystem.requirePrivate(path, mode: 0o700)
+            try FileSystem.requirePrivate(file, mode: 0o600)
         }
         return keyset
     }

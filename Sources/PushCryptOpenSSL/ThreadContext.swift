@@ -1,3 +1,6 @@
+import CPushCryptOpenSSL
+import PushCryptPrimitives
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -5,9 +8,6 @@ import Glibc
 #elseif canImport(Musl)
 import Musl
 #endif
-
-import CPushCryptOpenSSL
-import PushCryptPrimitives
 
 /// OpenSSL's working contexts of one thread, made at first use, reused for every message, freed with the thread.
 ///

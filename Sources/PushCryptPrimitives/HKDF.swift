@@ -29,20 +29,19 @@ public enum HKDF {
         guard (0...maximumOutputByteCount).contains(count) else {
             throw CryptoError(.invalidLength, "HKDF-Expand gives at most \(maximumOutputByteCount) bytes")
         }
-        var block = SecretBytes(count: 0) { _ in }
         return SecretBytes(count: count) { okm in
             var counter: UInt8 = 0
             for start in stride(from: 0, to: count, by: hashByteCount) {
                 counter &+= 1
-                hmac.update(block.bytes)
+                if start > 0 {
+                    hmac.update(okm.span.extracting(start - hashByteCount..<start))
+                }
                 hmac.update(infoPrefix)
                 hmac.update(info)
                 hmac.update([counter].bytes)
-                block = SecretBytes(count: hashByteCount) { code in
-                    hmac.finalize(into: &code)
-                }
-                for index in 0..<min(hashByteCount, count - start) {
-                    okm[start + index] = block.bytes[index]
+                let block = SecretBytes(count: hashByteCount) { code in hmac.finalize(into: &code) }
+                for index in start..<min(start + hashByteCount, count) {
+                    okm[index] = block.bytes[index - start]
                 }
             }
         }

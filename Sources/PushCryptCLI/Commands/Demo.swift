@@ -47,7 +47,9 @@ private struct DemoStory {
     func tell() async throws -> String {
         let anatomy = PayloadAnatomy(try JSONText(sealed))
         let stranger = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
-        let strangers = try Keyset([.init(stranger.publicRecord(keepingPSK: true), KeyLifecycle(activatesAt: UnixTime(0)))])
+        let strangers = try Keyset([
+            .init(stranger.publicRecord(keepingPSK: true), KeyLifecycle(activatesAt: UnixTime(0)))
+        ])
         let misaddressed = try Self.seal(
             to: try strangers.recipient(at: .now), signer: try senders.senderKey(at: .now))
         let restored = try await act(sealed)

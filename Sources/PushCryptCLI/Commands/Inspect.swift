@@ -66,7 +66,7 @@ struct Inspect: ParsableCommand {
     /// Padding bytes of the message, where the keys to see them were given.
     private func padding(in payload: [UInt8]) throws -> Int? {
         guard let keys, let topic else { return nil }
-        let keyset = try KeySource(keys, demo).forDevice(DeviceID(option: device))
+        let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
         let senders = try trust.map { path in try TrustedSenders(KeySource(path, demo).keyset) }
         let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
         switch opener.open(payload, at: timeOptions.time) {

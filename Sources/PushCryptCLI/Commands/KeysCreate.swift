@@ -25,8 +25,10 @@ struct KeysCreate: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
 
     func validate() throws {
+        guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
         guard allowsPlaintext else {
-            throw ValidationError("Private keys are written unencrypted for now: say --insecure-plaintext to accept it.")
+            throw ValidationError(
+                "Private keys are written unencrypted for now: say --insecure-plaintext to accept it.")
         }
         guard kind == .recipient || (suite == nil && !psk) else {
             throw ValidationError("--suite and --psk belong to recipient keys.")

@@ -34,7 +34,8 @@ struct KeysExport: ParsableCommand {
         let (keyset, time) = (source.keyset, timeOptions.time)
         if registration {
             guard keyset.kind == .recipient else {
-                throw Failure(.usage, "--registration belongs to recipient keys; these are \(keyset.kind.rawValue) keys")
+                throw Failure(
+                    .usage, "--registration belongs to recipient keys; these are \(keyset.kind.rawValue) keys")
             }
             return try registrationRecord(keyset.sealingEntry(at: time))
         }

@@ -27,7 +27,7 @@ struct Open: ParsableCommand {
     @OptionGroup var demo: DemoKeyOptions
 
     func run() throws {
-        let keyset = try KeySource(keys, demo).forDevice(DeviceID(option: device))
+        let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
         let senders = try trust.map { path in try TrustedSenders(KeySource(path, demo).keyset) }
         let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)

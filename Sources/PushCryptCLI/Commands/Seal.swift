@@ -14,7 +14,9 @@ struct Seal: ParsableCommand {
         discussion: "The inner payload is sealed byte for byte; one newline after the outer payload doesn't count."
     )
 
-    @Option(help: ArgumentHelp("The recipient: public key, registration record or shared key.", valueName: "FILE|Keys/NAME"))
+    @Option(
+        help: ArgumentHelp("The recipient: public key, registration record or shared key.", valueName: "FILE|Keys/NAME")
+    )
     var to: String
 
     @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
@@ -29,7 +31,8 @@ struct Seal: ParsableCommand {
     @OptionGroup(title: "Placeholder")
     var placeholder: PlaceholderOptions
 
-    @Option(help: ArgumentHelp("Fill up to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
+    @Option(
+        help: ArgumentHelp("Fill up to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
 
     @Option(help: ArgumentHelp("How long the message may be shown.", valueName: "DURATION"))

@@ -10,12 +10,14 @@ import Foundation
 /// A moment: RFC 3339 or unix seconds.
 extension UnixTime: ExpressibleByArgument {
     public init?(argument: String) {
-        if let seconds = Int64(argument), UnixTime.protocolRange.contains(seconds) {
-            self.init(seconds)
-        } else {
-            self.init(rfc3339: argument)
-        }
+        guard let time = Int64(argument).map(UnixTime.init) ?? UnixTime(rfc3339: argument),
+            UnixTime.writable.contains(time)
+        else { return nil }
+        self = time
     }
+
+    /// 1970 to 9999: what both the protocol's seconds and the RFC 3339 times of key files can write.
+    private static let writable = UnixTime(0)...UnixTime(253_402_300_799)
 }
 
 extension UnixTime {

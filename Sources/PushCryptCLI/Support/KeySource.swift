@@ -34,6 +34,15 @@ struct KeySource {
         return try (isKeystore ? chosen.publicKeyset(keepingPSK: true) : chosen).recipient(at: time)
     }
 
+    /// The keys to open with; refuses a set that holds none, which would call every payload's key unknown.
+    func openingKeyset(device: DeviceID?) throws -> Keyset {
+        let chosen = try forDevice(device)
+        if chosen.entries.allSatisfy({ entry in (try? RecipientKey(entry)) == nil }) {
+            _ = try RecipientKey(chosen.entries[0])
+        }
+        return chosen
+    }
+
     /// The keys of one device where a device is named.
     func forDevice(_ device: DeviceID?) throws -> Keyset {
         guard let device else { return keyset }
@@ -48,7 +57,9 @@ struct KeySource {
         do {
             return try body()
         } catch let error as KeyError {
-            throw KeyError(error.code, "\(path): \(error.reason)")
+            let failure = Failure(error)
+            // Whatever is wrong in a file is wrong data, a device id too.
+            throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
         }
     }
 }

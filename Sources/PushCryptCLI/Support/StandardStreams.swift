@@ -35,7 +35,7 @@ enum StandardStreams {
 
     /// One line on stderr. If that fails there is nobody left to tell.
     static func complain(_ message: String) {
-        _ = writeAll(Array("pushcrypt: \(message)\n".utf8), to: STDERR_FILENO)
+        _ = writeAll(Array("pushcrypt: \(TerminalText.harmless(message.utf8))\n".utf8), to: STDERR_FILENO)
     }
 
     /// All of stdin; of a longer input the first `limit` bytes and one more.

@@ -22,7 +22,8 @@ struct TerminalText {
     /// The text with every control character made visible.
     static func harmless(_ bytes: some Sequence<UInt8>) -> String {
         let scalars = String(decoding: Array(bytes), as: UTF8.self).unicodeScalars.map { scalar in
-            let isControl = scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+            let isControl =
+                scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
             return isControl ? "\u{fffd}" : scalar
         }
         var text = ""

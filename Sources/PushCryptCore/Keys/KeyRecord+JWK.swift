@@ -74,7 +74,9 @@ private struct JWKReader {
         let publicKey = try reportingInvalidKey { try backend.publicKey(group, point.bytes) }
         let privateKey = try secret("d").map { d in
             let key = try reportingInvalidKey { try backend.privateKey(group, d.bytes) }
-            guard key.publicKey.serialized == point else { throw invalid("d is not the private key of this public key") }
+            guard key.publicKey.serialized == point else {
+                throw invalid("d is not the private key of this public key")
+            }
             return key
         }
         return .recipient(publicKey: publicKey, privateKey: privateKey, psk: try secret("psk"))

@@ -86,7 +86,8 @@ extension KeyLifecycle {
 extension Keyset.Entry {
     fileprivate init(_ record: KeyRecord, reading member: JSONValue) throws {
         guard member.kind == .object else {
-            throw KeyError(.malformed, "key \(record.kid): its lifecycle in the set's pushcrypt member is not an object")
+            throw KeyError(
+                .malformed, "key \(record.kid): its lifecycle in the set's pushcrypt member is not an object")
         }
         let lifecycle = KeyLifecycle(
             createdAt: try member.time("createdAt"), activatesAt: try member.time("activatesAt"),

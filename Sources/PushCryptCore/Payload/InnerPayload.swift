@@ -17,7 +17,8 @@ package struct InnerPayload: Sendable {
             throw Flaw(reason: "the payload has no aps object")
         }
         guard AlertText.isPresent(in: aps["alert"]) else {
-            throw Flaw(reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key: there is nothing to show")
+            throw Flaw(
+                reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key: there is nothing to show")
         }
         self.text = text
     }
