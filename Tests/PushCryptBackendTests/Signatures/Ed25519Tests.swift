@@ -91,9 +91,9 @@ extension NamedBackend {
     /// Apple's CryptoKit adds randomness to a signature; RFC 8032, OpenSSL and swift-crypto don't.
     var signsDeterministically: Bool {
         #if canImport(CryptoKit)
-            backend.name != "CryptoKit"
+        backend.name != "CryptoKit"
         #else
-            true
+        true
         #endif
     }
 }

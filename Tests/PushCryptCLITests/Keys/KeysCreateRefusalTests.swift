@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@Suite("keys create refuses")
+struct KeysCreateRefusalTests {
+    @Test("a name that is taken by anything", arguments: ["keyset", "file", "empty folder", "dangling link"])
+    func taken(_ what: String) throws {
+        let place = try Workplace()
+        switch what {
+        case "keyset": try place.create("Keys/ios", "recipient")
+        case "file":
+            try place.makeFolder("Keys")
+            try place.write(Data("mine".utf8), to: "Keys/ios")
+        case "empty folder": try place.makeFolder("Keys/ios")
+        default:
+            try place.makeFolder("Keys")
+            try FileManager.default.createSymbolicLink(
+                atPath: place.folder.file("Keys/ios").path, withDestinationPath: "nowhere")
+        }
+        let before = try? place.read("Keys/ios/keyset.json")
+        let output = try place.run("keys", "create", "Keys/ios", "--kind", "shared", "--insecure-plaintext")
+        expectRefusal(output, 73, saying: "Keys/ios exists already")
+        #expect(try place.names(in: "Keys") == ["ios"])
+        #expect((try? place.read("Keys/ios/keyset.json")) == before)
+    }
+
+    @Test("a place where nothing can be made", arguments: ["file/ios", "file/deep/ios", "/dev/null/ios"])
+    func impossible(_ path: String) throws {
+        let place = try Workplace()
+        try place.write(Data("mine".utf8), to: "file")
+        let output = try place.run("keys", "create", path, "--kind", "shared", "--insecure-plaintext")
+        expectRefusal(output, 73, saying: "can't create")
+        #expect(try place.names() == ["file"])
+    }
+
+    @Test(
+        "bad usage",
+        arguments: [
+            ["Keys/x", "--kind", "recipient"],
+            ["Keys/x", "--insecure-plaintext"],
+            ["--kind", "recipient", "--insecure-plaintext"],
+            ["", "--kind", "recipient", "--insecure-plaintext"],
+            ["Keys/x", "--kind", "device", "--insecure-plaintext"],
+            ["Keys/x", "--kind", "recipient", "--suite", "p384", "--insecure-plaintext"],
+            ["Keys/x", "--kind", "sender", "--suite", "p256", "--insecure-plaintext"],
+            ["Keys/x", "--kind", "shared", "--suite", "x25519", "--insecure-plaintext"],
+            ["Keys/x", "--kind", "sender", "--psk", "--insecure-plaintext"],
+            ["Keys/x", "--kind", "shared", "--psk", "--insecure-plaintext"],
+            ["Keys/x", "Keys/y", "--kind", "shared", "--insecure-plaintext"],
+        ])
+    func usage(_ arguments: [String]) throws {
+        let place = try Workplace()
+        expectUsageError(try place.run(["keys", "create"] + arguments))
+        #expect(try place.names().isEmpty)
+    }
+
+    /// A time that no key file can write would make a keyset that nobody can read again.
+    @Test(
+        "bad times",
+        arguments: [
+            "", "yesterday", "2026-03-01", "2026-03-01T09:00:00", "2026-02-29T09:00:00Z", "2026-13-01T00:00:00Z",
+            "2026-03-01 09:00:00Z", "2026-03-01T24:00:00Z", "1.5", "1e9", "-5", "253402300800",
+            "9007199254740991", "9223372036854775807", "99999999999999999999", "1969-12-31T23:59:59Z",
+            "9999-12-31T23:59:59-01:00", "1772355600 ",
+        ])
+    func times(_ time: String) throws {
+        let place = try Workplace()
+        let output = try place.run(
+            "keys", "create", "Keys/x", "--kind", "shared", "--insecure-plaintext", "--at=\(time)")
+        expectUsageError(output)
+        #expect(try place.names().isEmpty)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@Suite("keys create")
+struct KeysCreateTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let options: [String]
+        let algorithm: String
+        let members: Set<String>
+
+        var testDescription: String { options.joined(separator: " ") }
+    }
+
+    static let cases = [
+        Case(options: ["recipient"], algorithm: "HPKE-7", members: ["x", "y", "d"]),
+        Case(options: ["recipient", "--suite", "p256"], algorithm: "HPKE-7", members: ["x", "y", "d"]),
+        Case(options: ["recipient", "--psk"], algorithm: "HPKE-7", members: ["x", "y", "d", "psk"]),
+        Case(options: ["recipient", "--suite", "x25519"], algorithm: "HPKE-3", members: ["x", "d"]),
+        Case(options: ["recipient", "--suite", "x25519", "--psk"], algorithm: "HPKE-3", members: ["x", "d", "psk"]),
+        Case(options: ["shared"], algorithm: "HKDF-A256GCM", members: ["k"]),
+        Case(options: ["sender"], algorithm: "Ed25519", members: ["x", "d"]),
+    ]
+
+    @Test("makes a keyset of every kind and prints its kid", arguments: cases)
+    func create(_ test: Case) throws {
+        let place = try Workplace()
+        let output = try place.run(["keys", "create", "Keys/ios", "--insecure-plaintext", "--kind"] + test.options)
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.wholeMatch(of: /[A-Za-z0-9_-]{11}\n/) != nil)
+        let file = try place.read("Keys/ios/keyset.json")
+        let key = try #require((try Payload.member("keys", of: file) as? [[String: String]])?.first)
+        #expect(key["kid"] == output.line)
+        #expect(key["alg"] == test.algorithm)
+        #expect(Set(key.keys).subtracting(["kty", "crv", "alg", "kid"]) == test.members)
+    }
+
+    @Test("writes for the owner alone, whatever the umask", arguments: ["000", "022", "077"])
+    func modes(_ umask: String) throws {
+        let place = try Workplace()
+        let output = try place.shell(
+            "umask \(umask); \"$PUSHCRYPT\" keys create new/deep/Keys/ios --kind sender --insecure-plaintext")
+        #expect(output.isSuccess, "\(output)")
+        #expect(try place.mode(of: "new/deep/Keys/ios/keyset.json") == 0o600)
+        for folder in ["new", "new/deep", "new/deep/Keys", "new/deep/Keys/ios"] {
+            #expect(try place.mode(of: folder) == 0o700, "\(folder)")
+        }
+        #expect(try place.names(in: "new/deep/Keys") == ["ios"])
+        #expect(try place.names(in: "new/deep/Keys/ios") == ["keyset.json"])
+    }
+
+    @Test("a trailing slash and a name without a folder are fine", arguments: ["Keys/ios/", "ios", "./ios"])
+    func spellings(_ path: String) throws {
+        let place = try Workplace()
+        let kid = try place.create(path, "recipient")
+        #expect(try place.run("keys", "list", path).text.contains(kid))
+    }
+
+    @Test("two keysets have two keys")
+    func fresh() throws {
+        let place = try Workplace()
+        let kids = try (0..<3).map { index in try place.create("Keys/k\(index)", "shared") }
+        #expect(Set(kids).count == 3)
+    }
+
+    @Test(
+        "the key is primary from the given time on",
+        arguments: [
+            ("1772355600", "2026-03-01T09:00:00Z"), ("2026-03-01T09:00:00Z", "2026-03-01T09:00:00Z"),
+            ("2026-03-01T10:30:00+01:30", "2026-03-01T09:00:00Z"), ("0", "1970-01-01T00:00:00Z"),
+            ("2026-03-01t09:00:00.999z", "2026-03-01T09:00:00Z"), ("253402300799", "9999-12-31T23:59:59Z"),
+        ])
+    func times(_ argument: String, _ written: String) throws {
+        let place = try Workplace()
+        let output = try place.run(
+            "keys", "create", "Keys/ios", "--kind", "shared", "--insecure-plaintext", "--at", argument)
+        #expect(output.isSuccess, "\(output)")
+        let rows = try place.run("keys", "list", "Keys/ios", "--json", "--at", argument)
+        let row = try #require((try JSONSerialization.jsonObject(with: rows.stdout) as? [[String: Any]])?.first)
+        #expect(row["state"] as? String == "primary")
+        #expect(row["createdAt"] as? String == written)
+        #expect(row["activatesAt"] as? String == written)
+    }
+}

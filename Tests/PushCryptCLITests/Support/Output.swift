@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+/// What a child process left behind.
+struct Output: CustomTestStringConvertible {
+    let status: Int32
+    let isSignalled: Bool
+    let stdout: Data
+    private let stderrData: Data
+
+    init(status: Int32, isSignalled: Bool, stdout: Data, stderr: Data) {
+        self.status = status
+        self.isSignalled = isSignalled
+        self.stdout = stdout
+        stderrData = stderr
+    }
+
+    var stderr: String { String(decoding: stderrData, as: UTF8.self) }
+    var text: String { String(decoding: stdout, as: UTF8.self) }
+
+    /// Without the one newline that doesn't count.
+    var payload: Data { stdout.last == UInt8(ascii: "\n") ? stdout.dropLast() : stdout }
+
+    var line: String { String(decoding: payload, as: UTF8.self) }
+
+    /// Exit status 0 and nothing on stderr.
+    var isSuccess: Bool { !isSignalled && status == 0 && stderrData.isEmpty }
+
+    /// The exit status of a program that ended by itself; nil after a signal.
+    var exit: Int32? { isSignalled ? nil : status }
+
+    /// Whether stderr is one line of pushcrypt and not more.
+    var hasOneLineOnStderr: Bool {
+        stderr.hasPrefix("pushcrypt: ") && stderr.hasSuffix("\n") && stderr.filter(\.isNewline).count == 1
+    }
+
+    func object() throws -> [String: Any] {
+        guard let object = try JSONSerialization.jsonObject(with: stdout) as? [String: Any] else {
+            throw CocoaError(.coderReadCorrupt)
+        }
+        return object
+    }
+
+    var testDescription: String {
+        "status \(status)\(isSignalled ? " (signal)" : ""), stdout \(text.prefix(400)), stderr \(stderr.prefix(400))"
+    }
+}

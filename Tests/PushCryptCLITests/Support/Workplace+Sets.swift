@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+extension Workplace {
+    /// A public JWK set of fresh recipient keys with these lifecycle members; returns the kids.
+    func writeSet(_ lifecycles: [String], to file: String) throws -> [String] {
+        var (keys, members, kids) = ([String](), [String](), [String]())
+        for (index, lifecycle) in lifecycles.enumerated() {
+            let kid = try create("\(file).keys/\(index)", "recipient")
+            keys.append(try publicJWK("\(file).keys/\(index)"))
+            members.append(#""\#(kid)":{\#(lifecycle)}"#)
+            kids.append(kid)
+        }
+        let set = #"{"keys":[\#(keys.joined(separator: ","))],"pushcrypt":{"seq":1,"keys":{\#(members.joined(separator: ","))}}}"#
+        try write(Data(set.utf8), to: file)
+        return kids
+    }
+
+    /// One public JWK; with its psk where it has one.
+    func publicJWK(_ path: String) throws -> String {
+        let output = try run("keys", "export", path, "--registration")
+        try #require(output.isSuccess, "\(output)")
+        return output.line
+    }
+
+    /// The values of `d`, `k` and `psk` in a key file.
+    func secrets(in path: String) throws -> [String] {
+        let keys = try Payload.member("keys", of: try read(path)) as? [[String: String]] ?? []
+        return keys.flatMap { key in ["d", "k", "psk"].compactMap { key[$0] } }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import PushCryptExtension
+import PushCryptSender
+import Testing
+
+/// The library examples of README.md are the files beside this one: they compile, and here they do what they say.
+@Suite struct ExampleTests {
+    private let recipient: KeyRecord
+    private let sender: KeyRecord
+
+    init() throws {
+        recipient = try KeyRecord.generate(.recipient, psk: true, backend: DefaultBackend.shared)
+        sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+    }
+
+    @Test func readmeShowsTheseFiles() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let examples = try ["SendingExample.swift", "ReceivingExample.swift"].map { name in
+            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+        }
+        let blocks = try README.blocks(of: "swift", below: "Library")
+        #expect(blocks.map { $0.text + "\n" } == examples)
+    }
+
+    @Test func notificationArrives() async throws {
+        let sealed = try pusher().sealReminder(for: Data(jwk(recipient.publicRecord(keepingPSK: true))))
+        #expect(sealed.byteCount == sealed.json.count)
+        let (content, failure) = try await delivery(of: sealed)
+        #expect(failure == nil)
+        #expect(content.title.literal == "Dr. Amara Osei")
+        #expect(content.body.literal == "See you on Monday at 9:40.")
+        #expect(content.sound?.name == "chime.caf")
+        #expect(content.threadID == "clinic-17")
+        #expect(String(decoding: content.userInfo, as: UTF8.self) == #"{"appointment":40713}"#)
+    }
+
+    @Test func placeholderStandsInForAnUnknownKey() async throws {
+        let other = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
+        let sealed = try pusher().sealReminder(for: Data(jwk(other.publicRecord(keepingPSK: true))))
+        let (content, failure) = try await delivery(of: sealed)
+        #expect(failure == .unknownKey)
+        #expect(content.title.locKey == "NEW_MESSAGE_TITLE")
+        #expect(content.body.locKey == "NEW_MESSAGE_BODY")
+    }
+
+    @Test func rawJSONArrivesByteForByte() throws {
+        let payload = #"{ "n":1.50, "aps":{"alert":"Hello", "badge":3, "interruption-level":"passive"} }"#
+        let sealed = try pusher().seal(Data(payload.utf8), to: publicRecipient())
+        let opened = try restorer().open(Array(sealed.json), at: now())
+        #expect(String(decoding: opened.payload, as: UTF8.self) == payload)
+        #expect(opened.expiresAt == opened.issuedAt + 43_200)
+        let outside = String(decoding: sealed.json, as: UTF8.self)
+        #expect(outside.contains(#""mutable-content":1,"badge":3,"interruption-level":"passive"}"#))
+        // `limit` fills the payload up as far as base64url lets it.
+        #expect((4095...4096).contains(sealed.byteCount))
+    }
+
+    @Test func aPayloadThatIsTooLongIsReplaced() throws {
+        let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 4096))"}}"#
+        let sealed = try pusher().seal(Data(payload.utf8), to: publicRecipient())
+        #expect(try restorer().open(Array(sealed.json), at: now()).content.title.literal == "Dr. Amara Osei")
+    }
+
+    @Test func unsignedPushIsRefused() throws {
+        let sealed = try Sealer(topic: "com.example.app").seal(
+            PushNotification(title: "Hello"), to: publicRecipient(), placeholder: .standard)
+        #expect(throws: FailureClass.undecryptable) { try restorer().open(Array(sealed.json), at: now()) }
+    }
+
+    private func pusher() throws -> AppointmentPusher { try AppointmentPusher(signingKey: Data(jwk(sender))) }
+
+    private func restorer() throws -> PushRestorer {
+        try PushRestorer(keys: jwk(recipient), senders: jwk(sender.publicRecord(keepingPSK: false)))
+    }
+
+    private func publicRecipient() throws -> Recipient {
+        try Recipient(jwk: jwk(recipient.publicRecord(keepingPSK: true)))
+    }
+
+    private func delivery(of sealed: SealedPush) async throws -> (NotificationContent, FailureClass?) {
+        let restorer = try restorer()
+        return await withCheckedContinuation { continuation in
+            _ = restorer.restore(Array(sealed.json)) { content, failure in
+                continuation.resume(returning: (content, failure))
+            }
+        }
+    }
+
+    private func now() -> UnixTime { UnixTime(Int64(Date().timeIntervalSince1970)) }
+
+    private func jwk(_ record: KeyRecord) throws -> [UInt8] {
+        var bytes = [UInt8]()
+        try record.appendJWK(to: &bytes)
+        return bytes
+    }
+}
