@@ -25,11 +25,4 @@ extension SecretBytes {
         }
         self.init(copying: bytes.bytes)
     }
-
-    /// A copy of a representation that CryptoKit hands out as plain data, which is then overwritten.
-    convenience init(wiping source: consuming Data) {
-        var data = source
-        self.init(copying: data)
-        data.resetBytes(in: 0..<data.count)
-    }
 }

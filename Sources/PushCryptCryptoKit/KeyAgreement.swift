@@ -52,7 +52,7 @@ final class P256PrivateKey: DHPrivateKey {
     }
 
     var serialized: SecretBytes {
-        get throws { SecretBytes(wiping: key.rawRepresentation) }
+        get throws { SecretBytes(copying: key.rawRepresentation) }
     }
 
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
@@ -106,7 +106,7 @@ final class X25519PrivateKey: DHPrivateKey {
     }
 
     var serialized: SecretBytes {
-        get throws { SecretBytes(wiping: key.rawRepresentation) }
+        get throws { SecretBytes(copying: key.rawRepresentation) }
     }
 
     /// swift-crypto returns an all-zero secret for a point of small order; RFC 9180 section 7.1.4 wants it refused.

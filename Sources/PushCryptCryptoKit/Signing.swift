@@ -50,7 +50,7 @@ final class Ed25519SigningKey: SigningKey {
     }
 
     var serialized: SecretBytes {
-        get throws { SecretBytes(wiping: key.rawRepresentation) }
+        get throws { SecretBytes(copying: key.rawRepresentation) }
     }
 
     func signature(for message: Span<UInt8>) throws -> [UInt8] {

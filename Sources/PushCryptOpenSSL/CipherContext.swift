@@ -46,9 +46,9 @@ final class CipherContext {
     func open(
         key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8] {
+        try begin(key: key, nonce: nonce, aad: aad)
         let count = ciphertext.count - AEADAlgorithm.tagByteCount
         guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
-        try begin(key: key, nonce: nonce, aad: aad)
         return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             let plaintext = buffer.baseAddress ?? emptyOutput
             try update(ciphertext.extracting(first: count), into: plaintext)

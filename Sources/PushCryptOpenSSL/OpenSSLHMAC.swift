@@ -46,6 +46,7 @@ final class OpenSSLHMAC: HMACSHA256 {
     }
 
     func finalize(into code: inout MutableSpan<UInt8>) {
+        precondition(code.count >= Int(SHA256_DIGEST_LENGTH))
         code.withUnsafeMutableBufferPointer { code in
             SHA256_Final(code.baseAddress, &running)
             running = outer

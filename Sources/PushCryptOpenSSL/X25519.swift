@@ -100,9 +100,15 @@ final class X25519Importer {
     let basePoint: OpaquePointer
 
     init() throws {
-        context = try unwrap(EVP_PKEY_CTX_new_from_name(nil, "X25519", nil), "EVP_PKEY_CTX_new_from_name X25519")
-        try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")
-        basePoint = try Self.importKey(context, X25519PublicKey.basePoint.bytes, nil)
+        let made = EVP_PKEY_CTX_new_from_name(nil, "X25519", nil)
+        context = try unwrap(made, "EVP_PKEY_CTX_new_from_name X25519")
+        do {
+            try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")
+            basePoint = try Self.importKey(context, X25519PublicKey.basePoint.bytes, nil)
+        } catch {
+            EVP_PKEY_CTX_free(context)
+            throw error
+        }
     }
 
     deinit {

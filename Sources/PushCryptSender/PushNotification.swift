@@ -102,7 +102,7 @@ extension PushNotification {
     public func encode(to encoder: any Encoder) throws {
         var root = encoder.container(keyedBy: Key.self)
         for (name, value) in custom where name != "aps" {
-            try value.encode(to: root.superEncoder(forKey: Key(stringValue: name)))
+            try root.encode(value, forKey: Key(stringValue: name))
         }
         var aps = root.nestedContainer(keyedBy: Key.self, forKey: "aps")
         try encodeAlert(into: aps.nestedContainer(keyedBy: Key.self, forKey: "alert"))
