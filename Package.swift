@@ -72,6 +72,7 @@ let package = Package(
             exclude: ["python"]
         ),
         .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptREADMETests", dependencies: ["PushCryptSender", "PushCryptExtension"]),
         .testTarget(name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptTestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -63,6 +63,8 @@ public final class DeliverySession: Sendable {
     public func start() {
         let cancel = timer.schedule(after: configuration.deadline) { [self] in expire() }
         cancelTimer.withLock { $0 = cancel }
+        // Time was up before the start, or while the timer was being set: nobody else will stop it.
+        guard handler.withLock({ $0 != nil }) else { return stopTimer() }
         DispatchQueue(label: "pushcrypt.restore", qos: .userInitiated).async { [self] in restore() }
     }
 
@@ -90,9 +92,14 @@ public final class DeliverySession: Sendable {
         }
         guard let taken else { return }
         taken(delivery)
-        cancelTimer.withLock { cancel in
-            cancel?()
-            cancel = nil
+        stopTimer()
+    }
+
+    private func stopTimer() {
+        let cancel = cancelTimer.withLock { cancel in
+            defer { cancel = nil }
+            return cancel
         }
+        cancel?()
     }
 }

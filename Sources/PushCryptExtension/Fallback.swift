@@ -22,7 +22,10 @@ public struct Fallback: Sendable {
             payload += bundled
             payload.append(UInt8(ascii: "}"))
         }
-        payload += #","pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#.utf8
+        payload += #","pushcrypt":{"status":"failed","reason":"#.utf8
+        // Escaped: a keyring of the app's own may have classes of its own.
+        JSONWriter.appendString(failure.rawValue, to: &payload)
+        payload += "}}".utf8
         return payload
     }
 

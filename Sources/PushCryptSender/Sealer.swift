@@ -97,10 +97,11 @@ public struct Sealer: Sendable {
     private static func header(
         for recipient: Recipient, at time: UnixTime, _ options: Options
     ) throws(SealError) -> MessageHeader {
-        let expiresAt = time + options.expiresAfterInSeconds
-        guard UnixTime.protocolRange.contains(time.seconds), UnixTime.protocolRange.contains(expiresAt.seconds) else {
+        let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
+        guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
             throw SealError(.invalidOption, "the time \(time.seconds) is not a time the protocol can write")
         }
+        let expiresAt = time + options.expiresAfterInSeconds
         do {
             return try MessageHeader.fresh(for: recipient, issuedAt: time, expiresAt: expiresAt)
         } catch {

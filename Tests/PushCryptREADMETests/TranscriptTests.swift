@@ -41,18 +41,18 @@ import Testing
         let separator = "== next step =="
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        // The transcript builds first; here that is done.
-        shell.arguments = ["-c", "exec 2>&1; swift() { :; }\n" + commands.joined(separator: "\necho '\(separator)'\n")]
+        // The transcript builds first; here that is done. A file takes the output: other tests' processes could inherit
+        // a pipe and keep it open.
+        let preparation = "exec >output 2>&1; swift() { :; }\n"
+        shell.arguments = ["-c", preparation + commands.joined(separator: "\necho '\(separator)'\n")]
         shell.currentDirectoryURL = folder
         var environment = ProcessInfo.processInfo.environment
         environment["PATH"] = "\(try buildFolder().path):\(environment["PATH"] ?? "/usr/bin:/bin")"
         shell.environment = environment
-        let output = Pipe()
-        shell.standardOutput = output
         shell.standardInput = FileHandle.nullDevice
         try shell.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         shell.waitUntilExit()
+        let text = try String(contentsOf: folder.appendingPathComponent("output"), encoding: .utf8)
         return text.components(separatedBy: separator + "\n").map { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 }
     }
 

@@ -48,6 +48,9 @@ extension PaddingPolicy: ExpressibleByArgument {
             self = .multiple(of: byteCount)
         }
     }
+
+    /// Of the one default there is.
+    public var defaultValueDescription: String { "128" }
 }
 
 /// The time that a command works at.

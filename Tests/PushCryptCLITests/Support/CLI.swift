@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// The real binary as a child process.
@@ -41,21 +40,15 @@ enum CLI {
         let streams = try TemporaryFolder()
         let names = ["stdin": stdin, "stdout": Data(), "stderr": Data()]
         for (name, data) in names { try data.write(to: streams.file(name)) }
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
-        process.currentDirectoryURL = folder ?? streams.url
-        process.environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PUSHCRYPT": try binary.get().path]
-        process.standardInput = try FileHandle(forReadingFrom: streams.file("stdin"))
-        process.standardOutput = try FileHandle(forWritingTo: streams.file("stdout"))
-        process.standardError = try FileHandle(forWritingTo: streams.file("stderr"))
-        let ended = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in ended.signal() }
-        try process.run()
-        ended.wait()
+        let child = ChildProcess(
+            executable: executable.path, arguments: arguments,
+            environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PUSHCRYPT": try binary.get().path],
+            folder: (folder ?? streams.url).path, stdin: streams.file("stdin").path,
+            stdout: streams.file("stdout").path, stderr: streams.file("stderr").path)
+        let ending = try child.run()
         return Output(
-            status: process.terminationStatus, isSignalled: process.terminationReason == .uncaughtSignal,
-            stdout: try Data(contentsOf: streams.file("stdout")), stderr: try Data(contentsOf: streams.file("stderr")))
+            ending, stdout: try Data(contentsOf: streams.file("stdout")),
+            stderr: try Data(contentsOf: streams.file("stderr")))
     }
 }
 

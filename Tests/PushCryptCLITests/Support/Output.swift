@@ -3,16 +3,19 @@ import Testing
 
 /// What a child process left behind.
 struct Output: CustomTestStringConvertible {
-    let status: Int32
-    let isSignalled: Bool
+    let ending: ChildProcess.Ending
     let stdout: Data
     private let stderrData: Data
 
-    init(status: Int32, isSignalled: Bool, stdout: Data, stderr: Data) {
-        self.status = status
-        self.isSignalled = isSignalled
+    init(_ ending: ChildProcess.Ending, stdout: Data, stderr: Data) {
+        self.ending = ending
         self.stdout = stdout
         stderrData = stderr
+    }
+
+    /// The exit status of a program that ended by itself; nil after a signal.
+    var exit: Int32? {
+        if case .exit(let status) = ending { status } else { nil }
     }
 
     var stderr: String { String(decoding: stderrData, as: UTF8.self) }
@@ -24,10 +27,7 @@ struct Output: CustomTestStringConvertible {
     var line: String { String(decoding: payload, as: UTF8.self) }
 
     /// Exit status 0 and nothing on stderr.
-    var isSuccess: Bool { !isSignalled && status == 0 && stderrData.isEmpty }
-
-    /// The exit status of a program that ended by itself; nil after a signal.
-    var exit: Int32? { isSignalled ? nil : status }
+    var isSuccess: Bool { exit == 0 && stderrData.isEmpty }
 
     /// Whether stderr is one line of pushcrypt and not more.
     var hasOneLineOnStderr: Bool {
@@ -42,6 +42,6 @@ struct Output: CustomTestStringConvertible {
     }
 
     var testDescription: String {
-        "status \(status)\(isSignalled ? " (signal)" : ""), stdout \(text.prefix(400)), stderr \(stderr.prefix(400))"
+        "\(ending), stdout \(text.prefix(400)), stderr \(stderr.prefix(400))"
     }
 }

@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@Suite("demo")
+struct DemoTests {
+    @Test("tells the whole story in an empty folder")
+    func story() throws {
+        let place = try Workplace()
+        let output = try place.run("demo")
+        #expect(output.isSuccess, "\(output)")
+        let frames = output.text.split(separator: "╭").dropFirst().map(String.init)
+        #expect(frames.count == 4)
+        #expect(frames[0].contains("│ Dr. Amara Osei "))
+        #expect(frames[0].contains("│ Your results are in: all clear. See you on "))
+        #expect(frames[0].contains("✓ restored"))
+        for (frame, reason) in zip(frames.dropFirst(), ["undecryptable", "unknownKey", "timedOut"]) {
+            #expect(frame.contains("│ New message "))
+            #expect(frame.contains("│ Open the app to read it "))
+            #expect(frame.contains("✗ \(reason): the placeholder is shown"))
+            #expect(!frame.contains("Amara"))
+        }
+        #expect(try place.names().isEmpty)
+    }
+
+    @Test("nothing of the alert travels in the clear")
+    func sealed() throws {
+        let text = try CLI.run(["demo"]).text
+        let travels = try #require(text.split(separator: "2. What travels").last?.split(separator: "3. What").first)
+        #expect(travels.contains("mutable-content"))
+        #expect(!travels.contains("Amara") && !travels.contains("results") && !travels.contains("40713"))
+    }
+
+    @Test("seals afresh in every run")
+    func fresh() throws {
+        #expect(try CLI.run(["demo"]).stdout != CLI.run(["demo"]).stdout)
+    }
+
+    @Test("has no colour codes in a pipe")
+    func colour() throws {
+        #expect(try !CLI.run(["demo"]).stdout.contains(0x1b))
+        #expect(try !CLI.shell(#""$PUSHCRYPT" demo | cat"#).stdout.contains(0x1b))
+    }
+
+    @Test("works from the root folder and from one that can't be written to", arguments: ["/", "/proc"])
+    func anywhere(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        #expect(try CLI.run(["demo"], in: URL(fileURLWithPath: path)).isSuccess)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@Suite("help")
+struct HelpTests {
+    @Test(
+        "is data on stdout and exit 0",
+        arguments: [
+            ["--help"], ["-h"], ["help"], [], ["keys"], ["keys", "--help"], ["help", "keys", "create"],
+            ["seal", "--help"], ["open", "--help"], ["inspect", "--help"], ["demo", "--help"],
+            ["keys", "create", "--help"], ["keys", "list", "--help"], ["keys", "export", "-h"],
+        ])
+    func help(_ arguments: [String]) throws {
+        let output = try CLI.run(arguments)
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.hasPrefix("OVERVIEW: "))
+        #expect(output.text.contains("USAGE: pushcrypt"))
+    }
+
+    @Test("lists the exit statuses and the commands")
+    func statuses() throws {
+        let text = try CLI.run(["--help"]).text
+        for words in ["0 done", "64 ", "65 ", "66 ", "70 ", "73 ", "74 ", "77 ", "TIME", "DURATION"] {
+            #expect(text.contains(words), "\(words)")
+        }
+        for command in ["demo", "seal", "open", "inspect", "keys"] {
+            #expect(text.contains("\n  \(command) "), "\(command)")
+        }
+    }
+
+    @Test(
+        "names every option",
+        arguments: [
+            (
+                ["seal"],
+                [
+                    "--to", "--topic", "--device", "--sign-with", "--placeholder-title", "--placeholder-body",
+                    "--placeholder-title-loc-key", "--placeholder-body-loc-key", "--pad", "--expires", "--limit",
+                    "--expose", "--at",
+                ]
+            ),
+            (["open"], ["--keys", "--topic", "--device", "--trust", "--at"]),
+            (["inspect"], ["--keys", "--topic", "--json"]),
+            (["keys", "create"], ["--kind", "--suite", "--psk", "--insecure-plaintext", "--at"]),
+            (["keys", "list"], ["--json"]),
+            (["keys", "export"], ["--registration", "--device"]),
+        ])
+    func options(_ command: [String], _ options: [String]) throws {
+        let text = try CLI.run(command + ["--help"]).text
+        for option in options { #expect(text.contains("  \(option) "), "\(option)") }
+    }
+
+    @Test("--version is a version")
+    func version() throws {
+        let output = try CLI.run(["--version"])
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    }
+}

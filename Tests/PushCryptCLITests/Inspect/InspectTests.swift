@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@Suite("inspect")
+struct InspectTests {
+    static let jsonNames: Set<String> = [
+        "sealed", "version", "kid", "skid", "sealedByteCount", "visibleApsMembers", "visibleMembers", "bytes",
+    ]
+
+    @Test("the parts add up", arguments: ["p256", "x25519", "shared"], [true, false])
+    func sums(_ suite: String, _ isSigned: Bool) throws {
+        let place = try Workplace()
+        if suite == "shared" {
+            try place.create("Keys/ios", "shared")
+        } else {
+            try place.create("Keys/ios", "recipient", "--suite", suite)
+        }
+        let skid = try place.create("Keys/push", "sender")
+        let sign = isSigned ? ["--sign-with", "Keys/push"] : []
+        let sealed = try place.run(
+            ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--expose", "badge"] + sign,
+            stdin: Workplace.inner)
+        let report = try place.run("inspect", "--json", stdin: sealed.stdout)
+        #expect(report.isSuccess, "\(report)")
+        let bytes = try #require(try report.object()["bytes"] as? [String: Int])
+        #expect(Set(bytes.keys) == ["total", "limit", "placeholder", "envelope", "ciphertext", "free"])
+        #expect(bytes["total"] == sealed.payload.count)
+        #expect(bytes["limit"] == 4096)
+        #expect(bytes["free"] == 4096 - sealed.payload.count)
+        #expect(["placeholder", "envelope", "ciphertext"].compactMap { bytes[$0] }.reduce(0, +) == bytes["total"])
+        #expect(bytes["ciphertext"] == (try Payload.string("pushcrypt.sealed", of: sealed.payload))?.count)
+        #expect(bytes["placeholder"] == #"{"title":"New message","body":"Open the app to read it"}"#.count)
+        let object = try report.object()
+        #expect(Set(object.keys) == (isSigned ? Self.jsonNames : Self.jsonNames.subtracting(["skid"])))
+        #expect(object["skid"] as? String == (isSigned ? skid : nil))
+        #expect(object["version"] as? Int == 1)
+        #expect(object["visibleApsMembers"] as? [String] == ["alert", "mutable-content", "badge"])
+        #expect(object["visibleMembers"] as? [String] == ["aps", "pushcrypt"])
+    }
+
+    @Test("shows as text what can be read, without colour codes")
+    func text() throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/ios", "recipient")
+        let sealed = try place.sealed(to: "Keys/ios", "--expose", "badge")
+        let output = try place.run("inspect", stdin: sealed)
+        #expect(output.isSuccess, "\(output)")
+        for words in [
+            "aps.alert", "New message", "aps.badge", kid, "nobody", "\(sealed.count - 1) of 4096 bytes", "▒", "▓", "█",
+            "·", "placeholder", "envelope", "ciphertext", "free",
+        ] {
+            #expect(output.text.contains(words), "\(words)")
+        }
+        #expect(!output.stdout.contains(0x1b))
+        #expect(!output.text.contains("padding"))
+        #expect(!output.text.contains("All clear"))
+        let bar = try #require(output.text.split(separator: "\n").first { $0.contains("·") })
+        #expect(bar.filter { !$0.isWhitespace }.count == 64)
+    }
+
+    @Test("shows padding apart with the keys")
+    func padding() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let keys = ["--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now]
+        let padded = try place.sealed(to: "Keys/ios", "--pad", "max")
+        let bare = try place.sealed(to: "Keys/ios", "--pad", "none")
+        let report = try place.run(["inspect", "--json"] + keys, stdin: padded)
+        let bytes = try #require(try report.object()["bytes"] as? [String: Int])
+        #expect(bytes["padding"] == padded.count - bare.count)
+        let parts = ["placeholder", "envelope", "ciphertext", "padding"].compactMap { bytes[$0] }
+        #expect(parts.reduce(0, +) == bytes["total"])
+        #expect(try place.run(["inspect"] + keys, stdin: padded).text.contains(/░ padding +\d+/))
+        let none = try place.run(["inspect", "--json"] + keys, stdin: bare)
+        #expect((try none.object()["bytes"] as? [String: Int])?["padding"] == 0)
+    }
+
+    @Test("says so when all of it can be read")
+    func unsealed() throws {
+        let output = try CLI.run(["inspect"], stdin: Workplace.inner)
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.contains("not sealed: all of it can be read"))
+        #expect(output.text.contains("All clear."))
+        let report = try CLI.run(["inspect", "--json"], stdin: Workplace.inner).object()
+        #expect(report["sealed"] as? Bool == false)
+        #expect(report["visibleMembers"] as? [String] == ["aps", "n"])
+    }
+
+    @Test("says how much is too many")
+    func over() throws {
+        let payload = SizeTests.inner(bodyCount: 5_000)
+        let output = try CLI.run(["inspect"], stdin: payload)
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.contains("\(payload.count) of 4096 bytes, \(payload.count - 4096) too many"))
+        let small = try CLI.run(["inspect", "--limit", "10"], stdin: Workplace.inner)
+        #expect(small.text.contains("\(Workplace.inner.count - 10) too many"))
+    }
+
+    @Test("what came from outside doesn't steer the terminal")
+    func controlCharacters() throws {
+        let hostile = "\u{7f}\u{9b}31m\u{85}\u{202e}\u{200b}\u{feff}"
+        let json = """
+            {"aps":{"alert":"\(hostile)\\u001b[2J","\(hostile)\\u001b[2J":1},"\\u001b]0;x\\u0007":2,\
+            "pushcrypt":{"v":1,"kid":"\\u001b[2J\\r\\n","skid":"\\u001b","sealed":"AA"}}
+            """
+        let output = try CLI.run(["inspect"], stdin: Data(json.utf8))
+        #expect(output.isSuccess, "\(output)")
+        let steering = output.text.unicodeScalars.filter { scalar in
+            let category = scalar.properties.generalCategory
+            return scalar != "\n" && (category == .control || category == .format)
+        }
+        #expect(steering.isEmpty)
+        #expect(output.text.contains("\u{fffd}"))
+    }
+
+    @Test("of what isn't JSON says nothing on stdout", arguments: SealInputTests.cases.prefix(11))
+    func refuse(_ test: SealInputTests.Case) throws {
+        expectRefusal(try CLI.run(["inspect"], stdin: test.payload), 65)
+    }
+
+    @Test("of what the keys don't open says nothing on stdout")
+    func notOpened() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let sealed = try Payload.tampered(try place.sealed(to: "Keys/ios"))
+        expectRefusal(
+            try place.run("inspect", "--keys", "Keys/ios", "--topic", Workplace.topic, stdin: sealed), 65,
+            saying: "undecryptable")
+    }
+
+    @Test(
+        "bad usage",
+        arguments: [["--keys", "x"], ["--topic", "x"], ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"], ["file"]])
+    func usage(_ options: [String]) throws {
+        expectUsageError(try CLI.run(["inspect"] + options, stdin: Workplace.inner))
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@Suite("the published demo keys")
+struct DemoKeyTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let arguments: [String]
+
+        init(_ arguments: String) {
+            testDescription = arguments
+            self.arguments = arguments.split(separator: " ").map(String.init) + ["--topic", Workplace.topic]
+        }
+    }
+
+    static let cases = [
+        Case("seal --to Keys/demo/recipient"),
+        Case("seal --to Keys/demo/shared"),
+        Case("seal --to Keys/demo/shared/keyset.json"),
+        Case("seal --to Keys/demo/shared --device one"),
+        Case("seal --to registration.json"),
+        Case("seal --to device.json"),
+        Case("seal --to Keys/ios --sign-with Keys/demo/sender"),
+        Case("seal --to Keys/ios --sign-with Keys/demo/sender/keyset.json"),
+        Case("open --keys Keys/demo/recipient"),
+        Case("open --keys Keys/demo/recipient/keyset.json"),
+        Case("open --keys device.json"),
+        Case("open --keys Keys/ios --trust Keys/demo/sender"),
+        Case("open --keys Keys/ios --trust senders.json"),
+        Case("inspect --keys Keys/demo/recipient"),
+        Case("inspect --keys Keys/ios --trust Keys/demo/sender"),
+    ]
+
+    @Test("are refused without --allow-demo-keys", arguments: cases)
+    func refused(_ test: Case) throws {
+        let place = try makePlace()
+        let output = try place.run(test.arguments, stdin: try place.sealed(to: "Keys/ios"))
+        expectRefusal(output, 64, saying: "--allow-demo-keys")
+        let allowed = try place.run(test.arguments + ["--allow-demo-keys"], stdin: try place.sealed(to: "Keys/ios"))
+        #expect(allowed.exit == 65 && !allowed.stderr.contains("demo"), "\(allowed)")
+    }
+
+    @Test("work with it, although everybody can read their files", arguments: ["recipient", "shared"])
+    func allowed(_ name: String) throws {
+        let place = try makePlace()
+        let sealed = try place.sealed(
+            to: "Keys/demo/\(name)", "--sign-with", "Keys/demo/sender", "--allow-demo-keys")
+        let opened = try place.open(
+            keys: "Keys/demo/\(name)", "--trust", "Keys/demo/sender", "--allow-demo-keys", payload: sealed)
+        #expect(opened.isSuccess, "\(opened)")
+        #expect(opened.payload == Workplace.inner)
+    }
+
+    @Test("beside another key don't open its file to everybody")
+    func mixed() throws {
+        let place = try makePlace()
+        try place.create("Keys/mine", "shared")
+        let mine = String(decoding: try place.read("Keys/mine/keyset.json"), as: UTF8.self)
+        let demo = String(decoding: try place.read("Keys/demo/shared/keyset.json"), as: UTF8.self)
+        let key = try #require(demo.firstMatch(of: /\{"kty".*\}/)?.0)
+        let lifecycle = #""Zv1EiPnFKa0": {"activatesAt": "2026-01-01T00:00:00Z"},"#
+        let both = mine.replacing("\"keys\": [", with: "\"keys\": [\(key),")
+            .replacing("\"keys\": {", with: "\"keys\": {\(lifecycle)")
+        try place.write(Data(both.utf8), to: "Keys/mine/keyset.json", mode: 0o644)
+        expectRefusal(try place.run("keys", "list", "Keys/mine"), 77, saying: "chmod 600")
+        try place.setMode(0o600, of: "Keys/mine/keyset.json")
+        #expect(try place.run("keys", "list", "Keys/mine").isSuccess)
+        expectRefusal(try place.seal(to: "Keys/mine"), 64, saying: "--allow-demo-keys")
+    }
+
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.copyDemoKeys()
+        try place.create("Keys/ios", "recipient")
+        try place.export("Keys/demo/recipient", to: "registration.json", "--registration")
+        try place.export("Keys/demo/shared", to: "device.json", "--device", "one")
+        try place.export("Keys/demo/sender", to: "senders.json")
+        return place
+    }
+}

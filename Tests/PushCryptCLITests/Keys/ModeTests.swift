@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@Suite("loose modes")
+struct ModeTests {
+    @Test("of a keyset's file are refused", arguments: [0o644, 0o640, 0o604, 0o660, 0o620, 0o601])
+    func file(_ mode: Int) throws {
+        let place = try makePlace()
+        try place.setMode(mode, of: "Keys/ios/keyset.json")
+        try expectRefusals(place, saying: "mend it with: chmod 600 Keys/ios/keyset.json")
+    }
+
+    @Test("of a keyset's folder are refused", arguments: [0o755, 0o750, 0o701, 0o777])
+    func folder(_ mode: Int) throws {
+        let place = try makePlace()
+        try place.setMode(mode, of: "Keys/ios")
+        try expectRefusals(place, saying: "mend it with: chmod 700 Keys/ios\n")
+    }
+
+    @Test("the advice works as it stands")
+    func advice() throws {
+        let place = try makePlace()
+        try place.setMode(0o644, of: "Keys/ios/keyset.json")
+        let refused = try place.run("keys", "list", "Keys/ios")
+        let command = try #require(refused.stderr.firstMatch(of: /chmod .*/)?.0)
+        #expect(try place.shell(String(command)).isSuccess)
+        #expect(try place.run("keys", "list", "Keys/ios").isSuccess)
+    }
+
+    @Test("a folder above may be open, and the file read-only")
+    func fine() throws {
+        let place = try makePlace()
+        try place.setMode(0o755, of: "Keys")
+        try place.setMode(0o400, of: "Keys/ios/keyset.json")
+        #expect(try place.run("keys", "list", "Keys/ios").isSuccess)
+    }
+
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        try place.create("Keys/other", "recipient")
+        return place
+    }
+
+    private func expectRefusals(
+        _ place: Workplace, saying words: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let sealed = try place.sealed(to: "Keys/other")
+        for output in [
+            try place.run("keys", "list", "Keys/ios"), try place.run("keys", "export", "Keys/ios", "--device", "one"),
+            try place.seal(to: "Keys/ios"), try place.seal(to: "Keys/other", "--sign-with", "Keys/ios"),
+            try place.open(keys: "Keys/ios", payload: sealed),
+            try place.open(keys: "Keys/other", "--trust", "Keys/ios", payload: sealed),
+        ] {
+            expectRefusal(output, 77, saying: words, sourceLocation: sourceLocation)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Root may write everywhere, so as root these run the binary as nobody.
+@Suite("where the user may not write or read", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+struct UnprivilegedTests {
+    @Test("keys create exits 77 and leaves nothing", arguments: ["ios", "new/ios"])
+    func create(_ name: String) throws {
+        let place = try makePlace()
+        let output = try place.shell(
+            "\(Unprivileged.prefix) \"$PUSHCRYPT\" keys create locked/\(name) --kind shared --insecure-plaintext")
+        expectRefusal(output, 77, saying: "Permission denied")
+        #expect(try place.names(in: "locked").isEmpty)
+    }
+
+    @Test("an unreadable file exits 77")
+    func read() throws {
+        let place = try makePlace()
+        try place.write(Data("{}".utf8), to: "unreadable.json", mode: 0o000)
+        let output = try place.shell("\(Unprivileged.prefix) \"$PUSHCRYPT\" keys list unreadable.json")
+        expectRefusal(output, 77, saying: "unreadable.json")
+    }
+
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.setMode(0o755, of: ".")
+        try place.makeFolder("locked", mode: 0o555)
+        return place
+    }
+}
+
+enum Unprivileged {
+    static let missing: Comment = "root, and nobody else can be asked to run the binary (setpriv)"
+
+    static let prefix = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+
+    static let isAvailable = (try? CLI.shell("\(prefix) \"$PUSHCRYPT\" --version"))?.exit == 0
+}

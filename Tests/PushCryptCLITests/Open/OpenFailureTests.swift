@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@Suite("open shows the placeholder")
+struct OpenFailureTests {
+    @Test(
+        "for what isn't a payload",
+        arguments: SealInputTests.cases.filter { !["a pushcrypt member"].contains($0.testDescription) })
+    func notAPayload(_ test: SealInputTests.Case) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let output = try place.open(keys: "Keys/ios", payload: test.payload)
+        let isObject = ["no aps", "aps of another type", "no alert", "an empty alert", "an alert without text"]
+            .contains(test.testDescription)
+        try expectPlaceholder(output, isObject ? "notSealed" : "malformed")
+    }
+
+    @Test("and not the outer text for an unsealed payload")
+    func notSealed() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let forged = Data(#"{"aps":{"alert":{"title":"Your bank","body":"Call 0190"}},"url":"https://evil"}"#.utf8)
+        let output = try place.open(keys: "Keys/ios", payload: forged)
+        try expectPlaceholder(output, "notSealed")
+        #expect(!output.text.contains("bank") && !output.text.contains("0190") && !output.text.contains("evil"))
+    }
+
+    @Test(
+        "for every other change",
+        arguments: [
+            (#""v":1"#, #""v":2"#, "unsupportedVersion"), (#""v":1"#, #""v":true"#, "malformed"),
+            (#""v":1"#, #""v":1.0"#, "malformed"), (#""v":1,"#, "", "malformed"),
+            (#""kid":"#, #""skid":"AAAAAAAAAAA","kid":"#, "unknownKey"),
+            (#""kid":"#, #""skid":null,"kid":"#, "malformed"), (#""sealed":"#, #""sealed":"","other":"#, "malformed"),
+            (#""kid":"#, #""kid":"AAAAAAAAAAA","id":"#, "unknownKey"),
+            (#""kid":"#, #""kid":"","id":"#, "malformed"), ("\n", "x", "malformed"),
+            (#""pushcrypt":"#, #""pushcrypt":null,"pushcrypt2":"#, "malformed"),
+            (#""mutable-content":1"#, #""mutable-content":0"#, "malformed"),
+        ])
+    func changed(_ old: String, _ new: String, _ reason: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let sealed = try place.sealed(to: "Keys/ios")
+        try expectPlaceholder(
+            try place.open(keys: "Keys/ios", payload: Payload.replacing(old, with: new, in: sealed)), reason)
+    }
+
+    @Test("when it was tampered with, cut short, or is for another app or key", arguments: ["recipient", "shared"])
+    func misdirected(_ kind: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", kind)
+        try place.create("Keys/other", kind)
+        let sealed = try place.sealed(to: "Keys/ios")
+        try expectPlaceholder(try place.open(keys: "Keys/ios", payload: Payload.tampered(sealed)), "undecryptable")
+        try expectPlaceholder(try place.open(keys: "Keys/ios", payload: sealed.dropLast(3)), "malformed")
+        try expectPlaceholder(
+            try place.open(keys: "Keys/ios", "--topic", "com.example.App", payload: sealed), "undecryptable")
+        try expectPlaceholder(try place.open(keys: "Keys/other", payload: sealed), "unknownKey")
+    }
+
+    @Test("for another device, and for a master's payload opened as a device")
+    func device() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        let sealed = try place.sealed(to: "Keys/ios", "--device", "one")
+        for options in [["--device", "two"], []] {
+            let output = try place.run(
+                ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+                stdin: sealed)
+            try expectPlaceholder(output, "undecryptable")
+        }
+    }
+
+    @Test("for unsigned, unpinned and forged payloads when senders are pinned")
+    func signatures() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.create("Keys/push", "sender")
+        try place.create("Keys/stranger", "sender")
+        let signed = try place.sealed(to: "Keys/ios", "--sign-with", "Keys/push")
+        let unsigned = try place.sealed(to: "Keys/ios")
+        let trust = ["--trust", "Keys/push"]
+        try expectPlaceholder(try place.open(keys: "Keys/ios", trust[0], trust[1], payload: unsigned), "undecryptable")
+        try expectPlaceholder(try place.open(keys: "Keys/ios", payload: signed), "unknownKey")
+        try expectPlaceholder(
+            try place.open(keys: "Keys/ios", "--trust", "Keys/stranger", payload: signed), "unknownKey")
+        try expectPlaceholder(
+            try place.open(keys: "Keys/ios", trust[0], trust[1], payload: Payload.tampered(signed)), "undecryptable")
+    }
+
+    @Test("for keys that are over", arguments: [("expiresAt", "keyExpired"), ("revokedAt", "keyRevoked")])
+    func ended(_ member: String, _ reason: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        let sealed = try place.sealed(to: "Keys/ios")
+        let file = try place.read("Keys/ios/keyset.json")
+        let ending = #""\#(member)": "\#(Workplace.now)", "activatesAt""#
+        try place.write(Payload.replacing(#""activatesAt""#, with: ending, in: file), to: "Keys/ios/keyset.json")
+        try expectPlaceholder(try place.open(keys: "Keys/ios", payload: sealed), reason)
+    }
+}

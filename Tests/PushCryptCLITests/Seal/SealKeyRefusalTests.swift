@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@Suite("seal refuses keys")
+struct SealKeyRefusalTests {
+    @Test("a private key in a file", arguments: ["p256", "x25519"])
+    func privateKey(_ suite: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient", "--suite", suite)
+        expectRefusal(try place.seal(to: "Keys/ios/keyset.json"), 65, saying: "private key")
+        #expect(try place.seal(to: "Keys/ios").isSuccess)
+    }
+
+    @Test("a published set whose key demands a psk that isn't there", arguments: ["p256", "x25519"])
+    func missingPSK(_ suite: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient", "--suite", suite, "--psk")
+        try place.export("Keys/ios", to: "set.json")
+        expectRefusal(try place.seal(to: "set.json"), 65, saying: "demands a psk")
+    }
+
+    @Test("a set in which no key seals at the time")
+    func noKeySeals() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.export("Keys/ios", to: "set.json")
+        #expect(try place.seal(to: "set.json").isSuccess)
+        expectRefusal(
+            try place.seal(to: "set.json", "--at", "2026-03-01T08:59:59Z"), 65, saying: "seals at 2026-03-01T08:59:59Z")
+    }
+
+    @Test(
+        "retired, expired and revoked keys",
+        arguments: [
+            #""activatesAt":"2026-01-01T00:00:00Z","retiresAt":"2026-03-01T09:00:00Z""#,
+            #""activatesAt":"2026-01-01T00:00:00Z","expiresAt":"2026-03-01T09:00:00Z""#,
+            #""activatesAt":"2026-01-01T00:00:00Z","revokedAt":"2026-03-01T09:00:00Z""#,
+            "",
+        ])
+    func ended(_ lifecycle: String) throws {
+        let place = try Workplace()
+        _ = try place.writeSet([lifecycle], to: "set.json")
+        expectRefusal(try place.seal(to: "set.json"), 65, saying: "seals at")
+    }
+
+    @Test("of several the primary is taken")
+    func primary() throws {
+        let place = try Workplace()
+        let kids = try place.writeSet(
+            [#""activatesAt":"2026-01-01T00:00:00Z""#, #""activatesAt":"2026-02-01T00:00:00Z""#, ""], to: "set.json")
+        #expect(try Payload.string("pushcrypt.kid", of: try place.sealed(to: "set.json")) == kids[1])
+    }
+
+    @Test("two keys without a word on which one seals")
+    func twoKeys() throws {
+        let place = try Workplace()
+        try place.create("Keys/a", "recipient")
+        try place.create("Keys/b", "recipient")
+        let keys = try ["Keys/a", "Keys/b"].map(place.publicJWK).joined(separator: ",")
+        try place.write(Data(#"{"keys":[\#(keys)]}"#.utf8), to: "set.json")
+        expectRefusal(try place.seal(to: "set.json"), 65, saying: "which one seals")
+        try place.write(Data(#"{"keys":[\#(try place.publicJWK("Keys/a"))]}"#.utf8), to: "one.json")
+        #expect(try place.seal(to: "one.json").isSuccess)
+    }
+
+    @Test(
+        "what isn't a key file",
+        arguments: ["", "{}", "[]", "null", #"{"keys":[]}"#, #"{"keys":{}}"#, "\u{0}\u{ff}", #"{"kty":"RSA","kid":"AAAAAAAAAAA"}"#])
+    func noKeys(_ text: String) throws {
+        let place = try Workplace()
+        try place.write(Data(text.utf8), to: "keys.json")
+        expectRefusal(try place.seal(to: "keys.json"), 65, saying: "keys.json: ")
+    }
+
+    @Test("what isn't there", arguments: ["none.json", "Keys", "none/keys.json", "text/keys.json"])
+    func missing(_ path: String) throws {
+        let place = try Workplace()
+        try place.write(Data("text".utf8), to: "text")
+        try place.makeFolder("Keys")
+        expectRefusal(try place.seal(to: path), 66, saying: path)
+    }
+
+    @Test("keys of the wrong kind")
+    func wrongKind() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.create("Keys/push", "sender")
+        try place.export("Keys/push", to: "senders.json")
+        expectRefusal(try place.seal(to: "Keys/push"), 65)
+        expectRefusal(try place.seal(to: "senders.json"), 65)
+        expectRefusal(try place.seal(to: "Keys/ios", "--sign-with", "Keys/ios"), 65)
+        expectRefusal(try place.seal(to: "Keys/ios", "--sign-with", "senders.json"), 65, saying: "private key")
+    }
+
+    @Test("a device's key for another device, and a damaged device id in a file")
+    func device() throws {
+        let place = try Workplace()
+        try place.create("Keys/master", "shared")
+        let set = try place.export("Keys/master", to: "device.json", "--device", "one")
+        #expect(try place.seal(to: "device.json", "--device", "one").isSuccess)
+        expectRefusal(try place.seal(to: "device.json", "--device", "two"), 65)
+        try place.write(Payload.replacing(#""one""#, with: #""o n e""#, in: set), to: "bad.json")
+        expectRefusal(try place.seal(to: "bad.json"), 65, saying: "bad.json: ")
+    }
+
+    @Test("a kid that isn't the key's")
+    func kidMismatch() throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/ios", "recipient")
+        let set = try place.export("Keys/ios", to: "set.json")
+        try place.write(Payload.replacing(kid, with: "AAAAAAAAAAA", in: set), to: "set.json")
+        expectRefusal(try place.seal(to: "set.json"), 65, saying: "thumbprint")
+    }
+}

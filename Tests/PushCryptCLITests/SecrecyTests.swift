@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@Suite("secrets")
+struct SecrecyTests {
+    @Test("show neither in what commands say nor in what they print")
+    func outputs() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient", "--psk")
+        try place.create("Keys/master", "shared")
+        try place.create("Keys/push", "sender")
+        let keysets = ["Keys/ios", "Keys/master", "Keys/push"]
+        let secrets = try keysets.flatMap { try place.secrets(in: "\($0)/keyset.json") }
+        #expect(secrets.count == 4)
+        for output in try outputs(of: place, keysets) {
+            for secret in secrets {
+                #expect(!output.text.contains(secret) && !output.stderr.contains(secret), "\(output)")
+            }
+        }
+    }
+
+    private func outputs(of place: Workplace, _ keysets: [String]) throws -> [Output] {
+        let sealed = try place.sealed(to: "Keys/ios", "--sign-with", "Keys/push")
+        let open = ["--topic", Workplace.topic, "--at", Workplace.now]
+        var outputs = try keysets.flatMap { path in
+            [
+                try place.run("keys", "list", path), try place.run("keys", "list", path, "--json"),
+                try place.run("keys", "export", path), try place.run("keys", "export", path, "--device", "one"),
+                try place.run("keys", "create", path, "--kind", "shared", "--insecure-plaintext"),
+                try place.seal(to: path), try place.seal(to: "\(path)/keyset.json"),
+                try place.seal(to: path, "--sign-with", path), try place.open(keys: path, payload: sealed),
+                try place.open(keys: path, "--trust", path, payload: sealed),
+                try place.run(["inspect", "--keys", path] + open, stdin: sealed),
+                try place.run(["inspect", "--keys", path, "--trust", "Keys/push"] + open, stdin: sealed),
+                try place.run(["inspect", "--json", "--keys", path, "--trust", "Keys/push"] + open, stdin: sealed),
+            ]
+        }
+        for path in keysets {
+            try place.setMode(0o644, of: "\(path)/keyset.json")
+            outputs.append(try place.run("keys", "list", path))
+        }
+        return outputs
+    }
+
+    /// Every way a key file is refused while it is being read.
+    @Test("stay out of the words about a damaged file", arguments: ["recipient", "shared", "sender"])
+    func damaged(_ kind: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", kind)
+        let whole = try place.read("Keys/ios/keyset.json")
+        let secrets = try place.secrets(in: "Keys/ios/keyset.json")
+        let secret = try #require(secrets.first)
+        let changed = secret.first == "A" ? "B" + secret.dropFirst() : "A" + secret.dropFirst()
+        let damages = [
+            Payload.replacing(secret, with: secret + "A", in: whole),
+            Payload.replacing(secret, with: secret + "=", in: whole),
+            Payload.replacing(secret, with: changed, in: whole),
+            Payload.replacing("\"kid\":\"", with: "\"kid\":\"A", in: whole),
+            Payload.replacing("\"alg\":\"", with: "\"alg\":\"\(secret)", in: whole),
+            Payload.replacing("\"kty\":\"", with: "\"kty\":\"\(secret)", in: whole),
+            Payload.replacing("\"seq\": 1", with: "\"seq\": \"\(secret)\"", in: whole),
+            Payload.replacing("At\": \"", with: "At\": \"\(secret)", in: whole),
+            Payload.replacing("\"kid\"", with: "\"\(secret)\":1,\"\(secret)\":1,\"kid\"", in: whole),
+            whole.prefix(whole.count / 2), whole + Data(secret.utf8),
+        ]
+        for damage in damages {
+            try place.write(Data(damage), to: "Keys/ios/keyset.json")
+            let output = try place.run("keys", "list", "Keys/ios")
+            expectRefusal(output, 65, saying: "Keys/ios: ")
+            #expect(!output.stderr.contains(secret.dropFirst(4)), "\(output)")
+        }
+    }
+}

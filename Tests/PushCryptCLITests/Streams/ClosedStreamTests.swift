@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// A stream that isn't there ends in a message and a status, never in a signal, and never in somebody else's file.
+@Suite("closed streams")
+struct ClosedStreamTests {
+    static let commands = [
+        #""$PUSHCRYPT" demo"#,
+        #""$PUSHCRYPT" --help"#,
+        #""$PUSHCRYPT" --version"#,
+        #""$PUSHCRYPT" help seal"#,
+        #""$PUSHCRYPT" keys list Keys/ios"#,
+        #""$PUSHCRYPT" keys list Keys/ios --json"#,
+        #""$PUSHCRYPT" keys export Keys/ios"#,
+        #""$PUSHCRYPT" keys create Keys/new --kind sender --insecure-plaintext"#,
+        #""$PUSHCRYPT" seal --to Keys/ios --topic a.b <inner"#,
+        #""$PUSHCRYPT" open --keys Keys/ios --topic com.example.app --at 1772355600 <sealed"#,
+        #""$PUSHCRYPT" open --keys Keys/ios --topic a.b <inner"#,
+        #""$PUSHCRYPT" inspect <sealed"#,
+        #""$PUSHCRYPT" inspect --json <sealed"#,
+    ]
+
+    @Test("closed stdout", arguments: commands)
+    func closedStdout(_ command: String) throws {
+        let place = try makePlace()
+        let output = try place.shell("\(command) >&-")
+        expectRefusal(output, 74, saying: "can't write to stdout")
+    }
+
+    @Test("closed stdout while a file is open that mustn't get the data")
+    func noFileIsHit() throws {
+        let place = try makePlace()
+        let before = try place.read("Keys/ios/keyset.json")
+        expectRefusal(try place.shell(#""$PUSHCRYPT" keys export Keys/ios <&- >&-"#), 74)
+        #expect(try place.read("Keys/ios/keyset.json") == before)
+    }
+
+    @Test("a full device", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"), arguments: commands)
+    func full(_ command: String) throws {
+        let place = try makePlace()
+        expectRefusal(try place.shell("\(command) >/dev/full"), 74, saying: "can't write to stdout")
+    }
+
+    /// The pipe's reader ends before anything is written: the command begins when the reader has gone.
+    @Test("a pipe that nobody reads", arguments: commands)
+    func closedPipe(_ command: String) throws {
+        let place = try makePlace()
+        let output = try place.shell(
+            "mkfifo pipe gone; { exec 3>pipe; read line <gone; \(command) >&3; echo $? >status; } & "
+                + "{ exec 3<pipe; exec 3<&-; echo >gone; }; wait")
+        #expect(String(decoding: try place.read("status"), as: UTF8.self) == "74\n", "\(output)")
+        #expect(output.stderr.contains("can't write to stdout: Broken pipe"), "\(output)")
+    }
+
+    @Test("closed stdin is an empty one")
+    func closedStdin() throws {
+        let place = try makePlace()
+        expectRefusal(try place.shell(#""$PUSHCRYPT" seal --to Keys/ios --topic a.b <&-"#), 65)
+        expectRefusal(try place.shell(#""$PUSHCRYPT" inspect <&-"#), 65)
+        try expectPlaceholder(try place.shell(#""$PUSHCRYPT" open --keys Keys/ios --topic a.b <&-"#), "malformed")
+    }
+
+    @Test("a folder as stdin", arguments: ["seal --to", "open --keys"])
+    func folder(_ command: String) throws {
+        let place = try makePlace()
+        expectRefusal(
+            try place.shell("\"$PUSHCRYPT\" \(command) Keys/ios --topic a.b <Keys"), 66, saying: "can't read stdin")
+    }
+
+    @Test("closed stderr changes no status", arguments: [("none", 66), ("Keys/ios", 65)])
+    func closedStderr(_ keys: String, _ status: Int32) throws {
+        let place = try makePlace()
+        let output = try place.shell("\"$PUSHCRYPT\" open --keys \(keys) --topic a.b <inner 2>&-")
+        #expect(output.exit == status, "\(output)")
+        #expect(output.stderr.isEmpty)
+        let allClosed = try place.shell("\"$PUSHCRYPT\" keys list \(keys) <&- >&- 2>&-")
+        #expect(allClosed.exit == (status == 66 ? 66 : 74), "\(allClosed)")
+    }
+
+    @Test("a pipe of five megabytes", arguments: ["seal --to", "open --keys"])
+    func largePipe(_ command: String) throws {
+        let place = try makePlace()
+        let output = try place.shell(
+            "head -c 5000000 /dev/zero | \"$PUSHCRYPT\" \(command) Keys/ios --topic a.b")
+        #expect(output.exit == 65, "\(output)")
+        #expect(output.hasOneLineOnStderr, "\(output)")
+    }
+
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.write(Workplace.inner, to: "inner")
+        try place.write(try place.sealed(to: "Keys/ios"), to: "sealed")
+        return place
+    }
+}

@@ -1,0 +1,106 @@
+#if canImport(Darwin)
+import Darwin
+private typealias FileActions = posix_spawn_file_actions_t?
+private typealias Attributes = posix_spawnattr_t?
+#elseif canImport(Glibc)
+import Glibc
+private typealias FileActions = posix_spawn_file_actions_t
+private typealias Attributes = posix_spawnattr_t
+#endif
+
+/// A child process by posix_spawn(2) and waitpid(2).
+///
+/// Foundation's `Process` won't do: many at a time crashed in its `run`, and its children inherit the signal mask of
+/// the thread, which here blocks nearly everything: they would miss SIGPIPE, and a shell would wait for SIGCHLD for
+/// ever.
+struct ChildProcess {
+    let executable: String
+    let arguments: [String]
+    let environment: [String: String]
+    let folder: String
+    /// Files for the three standard streams.
+    let stdin: String
+    let stdout: String
+    let stderr: String
+
+    struct Failure: Error {
+        let call: String
+        let number: Int32
+    }
+
+    enum Ending {
+        case exit(Int32)
+        case signal(Int32)
+    }
+
+    /// Starts the child and waits for its end. A shell changes the folder and gives way to the executable, because
+    /// Glibc's module has no function for that.
+    func run() throws -> Ending {
+        var actions = unsafe Self.emptyFileActions
+        var attributes = Self.emptyAttributes
+        try unsafe check("posix_spawn_file_actions_init", posix_spawn_file_actions_init(&actions))
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        try unsafe check("posix_spawnattr_init", posix_spawnattr_init(&attributes))
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        let streams = [(stdin, O_RDONLY), (stdout, O_WRONLY), (stderr, O_WRONLY)]
+        for (descriptor, (path, mode)) in streams.enumerated() {
+            let number = Int32(descriptor)
+            try unsafe check("addopen", posix_spawn_file_actions_addopen(&actions, number, path, mode, 0))
+        }
+        try setSignals(of: &attributes)
+        var child = pid_t()
+        let words = CStrings(["sh", "-c", #"cd "$1" && shift && exec "$@""#, "sh", folder, executable] + arguments)
+        let variables = CStrings(environment.map { "\($0)=\($1)" })
+        let result = unsafe posix_spawn(
+            &child, "/bin/sh", &actions, &attributes, words.pointers, variables.pointers)
+        withExtendedLifetime((words, variables)) {}
+        try check("posix_spawn", result)
+        return try Self.ending(of: child)
+    }
+
+    /// None blocked, and SIGPIPE not ignored, as a shell starts its commands.
+    private func setSignals(of attributes: inout Attributes) throws {
+        var (none, defaults) = (sigset_t(), sigset_t())
+        _ = unsafe sigemptyset(&none)
+        _ = unsafe sigemptyset(&defaults)
+        _ = unsafe sigaddset(&defaults, SIGPIPE)
+        try unsafe check("setsigmask", posix_spawnattr_setsigmask(&attributes, &none))
+        try unsafe check("setsigdefault", posix_spawnattr_setsigdefault(&attributes, &defaults))
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        try unsafe check("setflags", posix_spawnattr_setflags(&attributes, flags))
+    }
+
+    private static func ending(of child: pid_t) throws -> Ending {
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) == -1 {
+            guard errno == EINTR else { throw Failure(call: "waitpid", number: errno) }
+        }
+        let signal = status & 0x7f
+        return signal == 0 ? .exit((status >> 8) & 0xff) : .signal(signal)
+    }
+
+    private func check(_ call: String, _ result: Int32) throws {
+        guard result == 0 else { throw Failure(call: call, number: result) }
+    }
+
+    #if canImport(Darwin)
+    private static var emptyFileActions: FileActions { nil }
+    private static var emptyAttributes: Attributes { nil }
+    #else
+    private static var emptyFileActions: FileActions { unsafe FileActions() }
+    private static var emptyAttributes: Attributes { Attributes() }
+    #endif
+}
+
+/// A NULL-terminated array of C strings.
+@safe private final class CStrings {
+    let pointers: [UnsafeMutablePointer<CChar>?]
+
+    init(_ strings: [String]) {
+        unsafe pointers = strings.map { unsafe strdup($0) } + [nil]
+    }
+
+    deinit {
+        for unsafe pointer in unsafe pointers { unsafe free(pointer) }
+    }
+}

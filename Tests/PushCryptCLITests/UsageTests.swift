@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@Suite("bad usage")
+struct UsageTests {
+    static let seal = ["seal", "--to", "Keys/ios", "--topic", "com.example.app"]
+    static let open = ["open", "--keys", "Keys/ios", "--topic", "com.example.app"]
+
+    static let cases: [[String]] =
+        [
+            ["nope"], ["keys", "nope"], ["keys", "destroy"], ["--nope"], ["seal"], ["open"], ["keys", "create"],
+            ["keys", "list"], ["seal", "--to", "Keys/ios"], ["seal", "--topic", "a"], ["open", "--keys", "Keys/ios"],
+            ["open", "--topic", "a"], ["demo", "more"], seal + ["more"], open + ["more"],
+        ]
+        + [
+            ["--limit", "0"], ["--limit", "-1"], ["--limit", "5000"], ["--limit", "4097"], ["--limit", "many"],
+            ["--limit", "99999999999999999999"], ["--pad", "0"], ["--pad", "-1"], ["--pad", "min"], ["--pad", ""],
+            ["--pad", "99999999999999999999"], ["--expires", "31d"], ["--expose", "alert"], ["--at", "now"],
+            ["--device", "one"], ["--device", "o n e"], ["--device", ""], ["--placeholder-title", ""], ["--to"],
+        ].map { seal + $0 }
+        + [["--device", "one"], ["--device", ""], ["--at", "now"], ["--trust"], ["--limit", "1"]].map { open + $0 }
+
+    @Test("exits 64 with words", arguments: cases)
+    func usage(_ arguments: [String]) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        expectUsageError(try place.run(arguments, stdin: Workplace.inner))
+    }
+
+    @Test(
+        "bad topics",
+        arguments: ["", "bad topic", "com.example.app\n", "com.exämple.app", "a/b", "a_b", String(repeating: "a", count: 156)])
+    func topics(_ topic: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        expectRefusal(try place.run("seal", "--to", "Keys/ios", "--topic", topic, stdin: Workplace.inner), 64)
+        expectRefusal(try place.run("open", "--keys", "Keys/ios", "--topic", topic, stdin: Workplace.inner), 64)
+    }
+
+    @Test("bad device ids", arguments: ["", "o n e", "é", "a/b", "a.b", String(repeating: "a", count: 65)])
+    func devices(_ device: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        expectRefusal(try place.seal(to: "Keys/ios", "--device", device), 64, saying: "device id")
+        expectRefusal(try place.open(keys: "Keys/ios", "--device", device, payload: Data()), 64, saying: "device id")
+    }
+
+    @Test("the longest topic and device id that there are")
+    func longest() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        let topic = String(repeating: "a.-9", count: 38) + "abc"
+        let device = String(repeating: "aZ_-", count: 16)
+        let sealed = try place.sealed(to: "Keys/ios", "--topic", topic, "--device", device)
+        #expect(try place.open(keys: "Keys/ios", "--topic", topic, "--device", device, payload: sealed).isSuccess)
+    }
+
+    @Test("a name with control characters is told in one harmless line")
+    func names() throws {
+        let output = try CLI.run(["keys", "list", "no\nsuch\u{1b}[2J\u{202e}file"])
+        expectRefusal(output, 66)
+        #expect(!output.stderr.unicodeScalars.contains("\u{1b}"))
+    }
+}

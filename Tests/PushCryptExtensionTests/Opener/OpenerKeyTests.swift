@@ -1,0 +1,97 @@
+import PushCryptExtension
+import Testing
+
+/// The classes that keys are the reason of.
+@Suite struct OpenerKeyTests {
+    /// Says the same of every key.
+    private struct BrokenKeyring: RecipientKeyring {
+        let failure: FailureClass
+
+        func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw failure }
+    }
+
+    private static func open(
+        _ payload: [UInt8], _ keyset: Keyset, _ senders: TrustedSenders? = nil, at time: UnixTime = TestPush.now
+    ) throws -> Result<OpenedPush, FailureClass> {
+        try Opener(topic: TestPush.topic, keyring: KeysetKeyring(keyset), senders: senders).open(payload, at: time)
+    }
+
+    @Test(arguments: ["other p256", "x25519", "shared"])
+    func unknownRecipient(key: String) throws {
+        let payload = try TestPush().sealed()
+        try expectFailure(.unknownKey) { try TestPush.open(payload, key: key) }
+    }
+
+    /// A keyset of public keys has the kid and can't open.
+    @Test func publicKeyOnly() throws {
+        let keyset = try Keyset(json: ReferenceVectors.shared.publicJWK("p256"))
+        let payload = try TestPush().sealed()
+        try expectFailure(.unknownKey) { try Self.open(payload, keyset) }
+    }
+
+    @Test func unknownSender() throws {
+        let payload = try TestPush(signer: "sender").sealed()
+        try expectFailure(.unknownKey) { try TestPush.open(payload, trusting: ["other sender"]) }
+    }
+
+    /// Never shown as if it were unsigned.
+    @Test func signedWithoutPinnedSenders() throws {
+        let payload = try TestPush(signer: "sender").sealed()
+        try expectFailure(.unknownKey) { try TestPush.open(payload) }
+    }
+
+    @Test(arguments: [FailureClass.keyLocked, .keyExpired, .keyRevoked, .unknownKey, .internalError])
+    func whatTheKeyringSays(failure: FailureClass) throws {
+        let opener = try Opener(topic: TestPush.topic, keyring: BrokenKeyring(failure: failure))
+        let payload = try TestPush().sealed()
+        try expectFailure(failure) { opener.open(payload, at: TestPush.now) }
+    }
+
+    /// Form comes first: a keyring is asked only for what a sealed payload names.
+    @Test func formBeforeKeys() throws {
+        let opener = try Opener(topic: TestPush.topic, keyring: BrokenKeyring(failure: .keyLocked))
+        try expectFailure(.notSealed) { opener.open(Array("{}".utf8), at: TestPush.now) }
+        try expectFailure(.malformed) { opener.open(Array("{".utf8), at: TestPush.now) }
+    }
+
+    private static let lifecycles: [(KeyLifecycle, FailureClass?)] = [
+        (KeyLifecycle(activatesAt: TestPush.now + 5), nil), (KeyLifecycle(), nil),
+        (KeyLifecycle(activatesAt: UnixTime(0), retiresAt: TestPush.now - 9), nil),
+        (KeyLifecycle(activatesAt: UnixTime(0), expiresAt: TestPush.now + 1), nil),
+        (KeyLifecycle(activatesAt: UnixTime(0), expiresAt: TestPush.now), .keyExpired),
+        (KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now + 1), nil),
+        (KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now), .keyRevoked),
+        (KeyLifecycle(expiresAt: UnixTime(9), revokedAt: UnixTime(8)), .keyRevoked),
+    ]
+
+    @Test(arguments: lifecycles)
+    func recipientLifecycle(lifecycle: KeyLifecycle, failure: FailureClass?) throws {
+        let payload = try TestPush().sealed()
+        let result = try Self.open(payload, TestKeys.keyset("p256", lifecycle))
+        #expect(result.failure == failure)
+    }
+
+    @Test(arguments: lifecycles)
+    func senderLifecycle(lifecycle: KeyLifecycle, failure: FailureClass?) throws {
+        let payload = try TestPush(signer: "sender").sealed()
+        let senders = try TestKeys.trusted(["sender"], lifecycle)
+        let result = try Self.open(payload, TestKeys.keyset("p256"), senders)
+        #expect(result.failure == failure)
+    }
+
+    /// The recipient's key is looked at before the sender's, and both before any decryption.
+    @Test func order() throws {
+        let revoked = KeyLifecycle(revokedAt: UnixTime(0))
+        let payload = try TestPush(signer: "sender").sealed()
+        let senders = try TestKeys.trusted(["other sender"])
+        try expectFailure(.keyRevoked) { try Self.open(payload, TestKeys.keyset("p256", revoked), senders) }
+        let unsigned = try TestPush().sealed()
+        try expectFailure(.keyRevoked) { try Self.open(unsigned, TestKeys.keyset("p256", revoked), senders) }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}

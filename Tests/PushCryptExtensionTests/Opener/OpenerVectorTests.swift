@@ -1,0 +1,26 @@
+import PushCryptExtension
+import Testing
+
+/// Payloads of the Python reference.
+@Suite struct OpenerVectorTests {
+    @Test(arguments: ReferenceVectors.shared.opened)
+    func opened(vector: ReferenceVectors.Opened) throws {
+        let push = try TestPush.open(
+            Array(vector.payload.utf8), key: vector.key, trusting: vector.trust, at: UnixTime(vector.at)
+        ).get()
+        #expect(push.payload.text == ReferenceVectors.shared.inner)
+        #expect(push.messageID == vector.id)
+        #expect(push.issuedAt == UnixTime(vector.iat))
+        #expect(push.expiresAt == UnixTime(vector.exp))
+        #expect(push.signedBy == (try vector.trust.map { try TestKeys.id($0[0]) }))
+    }
+
+    @Test(arguments: ReferenceVectors.shared.refused)
+    func refused(vector: ReferenceVectors.Refused) throws {
+        try expectFailure(FailureClass(rawValue: vector.failure)) {
+            try TestPush.open(
+                Array(vector.payload.utf8), key: vector.key, trusting: vector.trust, topic: vector.topic,
+                at: UnixTime(vector.at))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import PushCryptExtension
+import Testing
+
+/// What ends a session early, and what comes too late.
+@Suite struct DeadlineTests {
+    enum End: CaseIterable {
+        case timer, expire
+
+        func come(to session: TestSession) {
+            switch self {
+            case .timer: session.timer.fire()
+            case .expire: session.expire()
+            }
+        }
+    }
+
+    private static func expectTimedOut(
+        _ deliveries: [DeliverySession.Delivery], _ location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(deliveries.map(\.failure) == [.timedOut], sourceLocation: location)
+        #expect(deliveries.first?.content.title.literal == "New message", sourceLocation: location)
+        #expect(
+            deliveries.first?.content.userInfo.text == #"{"pushcrypt":{"status":"failed","reason":"timedOut"}}"#,
+            sourceLocation: location)
+    }
+
+    /// The key doesn't come: the placeholder is shown at once, and the content that comes later is dropped.
+    @Test(arguments: End.allCases)
+    func beforeCompletion(end: End) async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.start()
+        await session.asked.wait()
+        end.come(to: session)
+        Self.expectTimedOut(session.deliveries)
+        #expect(!session.timer.isPending)
+        session.releaseKeyring()
+        Self.expectTimedOut(await session.finish())
+    }
+
+    /// A timer that was about to fire when it was cancelled.
+    @Test(arguments: End.allCases)
+    func afterCompletion(end: End) async throws {
+        let session = try TestSession(payload: TestPush().sealed(), timer: ManualTimer(ignoresCancellation: true))
+        session.releaseKeyring()
+        session.start()
+        await session.delivered.wait()
+        end.come(to: session)
+        session.timer.fire()
+        #expect(await session.finish().map(\.failure) == [nil])
+    }
+
+    /// The handler may well be what makes the system call `serviceExtensionTimeWillExpire`.
+    @Test(arguments: End.allCases)
+    func duringCompletion(end: End) async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.whenDelivered { [weak session] in session.map(end.come(to:)) }
+        session.releaseKeyring()
+        session.start()
+        #expect(await session.finish().map(\.failure) == [nil])
+    }
+
+    @Test(arguments: End.allCases)
+    func duringTheEnd(end: End) async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.whenDelivered { [weak session] in
+            session?.releaseKeyring()
+            session.map(end.come(to:))
+        }
+        session.start()
+        await session.asked.wait()
+        end.come(to: session)
+        Self.expectTimedOut(await session.finish())
+    }
+
+    /// Both ends, in both orders, several times.
+    @Test(arguments: End.allCases, End.allCases)
+    func twice(first: End, second: End) async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.start()
+        await session.asked.wait()
+        for end in [first, second, first] { end.come(to: session) }
+        session.releaseKeyring()
+        Self.expectTimedOut(await session.finish())
+    }
+
+    /// What comes after the end isn't waited for, and no timer goes on for it.
+    @Test func expiredBeforeTheStart() async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.expire()
+        Self.expectTimedOut(session.deliveries)
+        session.releaseKeyring()
+        session.start()
+        #expect(!session.timer.isPending)
+        Self.expectTimedOut(await session.finish())
+    }
+
+    @Test func unsealedPushThatTimesOut() async throws {
+        let session = try TestSession(payload: [])
+        session.expire()
+        #expect(session.deliveries.map(\.failure) == [.timedOut])
+        #expect(session.deliveries.first?.content.title.literal == Placeholder.standard.title)
+        _ = await session.finish()
+    }
+}

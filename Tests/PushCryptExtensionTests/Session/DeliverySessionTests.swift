@@ -1,0 +1,100 @@
+import PushCryptExtension
+import Testing
+
+@Suite struct DeliverySessionTests {
+    /// Lets the session go where it wants to, with its key at hand.
+    private static func deliveries(
+        of payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now
+    ) async throws -> [DeliverySession.Delivery] {
+        let session = try TestSession(payload: payload, key: key, at: time)
+        session.releaseKeyring()
+        session.start()
+        return await session.finish()
+    }
+
+    @Test func restored() async throws {
+        let payload = try TestPush().sealed()
+        let deliveries = try await Self.deliveries(of: payload)
+        #expect(deliveries.map(\.failure) == [nil])
+        #expect(deliveries.first?.content == (try TestPush.open(payload).get().content))
+    }
+
+    struct Broken: Sendable, CustomStringConvertible {
+        let failure: FailureClass
+        var key = "p256"
+        var time = TestPush.now
+        let payload: @Sendable () throws -> [UInt8]
+
+        var description: String { failure.description }
+    }
+
+    private static let broken = [
+        Broken(failure: .notSealed) { Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8) },
+        Broken(failure: .malformed) { [] },
+        Broken(failure: .malformed) { try TestPush().sealed() + [0] },
+        Broken(failure: .unsupportedVersion) { try TestPush().sealed().replacing(#""v":1"#, with: #""v":2"#) },
+        Broken(failure: .unknownKey, key: "other p256") { try TestPush().sealed() },
+        Broken(failure: .unknownKey) { try TestPush(signer: "sender").sealed() },
+        Broken(failure: .undecryptable, key: "other device") { try TestPush(key: "device").sealed() },
+        Broken(failure: .expired, time: TestPush.now + TestPush.window) { try TestPush().sealed() },
+        Broken(failure: .notYetValid, time: TestPush.now - 601) { try TestPush().sealed() },
+    ]
+
+    @Test(arguments: broken)
+    func failure(broken: Broken) async throws {
+        let payload = try broken.payload()
+        let deliveries = try await Self.deliveries(of: payload, key: broken.key, at: broken.time)
+        #expect(deliveries.map(\.failure) == [broken.failure])
+        #expect(deliveries.map(\.content) == [Fallback().content(for: payload, broken.failure)])
+        #expect(deliveries.allSatisfy { $0.content.hasText })
+    }
+
+    @Test(arguments: [Duration.seconds(25), .milliseconds(1_500), .zero])
+    func configuration(deadline: Duration) async throws {
+        let bundled = Fallback(bundled: .literal(title: "Bundled", body: nil))
+        let session = try TestSession(
+            payload: Array("{}".utf8), configuration: .init(deadline: deadline, fallback: bundled))
+        session.start()
+        let deliveries = await session.finish()
+        #expect(deliveries.first?.content.title.literal == "Bundled")
+        #expect(session.timer.durations == [deadline])
+    }
+
+    @Test func defaults() {
+        let configuration = DeliverySession.Configuration()
+        #expect(configuration.deadline == .seconds(25))
+        #expect(configuration.fallback.content(for: [], .timedOut) == Fallback().content(for: [], .timedOut))
+    }
+
+    /// Whoever forgets the session still gets the content, and nothing keeps the session afterwards.
+    @Test func keepsItselfUntilDelivered() async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.start()
+        session.abandon()
+        await session.asked.wait()
+        #expect(session.isAlive)
+        #expect(session.deliveries.isEmpty)
+        session.releaseKeyring()
+        #expect(await session.finish().map(\.failure) == [nil])
+        #expect(!session.isAlive)
+    }
+
+    @Test func timerIsCancelledAfterDelivery() async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.start()
+        await session.asked.wait()
+        #expect(session.timer.isPending)
+        #expect(session.timer.cancelCount == 0)
+        session.releaseKeyring()
+        _ = await session.finish()
+        #expect(!session.timer.isPending)
+        #expect(session.timer.cancelCount == 1)
+    }
+
+    /// A session that was never started owes nothing.
+    @Test func notStarted() async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        #expect(await session.finish().isEmpty)
+        #expect(session.timer.durations.isEmpty)
+    }
+}

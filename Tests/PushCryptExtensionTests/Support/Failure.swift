@@ -1,0 +1,29 @@
+import PushCryptExtension
+import Testing
+
+/// Expects a payload to be refused with that class.
+func expectFailure(
+    _ expected: FailureClass, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
+    _ result: () throws -> Result<OpenedPush, FailureClass>
+) throws {
+    switch try result() {
+    case .success: Issue.record(comment ?? "opened", sourceLocation: location)
+    case .failure(let failure): #expect(failure == expected, comment, sourceLocation: location)
+    }
+}
+
+extension [UInt8] {
+    var text: String { String(decoding: self, as: UTF8.self) }
+
+    /// The first `old` in the text replaced; a payload that doesn't hold it is a mistake of the test.
+    func replacing(_ old: String, with new: String) -> [UInt8] {
+        guard let range = text.firstRange(of: old) else { preconditionFailure("no \(old) in \(text)") }
+        return Array(text.replacingCharacters(in: range, with: new).utf8)
+    }
+}
+
+extension String {
+    fileprivate func replacingCharacters(in range: Range<Index>, with new: String) -> String {
+        self[..<range.lowerBound] + new + self[range.upperBound...]
+    }
+}

@@ -1,0 +1,52 @@
+import Dispatch
+import PushCryptExtension
+
+/// A keyring that answers when the test lets it, and tells when the session that owned it is gone.
+final class GatedKeyring: RecipientKeyring {
+    private let keyring: any RecipientKeyring
+    private let gate = DispatchSemaphore(value: 0)
+    private let asked: Signal
+    private let gone: Signal
+
+    /// - Parameters:
+    ///   - asked: given when the session wants a key.
+    ///   - gone: given when nothing holds the keyring any more.
+    init(_ keyring: any RecipientKeyring, asked: Signal, gone: Signal) {
+        self.keyring = keyring
+        self.asked = asked
+        self.gone = gone
+    }
+
+    deinit {
+        gone.give()
+    }
+
+    func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
+        asked.give()
+        gate.wait()
+        return try keyring.key(id, at: time)
+    }
+
+    /// Lets one question through.
+    func release() {
+        gate.signal()
+    }
+}
+
+/// Something that happens once, and that tests wait for.
+struct Signal: Sendable {
+    private let stream: AsyncStream<Never>
+    private let continuation: AsyncStream<Never>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func give() {
+        continuation.finish()
+    }
+
+    func wait() async {
+        for await _ in stream {}
+    }
+}

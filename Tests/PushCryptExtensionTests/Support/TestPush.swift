@@ -1,0 +1,54 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSender
+
+/// A payload on its way to one recipient, with whatever is unusual about it.
+struct TestPush {
+    static let topic = "com.example.app"
+    static let now = UnixTime(1_800_000_000)
+    static let window: Int64 = 30 * 86_400
+    static let json = #"{"aps":{"alert":{"title":"Zoë","body":"Build 1.10 is ready"},"badge":3},"thread":[7,1.50]}"#
+
+    var key = "p256"
+    var signer: String?
+    var json = Self.json
+    var options = Sealer.Options()
+
+    /// Sealed as senders do, at ``now``.
+    func sealed() throws -> [UInt8] {
+        let sealer = try Sealer(
+            topic: Self.topic, signer: signer.map(TestKeys.sender), options: options, clock: { Self.now })
+        let push = try sealer.seal(
+            Array(json.utf8), to: TestKeys.recipient(key), placeholder: .literal(title: "New message", body: nil))
+        return Array(push.json)
+    }
+
+    /// The text as it is, well encrypted (and signed): anybody who has the public key can send it.
+    func sealedAsMessage() throws -> [UInt8] {
+        let recipient = try TestKeys.recipient(key)
+        let signer = try signer.map(TestKeys.sender)
+        let sealed = try Envelope.seal(
+            Array(json.utf8), to: recipient, signer: signer, topic: try Topic(Self.topic))
+        let frame = OuterFrame(
+            placeholder: Array(#"{"title":"New message"}"#.utf8), exposed: [], kid: recipient.kid, skid: signer?.kid)
+        return frame.payload(sealed: sealed)
+    }
+
+    /// A message with that header, of no padding.
+    static func message(
+        id: String = "\"AAECAwQFBgcICQoLDA0ODw\"", iat: String = "1800000000", exp: String = "1800000060"
+    ) -> TestPush {
+        TestPush(json: #"{"aps":{"alert":"x"},"pushcrypt":{"id":\#(id),"iat":\#(iat),"exp":\#(exp)}}"#)
+    }
+
+    /// Opens at ``now`` with the key of that name.
+    static func open(
+        _ payload: [UInt8], key: String = "p256", trusting senders: [String]? = nil, topic: String = topic,
+        at time: UnixTime = now, highestIssuedAt: UnixTime? = nil
+    ) throws -> Result<OpenedPush, FailureClass> {
+        let opener = try Opener(
+            topic: topic, keyring: KeysetKeyring(TestKeys.keyset(key)),
+            senders: senders.map { try TestKeys.trusted($0) })
+        return opener.open(payload, at: time, highestIssuedAt: highestIssuedAt)
+    }
+}

@@ -1,0 +1,68 @@
+@testable import PushCryptExtension
+
+/// A session with a timer and a keyring in the test's hands.
+///
+/// Whether the session lives after ``abandon()`` is for the session to say: it is held weakly.
+final class TestSession: Sendable {
+    let timer: ManualTimer
+    /// The session waits for its key.
+    let asked = Signal()
+    /// The session was deallocated: nothing more can come.
+    private let gone = Signal()
+    /// The handler was called.
+    let delivered = Signal()
+    private let received = Locked<[DeliverySession.Delivery]>([])
+    private let inHandler = Locked<(@Sendable () -> Void)?>(nil)
+    private let owned: Locked<Owned?>
+    private let observed: Locked<Observed>
+
+    private struct Owned: Sendable {
+        let session: DeliverySession
+        let keyring: GatedKeyring
+    }
+
+    private struct Observed: Sendable {
+        weak var session: DeliverySession?
+        weak var keyring: GatedKeyring?
+    }
+
+    init(
+        payload: [UInt8], key: String = "p256", timer: ManualTimer = ManualTimer(),
+        configuration: DeliverySession.Configuration = .init(), at time: UnixTime = TestPush.now
+    ) throws {
+        self.timer = timer
+        let keyring = GatedKeyring(try KeysetKeyring(TestKeys.keyset(key)), asked: asked, gone: gone)
+        let session = DeliverySession(
+            payload: payload, opener: try Opener(topic: TestPush.topic, keyring: keyring),
+            configuration: configuration, clock: { time }, timer: timer,
+            handler: { [received, inHandler, delivered] delivery in
+                received.withLock { $0.append(delivery) }
+                inHandler.withLock { $0 }?()
+                delivered.give()
+            })
+        owned = Locked(Owned(session: session, keyring: keyring))
+        observed = Locked(Observed(session: session, keyring: keyring))
+    }
+
+    var deliveries: [DeliverySession.Delivery] { received.withLock { $0 } }
+    var isAlive: Bool { observed.withLock { $0.session != nil } }
+
+    func start() { session?.start() }
+    func expire() { session?.expire() }
+    func releaseKeyring() { observed.withLock { $0.keyring }?.release() }
+
+    /// Runs in the handler, once it has noted the delivery.
+    func whenDelivered(_ body: @escaping @Sendable () -> Void) { inHandler.withLock { $0 = body } }
+
+    /// The test lets go, as the system does with an extension: from here on the session keeps itself.
+    func abandon() { owned.withLock { $0 = nil } }
+
+    /// - Returns: everything that the handler got in the session's whole life.
+    func finish() async -> [DeliverySession.Delivery] {
+        abandon()
+        await gone.wait()
+        return deliveries
+    }
+
+    private var session: DeliverySession? { observed.withLock { $0.session } }
+}

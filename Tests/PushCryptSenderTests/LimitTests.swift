@@ -1,0 +1,93 @@
+import Foundation
+import PushCryptSender
+import Testing
+
+@Suite struct LimitTests {
+    private static func payload(_ count: Int) -> String {
+        #"{"aps":{"alert":{"body":"\#(String(repeating: "a", count: count))"}}}"#
+    }
+
+    /// The longest body that fits, found by trying.
+    private func longest(_ channel: Channel, _ options: Sealer.Options) throws -> Int {
+        var (fits, doesNot) = (1, 4_096)
+        while doesNot - fits > 1 {
+            let middle = (fits + doesNot) / 2
+            if (try? channel.seal(Self.payload(middle), options)) != nil {
+                fits = middle
+            } else {
+                doesNot = middle
+            }
+        }
+        return fits
+    }
+
+    /// What is the longest doesn't depend on the padding: it gives way.
+    @Test(arguments: Channel.all)
+    func toTheByte(channel: Channel) throws {
+        var found: Set<Int> = []
+        for padding in [PaddingPolicy.none, .multiple(of: 128), .multiple(of: 1_000), .limit] {
+            let options = Sealer.Options(padding: padding)
+            let longest = try longest(channel, options)
+            found.insert(longest)
+            let push = try channel.seal(Self.payload(longest), options)
+            #expect((4_095...4_096).contains(push.byteCount))
+            #expect(try Reading(push, channel).payload == Self.payload(longest))
+            for more in 1...6 {
+                let error = expectSealError(.tooLarge) { try channel.seal(Self.payload(longest + more), options) }
+                #expect(error?.bytesAvailable == 4_096)
+                let needed = try #require(error?.bytesNeeded)
+                #expect(needed > 4_096)
+                #expect(abs(needed - push.byteCount - more * 4 / 3) <= 1)
+            }
+        }
+        #expect(found.count == 1)
+    }
+
+    /// bytesNeeded is the size that the payload has where it fits.
+    @Test(arguments: Channel.all, [200, 201, 202, 203, 1_000])
+    func bytesNeeded(channel: Channel, count: Int) throws {
+        let bare = try channel.seal(Self.payload(count), Sealer.Options(padding: .none)).byteCount
+        for padding in [PaddingPolicy.none, .multiple(of: 128), .limit] {
+            let exact = Sealer.Options(padding: padding, limitInBytes: bare)
+            #expect(try channel.seal(Self.payload(count), exact).byteCount == bare)
+            let less = Sealer.Options(padding: padding, limitInBytes: bare - 1)
+            let error = expectSealError(.tooLarge) { try channel.seal(Self.payload(count), less) }
+            #expect(error?.bytesNeeded == bare)
+            #expect(error?.bytesAvailable == bare - 1)
+        }
+    }
+
+    /// Every limit in a row: never exceeded, and not missed by more than base64 makes necessary.
+    @Test(arguments: [Channel.all[0], Channel.all[3], Channel.all[8], Channel.all[11]])
+    func everyLimit(channel: Channel) throws {
+        for limit in 700...720 {
+            let options = Sealer.Options(padding: .limit, limitInBytes: limit)
+            let push = try channel.seal(Self.payload(20), options)
+            #expect(push.byteCount == limit || push.byteCount == limit - 1)
+        }
+    }
+
+    @Test(arguments: [0, -1, .min, 4_097, 5_120, .max])
+    func outOfRange(limit: Int) {
+        expectSealError(.invalidOption) {
+            try Channel.simple.seal(Self.payload(1), Sealer.Options(limitInBytes: limit))
+        }
+    }
+
+    @Test(arguments: [1, 50, 160])
+    func lessThanTheFrame(limit: Int) throws {
+        let error = expectSealError(.tooLarge) {
+            try Channel.simple.seal(Self.payload(1), Sealer.Options(limitInBytes: limit))
+        }
+        let bare = try Channel.simple.seal(Self.payload(1), Sealer.Options(padding: .none)).byteCount
+        #expect(error?.bytesNeeded == bare)
+    }
+
+    @Test(arguments: [5_000, 1_000_000, 5_242_880])
+    func farTooLarge(count: Int) throws {
+        for json in [Self.payload(count), #"{"aps":{"alert":"x"},"y":"\#(String(repeating: "a", count: count))"}"#] {
+            let error = expectSealError(.tooLarge) { try Channel.simple.seal(json) }
+            #expect(try #require(error?.bytesNeeded) > count)
+        }
+    }
+}

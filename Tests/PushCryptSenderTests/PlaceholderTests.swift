@@ -1,0 +1,55 @@
+import Foundation
+import PushCryptSender
+import Testing
+
+@Suite struct PlaceholderTests {
+    @Test(arguments: [
+        (Placeholder.literal(title: "T", body: "B"), ["title": "T", "body": "B"]),
+        (.literal(title: "T", body: nil), ["title": "T"]), (.literal(title: "", body: "B"), ["body": "B"]),
+        (.localized(title: "TK", body: "BK"), ["title-loc-key": "TK", "loc-key": "BK"]),
+        (.localized(title: nil, body: "BK"), ["loc-key": "BK"]),
+        (
+            Placeholder(title: "T", body: "B", titleLocKey: "TK", bodyLocKey: "BK"),
+            ["title": "T", "body": "B", "title-loc-key": "TK", "loc-key": "BK"]
+        ),
+        (.standard, ["title": "New message", "body": "Open the app to read it"]),
+    ])
+    func kinds(placeholder: Placeholder, expected: [String: String]) throws {
+        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
+        #expect(try Reading(push, .simple).alert as? [String: String] == expected)
+    }
+
+    @Test(arguments: [
+        "\"", "\\", "\u{0}", "\n\r\t\u{8}\u{C}\u{1F}\u{7F}", "\u{2028}\u{2029}", "</script>", "é e\u{301}", "👩‍👩‍👧‍👦🏳️‍🌈",
+        "مرحبا \u{202E}abc", "\"},\"pushcrypt\":{\"v\":2}", "%@ \\(x)", "\u{10FFFF}",
+    ])
+    func escaping(text: String) throws {
+        let placeholder = Placeholder(title: text, body: text, titleLocKey: text, bodyLocKey: text)
+        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
+        let reading = try Reading(push, .simple)
+        let alert = try #require(reading.alert as? [String: String])
+        #expect(alert.count == 4)
+        #expect(alert.values.allSatisfy { Array($0.utf8) == Array(text.utf8) })
+        #expect(push.byteCount <= 4_096)
+    }
+
+    @Test(arguments: [
+        Placeholder(), .literal(title: "", body: ""), .localized(title: nil, body: ""), .literal(title: nil, body: nil),
+    ])
+    func withoutText(placeholder: Placeholder) {
+        expectSealError(.invalidPlaceholder) {
+            try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
+        }
+    }
+
+    /// The placeholder takes room like anything else.
+    @Test(arguments: [3_400, 3_900, 5_000])
+    func tooLong(count: Int) throws {
+        let placeholder = Placeholder.literal(title: String(repeating: "a", count: count), body: nil)
+        let error = expectSealError(.tooLarge) {
+            try Channel.simple.seal(
+                #"{"aps":{"alert":"\#(String(repeating: "b", count: 400))"}}"#, placeholder: placeholder)
+        }
+        #expect(try #require(error?.bytesNeeded) > count + 400)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import PushCryptSender
+import Testing
+
+/// JSON goes through byte for byte: open(seal(x)) == x.
+@Suite struct RawPayloadTests {
+    private static let payloads = [
+        #"{"aps":{"alert":"x"}}"#,
+        #"{"aps":{"alert":{"title":"a","subtitle":"b","body":"c"},"sound":{"critical":1,"name":"s","volume":0.10}}}"#,
+        // Numbers that a parser would write another way, or couldn't hold.
+        #"{"aps":{"alert":"x","badge":1.50},"n":[1.10,1e400,-1E-400,-0,-0.0,0.1e+1,9007199254740993]}"#,
+        #"{"n":123456789012345678901234567890.12345678901234567890,"aps":{"alert":"x"}}"#,
+        // Order, names that differ by little, members that nobody knows.
+        #"{"z":1,"a":2,"aps":{"zz":null,"alert":"x","aa":[]},"A":3,"":4," ":5}"#,
+        "{\"aps\":{\"alert\":\"x\"},\"\u{E9}\":6,\"e\u{301}\":7}",
+        #"{"aps":{"alert":"x","future-member":{"deep":[[[[{}]]]]}},"pushcrypt ":true,"Pushcrypt":{}}"#,
+        // White space, everywhere but behind the end.
+        " { \"aps\" : { \"alert\" : \"x\" } , \"y\" : [ 1 , 2 ] } \n", "\r\n\t{\"aps\":{\"alert\":\"x\"}\t}\r\n",
+        // Escapes.
+        #"{"\u0061ps":{"al\u0065rt":"\u0041\/\b\f\n\r\t\"\\ \u00e9\ud83d\ude00"},"\u0000":"\u2028"}"#,
+        "{\"aps\":{\"alert\":\"é e\u{301} 😀 \u{2028} \u{7F} \u{FEFF}\"},\"x\":\"/\"}",
+        #"{"aps":{"alert":{"loc-key":"K","loc-args":["a","b"],"title-loc-key":"T"},"category":"c"},"e":{},"f":[]}"#,
+    ]
+
+    @Test(arguments: payloads, Channel.allOnBoth)
+    func staysAsItIs(json: String, channel: Channel) throws {
+        let reading = try Reading(channel.seal(json), channel)
+        #expect(reading.payload == json)
+    }
+
+    /// Spaces behind the end can't be told from padding; they say nothing.
+    @Test(arguments: [1, 2, 100])
+    func spacesAtTheEnd(count: Int) throws {
+        let json = #"{"aps":{"alert":"x"}}"#
+        let push = try Channel.simple.seal(json + String(repeating: " ", count: count))
+        #expect(try Reading(push, .simple).payload == json)
+    }
+
+    @Test(arguments: Channel.all)
+    func header(channel: Channel) throws {
+        let options = Sealer.Options(expiresAfterInSeconds: 3_600)
+        let push = try channel.seal(#"{"aps":{"alert":"x"}}"#, options)
+        let header = try #require(try Reading(push, channel).inner.header)
+        #expect(header.issuedAt == Channel.now)
+        #expect(header.expiresAt == Channel.now + 3_600)
+        #expect(push.expiresAt == header.expiresAt)
+        #expect(Data(header.id).count == 16)
+        #expect(push.id.utf8.count == 22)
+        #expect(Data(base64Encoded: Self.base64(push.id)) == Data(header.id))
+    }
+
+    /// The header stands last, behind whatever the payload holds.
+    @Test func messageInFull() throws {
+        let push = try Channel.simple.seal(#"{ "aps":{"alert":"x"} }"#, Sealer.Options(padding: .none))
+        let expected =
+            #"{ "aps":{"alert":"x"},"pushcrypt":{"id":"\#(push.id)","iat":1800000000,"exp":1802592000} }"#
+        #expect(String(decoding: try Reading(push, .simple).message, as: UTF8.self) == expected)
+    }
+
+    private static func base64(_ text: String) -> String {
+        text.replacing("-", with: "+").replacing("_", with: "/") + "=="
+    }
+}

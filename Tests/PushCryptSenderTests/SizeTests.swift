@@ -1,0 +1,67 @@
+import Foundation
+import PushCryptSender
+import Testing
+
+@Suite struct SizeTests {
+    private static func payload(_ count: Int) -> String {
+        #"{"aps":{"alert":{"body":"\#(String(repeating: "a", count: count))"}}}"#
+    }
+
+    private static func overhead(_ channel: Channel) -> Int {
+        let header = channel.key.hasPrefix("p256") ? 65 : channel.key.hasPrefix("x25519") ? 32 : 16
+        return header + 16 + (channel.isSigned ? 64 : 0)
+    }
+
+    /// byteCount is the JSON's, and that is the outside and ceil(4n/3) characters for the n bytes of `sealed`.
+    @Test(arguments: Channel.all, [PaddingPolicy.none, .multiple(of: 128), .multiple(of: 100), .limit])
+    func byteCount(channel: Channel, padding: PaddingPolicy) throws {
+        for count in [1, 2, 3, 100, 101, 102, 1_500] {
+            let push = try channel.seal(Self.payload(count), Sealer.Options(padding: padding))
+            let reading = try Reading(push, channel)
+            let envelope = reading.outer["pushcrypt"] as? [String: Any]
+            let sealed = try #require(envelope?["sealed"] as? String)
+            #expect(push.byteCount == push.json.count)
+            let predicted = ((reading.message.count + Self.overhead(channel)) * 4 + 2) / 3
+            #expect(sealed.utf8.count == predicted)
+        }
+    }
+
+    @Test(arguments: Channel.all, [128, 1, 7, 1_000, 4_096])
+    func multiples(channel: Channel, multiple: Int) throws {
+        let options = Sealer.Options(padding: .multiple(of: multiple))
+        for count in [1, 60, 61, 62, 250, 900, 2_000] {
+            let bare = try Reading(channel.seal(Self.payload(count), Sealer.Options(padding: .none)), channel)
+            let padded = try Reading(channel.seal(Self.payload(count), options), channel)
+            let next = (bare.message.count + multiple - 1) / multiple * multiple
+            let room = try Reading(channel.seal(Self.payload(1), Sealer.Options(padding: .limit)), channel)
+            #expect(padded.message.count == min(next, room.message.count))
+            #expect(padded.message[padded.inner.text.bytes.count...].allSatisfy { $0 == 0x20 })
+        }
+    }
+
+    /// Padded to the limit, nothing of the length shows.
+    @Test(arguments: Channel.all)
+    func limitPadding(channel: Channel) throws {
+        let options = Sealer.Options(padding: .limit)
+        let sizes = try [1, 2, 3, 4, 5, 6, 128, 500, 1_999, 2_500].map { count in
+            try channel.seal(Self.payload(count), options).byteCount
+        }
+        #expect(Set(sizes).count == 1)
+        #expect((4_095...4_096).contains(sizes[0]))
+    }
+
+    @Test func noPadding() throws {
+        let options = Sealer.Options(padding: .none)
+        let sizes = try (0..<60).map { try Channel.simple.seal(Self.payload($0 + 1), options).byteCount }
+        for (size, next) in zip(sizes, sizes.dropFirst()) {
+            #expect((1...2).contains(next - size))
+        }
+        #expect(sizes[59] - sizes[0] == (59 * 4 + 2) / 3 || sizes[59] - sizes[0] == 59 * 4 / 3)
+    }
+
+    /// The placeholder, the key id and exposed members are all that differs outside.
+    @Test func defaultPaddingHidesSmallDifferences() throws {
+        let sizes = try (30...130).map { try Channel.simple.seal(Self.payload($0)).byteCount }
+        #expect(Set(sizes).count == 1)
+    }
+}

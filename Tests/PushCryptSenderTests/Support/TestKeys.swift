@@ -1,0 +1,30 @@
+import PushCryptCore
+import PushCryptPrimitives
+import PushCryptTestSupport
+
+/// The keys of Tests/Vectors/pushcrypt-v1.json.
+struct TestKeys: Decodable {
+    let keys: [String: [String: String]]
+
+    private static let shared: TestKeys = {
+        do {
+            return try Vectors.loadOwn("pushcrypt-v1.json", as: TestKeys.self)
+        } catch {
+            preconditionFailure("pushcrypt-v1.json: \(error)")
+        }
+    }()
+
+    static func privateJWK(_ name: String) -> [UInt8] { jwk(name) { _ in true } }
+
+    static func publicJWK(_ name: String) -> [UInt8] { jwk(name) { $0 != "d" } }
+
+    static func sender(_ backend: any CryptoBackend) throws -> SenderKey {
+        try Keyset(json: privateJWK("sender"), backend: backend).senderKey(at: UnixTime(0))
+    }
+
+    private static func jwk(_ name: String, _ isIncluded: (String) -> Bool) -> [UInt8] {
+        guard let record = shared.keys[name] else { preconditionFailure("no key is named \(name)") }
+        let members = record.filter { isIncluded($0.key) }.map { "\"\($0.key)\":\"\($0.value)\"" }
+        return Array("{\(members.sorted().joined(separator: ","))}".utf8)
+    }
+}
