@@ -35,7 +35,7 @@ struct Seal: ParsableCommand {
         help: ArgumentHelp("Fill up to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
 
-    @Option(help: ArgumentHelp("How long the message may be shown.", valueName: "DURATION"))
+    @Option(help: ArgumentHelp("How long the message may be shown. (default: 30d)", valueName: "DURATION"))
     var expires: DurationArgument?
 
     @Option(help: ArgumentHelp("The most bytes of the outer payload.", valueName: "N"))
