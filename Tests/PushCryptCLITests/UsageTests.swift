@@ -29,7 +29,9 @@ struct UsageTests {
 
     @Test(
         "bad topics",
-        arguments: ["", "bad topic", "com.example.app\n", "com.exämple.app", "a/b", "a_b", String(repeating: "a", count: 156)])
+        arguments: [
+            "", "bad topic", "com.example.app\n", "com.exämple.app", "a/b", "a_b", String(repeating: "a", count: 156),
+        ])
     func topics(_ topic: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

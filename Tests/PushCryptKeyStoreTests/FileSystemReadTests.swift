@@ -28,7 +28,9 @@ struct FileSystemReadTests {
     func kinds() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [])
-        let paths: [(String, KeyStoreError.Code)] = [("", .notAKeyset), ("/none", .notFound), ("/file/none", .notFound)]
+        let paths: [(String, KeyStoreError.Code)] = [
+            ("", .notAKeyset), ("/none", .notFound), ("/file/none", .notFound),
+        ]
         for (name, code) in paths {
             let error = #expect(throws: KeyStoreError.self) { try FileSystem.readFile(folder.path + name) }
             #expect(error?.code == code, "\(name)")

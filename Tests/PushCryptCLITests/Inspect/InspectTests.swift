@@ -130,7 +130,9 @@ struct InspectTests {
 
     @Test(
         "bad usage",
-        arguments: [["--keys", "x"], ["--topic", "x"], ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"], ["file"]])
+        arguments: [
+            ["--keys", "x"], ["--topic", "x"], ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"], ["file"],
+        ])
     func usage(_ options: [String]) throws {
         expectUsageError(try CLI.run(["inspect"] + options, stdin: Workplace.inner))
     }

@@ -6,9 +6,10 @@ struct KeysExportTests {
     @Test("prints a public set without secrets", arguments: ["p256", "x25519"], [true, false])
     func publicSet(_ suite: String, _ psk: Bool) throws {
         let place = try Workplace()
-        let kid = try psk
-            ? place.create("Keys/ios", "recipient", "--suite", suite, "--psk")
-            : place.create("Keys/ios", "recipient", "--suite", suite)
+        let created = try place.run(
+            ["keys", "create", "Keys/ios", "--kind", "recipient", "--suite", suite, "--insecure-plaintext"]
+                + ["--at", Workplace.now] + (psk ? ["--psk"] : []))
+        let kid = created.line
         let set = try place.export("Keys/ios", to: "set.json")
         let key = try #require((try Payload.member("keys", of: set) as? [[String: String]])?.first)
         #expect(key["kid"] == kid)

@@ -65,7 +65,10 @@ struct SealKeyRefusalTests {
 
     @Test(
         "what isn't a key file",
-        arguments: ["", "{}", "[]", "null", #"{"keys":[]}"#, #"{"keys":{}}"#, "\u{0}\u{ff}", #"{"kty":"RSA","kid":"AAAAAAAAAAA"}"#])
+        arguments: [
+            "", "{}", "[]", "null", #"{"keys":[]}"#, #"{"keys":{}}"#, "\u{0}\u{ff}",
+            #"{"kty":"RSA","kid":"AAAAAAAAAAA"}"#,
+        ])
     func noKeys(_ text: String) throws {
         let place = try Workplace()
         try place.write(Data(text.utf8), to: "keys.json")

@@ -35,7 +35,9 @@ struct ClosedStreamTests {
         #expect(try place.read("Keys/ios/keyset.json") == before)
     }
 
-    @Test("a full device", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"), arguments: commands)
+    @Test(
+        "a full device", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"),
+        arguments: commands)
     func full(_ command: String) throws {
         let place = try makePlace()
         expectRefusal(try place.shell("\(command) >/dev/full"), 74, saying: "can't write to stdout")

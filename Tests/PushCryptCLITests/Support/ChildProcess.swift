@@ -101,6 +101,6 @@ struct ChildProcess {
     }
 
     deinit {
-        for unsafe pointer in unsafe pointers { unsafe free(pointer) }
+        for index in unsafe pointers.indices { unsafe free(pointers[index]) }
     }
 }

@@ -11,7 +11,8 @@ extension Workplace {
             members.append(#""\#(kid)":{\#(lifecycle)}"#)
             kids.append(kid)
         }
-        let set = #"{"keys":[\#(keys.joined(separator: ","))],"pushcrypt":{"seq":1,"keys":{\#(members.joined(separator: ","))}}}"#
+        let (list, lives) = (keys.joined(separator: ","), members.joined(separator: ","))
+        let set = #"{"keys":[\#(list)],"pushcrypt":{"seq":1,"keys":{\#(lives)}}}"#
         try write(Data(set.utf8), to: file)
         return kids
     }

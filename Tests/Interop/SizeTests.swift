@@ -1,0 +1,73 @@
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+/// Both draw the line between what fits and what doesn't at the same byte, and refuse to seal the same payloads.
+@Suite(.enabled(if: Python.isAvailable, Python.missing)) struct SizeTests {
+    private static let limit = 700
+
+    private static func push(bodyOf count: Int, _ padding: Request.Padding) -> Push {
+        let body = String(repeating: "x", count: count)
+        return Push(
+            description: "\(count)", inner: #"{"aps":{"alert":"\#(body)"}}"#, padding: padding, limit: limit)
+    }
+
+    /// The payload's length; nil where it is refused as too large.
+    private static func byteCount(_ push: Push, _ channel: Channel) throws -> Int? {
+        do {
+            return try push.seal(channel, Backends.openSSL.backend).count
+        } catch let error as SealError where error.code == .tooLarge {
+            #expect((error.bytesNeeded ?? 0) > limit)
+            #expect(error.bytesAvailable == limit)
+            return nil
+        }
+    }
+
+    /// The longest body that fits, and its neighbours.
+    @Test(arguments: Channel.all)
+    func boundary(channel: Channel) throws {
+        var fitting = 0
+        while try Self.byteCount(Self.push(bodyOf: fitting + 1, .none), channel) != nil { fitting += 1 }
+        #expect(fitting > 0)
+        for count in (fitting - 3)...(fitting + 3) {
+            for padding in [Request.Padding.none, .multiple(128), .limit] {
+                let push = Self.push(bodyOf: count, padding)
+                let reference = try push.reference(channel)
+                #expect(reference.error == (count > fitting ? "tooLarge" : nil), "\(count) of \(fitting)")
+                #expect(try Self.byteCount(push, channel) == reference.payload?.utf8.count, "\(count) of \(fitting)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", "x", #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":{"title":1}}}"#,
+        #"{"aps":{"alert":{"subtitle-loc-key":"x"}}}"#, #"{"aps":{"content-available":1}}"#, #"{"aps":[]}"#,
+        #"{"aps":{"alert":"x"},"pushcrypt":1}"#, #"{"aps":{"alert":"x"},"\u0070ushcrypt":null}"#,
+        #"{"aps":{"alert":"x"},"a":1,"a":1}"#, #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"\ud800"}}"#,
+        "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", #"{"aps":{"alert":"x"},}"#, #"{"aps":{"alert":"x"},"a":01}"#,
+    ])
+    func nothingToSeal(inner: String) throws {
+        let (push, channel) = (Push(description: inner, inner: inner), Channel("p256", isSigned: false))
+        #expect(try push.reference(channel).error == "malformed")
+        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        #expect(error?.code == .invalidPayload)
+    }
+
+    @Test(arguments: [0, -1, Push.window + 1])
+    func lifetime(seconds: Int64) throws {
+        let push = Push(description: "", expires: seconds)
+        let channel = Channel("shared", isSigned: false)
+        #expect(try push.reference(channel).error == "invalidArgument")
+        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        #expect(error?.code == .invalidOption)
+    }
+
+    @Test(arguments: ["alert", "mutable-content"])
+    func notExposable(name: String) throws {
+        let push = Push(description: "", exposed: [name])
+        let channel = Channel("x25519", isSigned: true)
+        #expect(try push.reference(channel).error == "invalidArgument")
+        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        #expect(error?.code == .invalidOption)
+    }
+}
