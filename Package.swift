@@ -66,6 +66,10 @@ let package = Package(
             dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]
         ),
         .testTarget(
+            name: "PushCryptPropertyTests",
+            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]
+        ),
+        .testTarget(
             name: "PushCryptInteropTests",
             dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"],
             path: "Tests/Interop",

@@ -8,11 +8,8 @@ import Testing
     private static func jwk(_ record: KeyRecord) throws -> JWK {
         var json: [UInt8] = []
         try record.appendJWK(to: &json)
-        return try jwk(JSONText(json).root)
-    }
-
-    private static func jwk(_ value: JSONValue) throws -> JWK {
-        JWK(uniqueKeysWithValues: value.members.map { ($0.name, $0.value.string ?? "") })
+        let members = try JSONText(json).root.members
+        return JWK(uniqueKeysWithValues: members.map { ($0.name, $0.value.string ?? "") })
     }
 
     private static func expectSameKeyID(_ key: JWK, _ location: SourceLocation = #_sourceLocation) throws {
@@ -50,7 +47,7 @@ import Testing
         #expect(derived.keyIDs[0].description == master["kid"])
     }
 
-    /// The master's holder seals to the device's key, in either implementation.
+    /// The master's holder seals to the device's key; the master itself doesn't open that.
     @Test(arguments: Backends.all)
     func sealingFromTheMaster(backend: NamedBackend) throws {
         let (master, device) = (JWK.named("shared"), Channel("device", isSigned: false))
@@ -64,7 +61,6 @@ import Testing
         #expect(try Outcome.python(payload, bare) == .refused(.undecryptable))
     }
 
-    /// What neither derives from, and from nothing else than a device id.
     @Test(arguments: ["", "a b", "é", "a.b", String(repeating: "a", count: 65)])
     func invalidDeviceIDs(device: String) throws {
         #expect(throws: KeyError.self) { try DeviceID(device) }

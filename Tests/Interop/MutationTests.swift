@@ -26,7 +26,7 @@ import Testing
     ) throws -> ([UInt8], String) {
         let sealed = try JSONText(original).root["pushcrypt"]?["sealed"]?.range ?? 0..<0
         let outside = Array(0..<(sealed.lowerBound + 1)) + Array((sealed.upperBound - 1)..<original.count)
-        let places = number.isMultiple(of: 2) ? outside : Array(sealed)
+        let places = number / 6 % 2 == 0 ? outside : Array(sealed)
         let place = places.randomElement(using: &random) ?? 0
         var payload = original
         switch number % 6 {

@@ -57,11 +57,11 @@ import Testing
         try Self.expect(.unknownKey, push.seal(signed, backend), unsigned, "signed, none pinned")
         let stranger = try Sealer(
             topic: Push.topic, signer: JWK.named("other sender").sender(backend), clock: { UnixTime(Push.now) }
-        ).seal(
-            Array(push.inner.utf8), to: key.recipient(backend), placeholder: push.placeholder)
+        ).seal(Array(push.inner.utf8), to: key.recipient(backend), placeholder: push.placeholder)
         let payload = Array(stranger.json)
-        for trusted in [unsigned, Channel("pins another", key, trusted: [JWK.named("sender").withoutPrivateKey])] {
-            try Self.expect(.unknownKey, payload, trusted, "a stranger's")
+        let another = Channel("pins another", key, trusted: [JWK.named("sender").withoutPrivateKey])
+        for channel in [unsigned, another] {
+            try Self.expect(.unknownKey, payload, channel, "a stranger's")
         }
         let (own, other) = (JWK.named("sender")["kid"] ?? "", JWK.named("other sender")["kid"] ?? "")
         let text = try String(decoding: push.seal(signed, backend), as: UTF8.self)

@@ -66,6 +66,7 @@ private struct JWKReader {
         try requireAlgorithm("HPKE-3")
         let x = try bytes("x", count: 32)
         guard Field25519.isCanonical(x) else { throw invalid("x is not below 2^255 - 19") }
+        guard !X25519Points.hasSmallOrder(x) else { throw invalid("x is a point of small order") }
         return try recipient(.x25519, x)
     }
 

@@ -29,12 +29,12 @@ extension BrokenPayload {
         ]
         let accepted: KeyValuePairs = [
             "as it is": whole, "white space around": " \t\n\r" + whole + " \t\n\r",
-            "64 levels": extra(",\"x\":" + nested(63)),
-            "other members": extra(#","x":1,"X":2"#), "names that only look alike": extra(",\"é\":1,\"e\u{301}\":2"),
+            "64 levels": extra(",\"x\":" + nested(63)), "other members": extra(#","x":1,"X":2"#),
+            "names that only look alike": extra(",\"é\":1,\"e\u{301}\":2"),
             "future member": extra(#","new":[1,{"y":null}]"#, \.extraInPushcrypt),
             "exposed": extra(#","badge":1e400,"sound":"""#, \.extraInAps),
-            "surrogate pair": extra(#","x":"\ud83d\ude00""#),
-            "noncharacter": extra(",\"x\":\"\u{FFFF}\u{10FFFF}\\uffff\""), "empty name": extra(#","":1"#),
+            "surrogate pair": extra(#","x":"\ud83d\ude00""#), "empty name": extra(#","":1"#),
+            "noncharacter": extra(",\"x\":\"\u{FFFF}\u{10FFFF}\\uffff\""),
             "long number": extra(",\"x\":-0.12345678901234567890e-400"), "NUL escaped": extra(#","\u0000":"\u0000""#),
         ]
         let notUTF8: KeyValuePairs<String, [UInt8]> = [
@@ -46,11 +46,11 @@ extension BrokenPayload {
             return BrokenPayload("UTF-8: \(name)", Array(parts[0].utf8) + bytes + Array(parts[1].utf8), .malformed)
         }
         return bytes + refused.map { BrokenPayload($0, Array($1.utf8), .malformed) }
-            + accepted.map { BrokenPayload($0, Array($1.utf8), nil) } + roots(channel)
+            + accepted.map { BrokenPayload($0, Array($1.utf8), nil) }
     }
 
     /// Members of the root that are missing or of another type.
-    private static func roots(_ channel: Channel) -> [BrokenPayload] {
+    static func roots(_ channel: Channel) -> [BrokenPayload] {
         let whole = Fields(channel).json
         let parts = whole.split(separator: #","pushcrypt":"#, maxSplits: 1)
         let (aps, envelope) = (String(parts[0].dropFirst(#"{"aps":"#.count)), String(parts[1].dropLast()))

@@ -53,7 +53,7 @@ struct BrokenPayload: Sendable, CustomStringConvertible {
     private static let wrongTypes = ["null", "true", "5", "[]", "{}", #"["a"]"#, #"{"a":"b"}"#]
 
     static func all(_ channel: Channel) -> [BrokenPayload] {
-        members(channel) + keyIDs(channel) + texts(channel)
+        members(channel) + keyIDs(channel) + texts(channel) + roots(channel)
     }
 
     /// Each member missing, of another type, and with other values.
@@ -85,12 +85,12 @@ struct BrokenPayload: Sendable, CustomStringConvertible {
     private static func keyIDs(_ channel: Channel) -> [BrokenPayload] {
         let kid = Fields(channel).kid ?? ""
         // The last of 11 characters holds two bits that belong to no byte.
-        let trailingBit = String(kid.dropLast(2)) + (kid.dropLast().last == "8" ? "9" : "B") + "\""
+        let trailingBit = String(kid.dropLast(2)) + "B\""
         let wrong: [String?] = [
             "\"\"", "\"AAAAAAAAAA\"", "\"AAAAAAAAAAAA\"", "\"AAAAAAAAAAB\"", "\"AAAAAAAAAA=\"", "\"AAAAAAAAA+A\"",
             "\" AAAAAAAAAA\"", "\"AAAAAAAAAA\\u0000\"", "\"AAAAAAAAA\\u00e9\"", trailingBit,
         ]
-        let escaped = kid.first.map { _ in "\"\\u00\(hex(kid))\(kid.dropFirst(2))" }
+        let escaped = "\"\\u00\(hex(kid))\(kid.dropFirst(2))"
         let cases: [(String?, FailureClass?)] =
             (wrong + wrongTypes).map { ($0, .malformed) } + [("\"AAAAAAAAAAA\"", .unknownKey)]
         let kids = (cases + [(nil, .malformed), (escaped, nil)]).map { value, failure in

@@ -29,26 +29,26 @@ import Testing
 
     /// Of the Foundation on Linux; Apple's isn't bound by it.
     #if !canImport(Darwin)
-        @Test(arguments: [RefusedJSON("[1,]", .syntax, at: 3), RefusedJSON(#"{"a":1, }"#, .syntax, at: 8)])
-        func trailingComma(text: RefusedJSON) {
-            #expect(foundationValue(text.bytes) != nil)
-            text.expectRefusal()
-        }
+    @Test(arguments: [RefusedJSON("[1,]", .syntax, at: 3), RefusedJSON(#"{"a":1, }"#, .syntax, at: 8)])
+    func trailingComma(text: RefusedJSON) {
+        #expect(foundationValue(text.bytes) != nil)
+        text.expectRefusal()
+    }
 
-        @Test func zeroWidthNoBreakSpaceIsACharacter() throws {
-            let text = "\"\u{FEFF}a\""
-            #expect((foundationValue(Array(text.utf8)) as? String)?.unicodeScalars.count == 1)
-            #expect(try JSONText(text: text).root.string?.unicodeScalars.count == 2)
-        }
+    @Test func zeroWidthNoBreakSpaceIsACharacter() throws {
+        let text = "\"\u{FEFF}a\""
+        #expect((foundationValue(Array(text.utf8)) as? String)?.unicodeScalars.count == 1)
+        #expect(try JSONText(text: text).root.string?.unicodeScalars.count == 2)
+    }
 
-        @Test(arguments: [
-            RefusedJSON([0x5B, 0x00, 0x5D, 0x00], .syntax, at: 1),
-            RefusedJSON([0x00, 0x5B, 0x00, 0x5D], .syntax, at: 0),
-            RefusedJSON([0x30, 0x00], .trailingBytes, at: 1),
-        ])
-        func otherEncodings(text: RefusedJSON) throws {
-            #expect(foundationValue(text.bytes) != nil)
-            text.expectRefusal()
-        }
+    @Test(arguments: [
+        RefusedJSON([0x5B, 0x00, 0x5D, 0x00], .syntax, at: 1),
+        RefusedJSON([0x00, 0x5B, 0x00, 0x5D], .syntax, at: 0),
+        RefusedJSON([0x30, 0x00], .trailingBytes, at: 1),
+    ])
+    func otherEncodings(text: RefusedJSON) throws {
+        #expect(foundationValue(text.bytes) != nil)
+        text.expectRefusal()
+    }
     #endif
 }
