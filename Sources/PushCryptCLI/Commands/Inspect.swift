@@ -47,12 +47,14 @@ struct Inspect: ParsableCommand {
         guard payload.count <= Self.inputLimitInBytes else {
             throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin: not a payload")
         }
-        let view: ObservedPayload
+        let text: JSONText
         do {
-            view = ObservedPayload(try JSONText(payload.trimmingNewline), padding: try padding(in: payload))
-        } catch let error as JSONError {
+            text = try JSONText(payload.trimmingNewline)
+        } catch {
             throw Failure(.dataError, "stdin is not strict JSON: \(error)")
         }
+        guard text.root.kind == .object else { throw Failure(.dataError, "stdin is JSON, but not an object") }
+        let view = ObservedPayload(text, padding: try padding(in: payload))
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -67,7 +69,7 @@ struct Inspect: ParsableCommand {
     private func padding(in payload: [UInt8]) throws -> Int? {
         guard let keys, let topic else { return nil }
         let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
-        let senders = try trust.map { path in try TrustedSenders(KeySource(path, demo).keyset) }
+        let senders = try trust.map { path in try KeySource(path, demo).trustedSenders() }
         let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push.paddingByteCount

@@ -28,7 +28,7 @@ struct Open: ParsableCommand {
 
     func run() throws {
         let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
-        let senders = try trust.map { path in try TrustedSenders(KeySource(path, demo).keyset) }
+        let senders = try trust.map { path in try KeySource(path, demo).trustedSenders() }
         let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {

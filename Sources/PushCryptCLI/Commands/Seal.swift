@@ -50,9 +50,9 @@ struct Seal: ParsableCommand {
     func run() throws {
         let time = timeOptions.time
         let recipient = try KeySource(to, demo).recipient(device: DeviceID(option: device), at: time)
-        let signer = try signWith.map { path in try KeySource(path, demo).keyset.senderKey(at: time) }
+        let signer = try signWith.map { path in try KeySource(path, demo).senderKey(at: time) }
         var options = Sealer.Options(padding: pad, limitInBytes: limit)
-        options.exposed = expose?.split(separator: ",").map(String.init) ?? []
+        options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
         if let expires { options.expiresAfterInSeconds = expires.seconds }
         let sealer = Sealer(topic: topic, signer: signer, options: options, clock: { time })
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)

@@ -4,11 +4,13 @@ import PushCryptPrimitives
 
 /// Where keys come from on the command line: a FILE (one JWK or a JWK set) or a keyset of a keystore, Keys/NAME.
 struct KeySource {
+    private let path: String
     let keyset: Keyset
     /// Whether it is a keyset of the operator's own keystore and not a file.
     let isKeystore: Bool
 
     init(_ path: String, _ demo: DemoKeyOptions) throws {
+        self.path = path
         let folder = KeysetFolder(path)
         isKeystore = FileSystem.isFolder(path)
         if isKeystore {
@@ -31,14 +33,26 @@ struct KeySource {
     /// The key to seal to: of a keystore the public half of its primary, of a file only what is public.
     func recipient(device: DeviceID?, at time: UnixTime) throws -> Recipient {
         let chosen = try forDevice(device)
-        return try (isKeystore ? chosen.publicKeyset(keepingPSK: true) : chosen).recipient(at: time)
+        return try Self.naming(path) {
+            try (isKeystore ? chosen.publicKeyset(keepingPSK: true) : chosen).recipient(at: time)
+        }
+    }
+
+    /// The key to sign with.
+    func senderKey(at time: UnixTime) throws -> SenderKey {
+        try Self.naming(path) { try keyset.senderKey(at: time) }
+    }
+
+    /// The sender keys to pin.
+    func trustedSenders() throws -> TrustedSenders {
+        try Self.naming(path) { try TrustedSenders(keyset) }
     }
 
     /// The keys to open with; refuses a set that holds none, which would call every payload's key unknown.
     func openingKeyset(device: DeviceID?) throws -> Keyset {
         let chosen = try forDevice(device)
         if chosen.entries.allSatisfy({ entry in (try? RecipientKey(entry)) == nil }) {
-            _ = try RecipientKey(chosen.entries[0])
+            _ = try Self.naming(path) { try RecipientKey(chosen.entries[0]) }
         }
         return chosen
     }

@@ -24,11 +24,7 @@ public struct Recipient: Sendable {
     }
 
     package init(jwk: some Collection<UInt8>, backend: any CryptoBackend) throws {
-        let keyset = try Keyset(json: Array(jwk), backend: backend)
-        guard keyset.keyIDs.count == 1, let entry = keyset.entry(keyset.keyIDs[0]) else {
-            throw KeyError(.malformed, "a set of several keys: choose with Keyset.recipient(at:)")
-        }
-        try self.init(entry)
+        try self.init(try Keyset(json: Array(jwk), backend: backend).onlyEntry())
     }
 
     package init(_ entry: Keyset.Entry) throws {
@@ -63,6 +59,20 @@ extension Keyset {
     /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`, `pskMissing`.
     public func recipient(at time: UnixTime) throws -> Recipient {
         try Recipient(try sealingEntry(at: time))
+    }
+
+    /// The key of a set of one, where no time is needed to say that it seals.
+    ///
+    /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set.
+    func onlyEntry() throws -> Entry {
+        guard entries.count == 1 else {
+            throw KeyError(.malformed, "a set of \(entries.count) keys: choose one by time, from a Keyset")
+        }
+        let (entry, lifecycle) = (entries[0], entries[0].lifecycle)
+        guard lifecycle.retiresAt == nil, lifecycle.expiresAt == nil, lifecycle.revokedAt == nil else {
+            throw KeyError(.malformed, "key \(entry.record.kid) ends at a time: choose by time, from a Keyset")
+        }
+        return entry
     }
 
     package func sealingEntry(at time: UnixTime) throws -> Entry {

@@ -10,11 +10,7 @@ public struct SenderKey: Sendable {
     ///
     /// - Throws: `KeyError`.
     public init(jwk: some Collection<UInt8>) throws {
-        let keyset = try Keyset(json: Array(jwk))
-        guard keyset.keyIDs.count == 1, let entry = keyset.entry(keyset.keyIDs[0]) else {
-            throw KeyError(.malformed, "a set of several keys: choose with Keyset.senderKey(at:)")
-        }
-        try self.init(entry)
+        try self.init(try Keyset(json: Array(jwk)).onlyEntry())
     }
 
     package init(_ entry: Keyset.Entry) throws {
