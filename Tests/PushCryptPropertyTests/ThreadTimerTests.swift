@@ -2,7 +2,7 @@ import PushCryptExtension
 import Testing
 
 /// The timer that devices use. No test waits: a deadline of no length comes at once, a long one is given up.
-@Suite(.timeLimit(.minutes(1))) struct ThreadTimerTests {
+@Suite struct ThreadTimerTests {
     @Test(arguments: [Duration.zero, .nanoseconds(1), .seconds(-5)])
     func fires(duration: Duration) async {
         await withCheckedContinuation { continuation in
