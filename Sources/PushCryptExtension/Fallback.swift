@@ -1,7 +1,8 @@
 public import PushCryptCore
 
 /// What is shown when a push can't be restored: the placeholder that came with it or, where there is none to show or
-/// the payload wasn't sealed at all, the app's own text. Nothing else of the outer payload is used.
+/// the payload wasn't sealed at all, the app's own text. Of the outer payload only `aps` is used, the placeholder and the
+/// members exposed beside it; no custom member is.
 public struct Fallback: Sendable {
     private let bundled: [UInt8]
 
