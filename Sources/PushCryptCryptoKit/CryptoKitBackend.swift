@@ -42,9 +42,7 @@ public struct CryptoKitBackend: CryptoBackend {
     }
 
     public func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
-        guard serialized.count == DHGroup.privateKeyByteCount else {
-            throw CryptoError(.invalidPrivateKey, "a private key has \(DHGroup.privateKeyByteCount) bytes")
-        }
+        try group.checkPrivateKeyLength(serialized)
         switch group {
         case .p256: return try P256PrivateKey(serialized)
         case .x25519: return try X25519PrivateKey(serialized)
@@ -52,9 +50,7 @@ public struct CryptoKitBackend: CryptoBackend {
     }
 
     public func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
-        guard serialized.count == group.publicKeyByteCount else {
-            throw CryptoError(.invalidPublicKey, "this group's public keys have \(group.publicKeyByteCount) bytes")
-        }
+        try group.checkPublicKeyLength(serialized)
         switch group {
         case .p256: return try P256PublicKey(serialized)
         case .x25519: return try X25519PublicKey(serialized)

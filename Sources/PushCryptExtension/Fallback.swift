@@ -33,6 +33,6 @@ public struct Fallback: Sendable {
     /// The same as content; its `userInfo` holds the `pushcrypt` member.
     public func content(for outer: [UInt8], _ failure: FailureClass) -> NotificationContent {
         guard let text = try? JSONText(payload(for: outer, failure)) else { return NotificationContent() }
-        return NotificationContent(payload: text)
+        return NotificationContent(payload: text, userInfo: text.removingFromRoot("aps"))
     }
 }

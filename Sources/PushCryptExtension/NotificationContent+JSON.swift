@@ -2,7 +2,9 @@ import PushCryptCore
 
 extension NotificationContent {
     /// Reads an APNs payload. Members of a type that APNs doesn't have are left out, as the system does.
-    init(payload: JSONText) {
+    ///
+    /// - Parameter userInfo: the members beside `aps` that are for the app, as a JSON object.
+    init(payload: JSONText, userInfo: [UInt8]) {
         self.init()
         guard let aps = payload.root["aps"] else { return }
         if let alert = aps["alert"] { readAlert(alert) }
@@ -13,7 +15,7 @@ extension NotificationContent {
         interruptionLevel = aps["interruption-level"]?.string
         relevanceScore = aps["relevance-score"]?.double
         targetContentID = aps["target-content-id"]?.string
-        userInfo = payload.removingFromRoot("aps")
+        self.userInfo = userInfo
     }
 
     private mutating func readAlert(_ alert: JSONValue) {

@@ -35,7 +35,7 @@ public struct Opener: Sendable {
             let inner = try InnerPayload(message: message)
             guard let header = inner.header else { throw .malformed }
             try Freshness.check(header, clock: time, highestIssuedAt: highestIssuedAt)
-            return try OpenedPush(inner, header, signedBy: outer.skid)
+            return OpenedPush(inner, header, signedBy: outer.skid)
         }
     }
 
@@ -76,13 +76,10 @@ public struct OpenedPush: Sendable {
     /// The pinned key that signed it; nil where none is pinned.
     public let signedBy: KeyID?
 
-    init(_ inner: InnerPayload, _ header: MessageHeader, signedBy: KeyID?) throws(FailureClass) {
+    init(_ inner: InnerPayload, _ header: MessageHeader, signedBy: KeyID?) {
         payload = inner.withoutHeader
-        do {
-            content = NotificationContent(payload: try JSONText(payload))
-        } catch {
-            throw .internalError
-        }
+        content = NotificationContent(
+            payload: inner.text, userInfo: inner.text.removingFromRoot("aps", MessageHeader.name))
         messageID = Base64URL.encode(header.id)
         issuedAt = header.issuedAt
         expiresAt = header.expiresAt

@@ -18,7 +18,7 @@ package enum FileSystem {
         guard status.st_mode & S_IFMT != S_IFDIR else {
             throw KeyStoreError(.notAKeyset, "\(path) is a folder; a key file is needed here")
         }
-        return try readAll(descriptor, path)
+        return try readAll(descriptor, path, expectedByteCount: Int(status.st_size))
     }
 
     /// Throws for a symbolic link, and unless nobody but the owner can reach the file or folder.
@@ -101,9 +101,13 @@ package enum FileSystem {
         return status
     }
 
-    private static func readAll(_ descriptor: Int32, _ path: String) throws(KeyStoreError) -> [UInt8] {
+    /// Room for all of it is made at once: an array that grows leaves copies of secrets behind.
+    private static func readAll(
+        _ descriptor: Int32, _ path: String, expectedByteCount: Int
+    ) throws(KeyStoreError) -> [UInt8] {
         let limit = 16 << 20
         var bytes = [UInt8]()
+        bytes.reserveCapacity(min(max(expectedByteCount, 0), limit))
         var chunk = [UInt8](repeating: 0, count: 65_536)
         defer { for index in chunk.indices { chunk[index] = 0 } }
         while true {

@@ -11,6 +11,22 @@ public enum DHGroup: Sendable, CaseIterable {
     public static let sharedSecretByteCount = 32
 }
 
+extension DHGroup {
+    /// - Throws: `CryptoError` with `invalidPublicKey` unless `serialized` has Npk bytes.
+    public func checkPublicKeyLength(_ serialized: Span<UInt8>) throws(CryptoError) {
+        guard serialized.count == publicKeyByteCount else {
+            throw CryptoError(.invalidPublicKey, "this group's public keys have \(publicKeyByteCount) bytes")
+        }
+    }
+
+    /// - Throws: `CryptoError` with `invalidPrivateKey` unless `serialized` has Nsk bytes.
+    public func checkPrivateKeyLength(_ serialized: Span<UInt8>) throws(CryptoError) {
+        guard serialized.count == Self.privateKeyByteCount else {
+            throw CryptoError(.invalidPrivateKey, "a private key has \(Self.privateKeyByteCount) bytes")
+        }
+    }
+}
+
 /// A public key that was validated when it was imported: on the curve, not the point at infinity.
 public protocol DHPublicKey: AnyObject, Sendable {
     var group: DHGroup { get }

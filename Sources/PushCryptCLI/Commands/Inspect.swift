@@ -2,12 +2,6 @@ import ArgumentParser
 import PushCryptCore
 import PushCryptExtension
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what an observer of a payload can see, and its byte budget.",
@@ -56,9 +50,7 @@ struct Inspect: ParsableCommand {
         guard text.root.kind == .object else { throw Failure(.dataError, "stdin is JSON, but not an object") }
         let view = ObservedPayload(text, padding: try padding(in: payload))
         if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try StandardStreams.writeLine(Array(encoder.encode(view.report(limitInBytes: limit))))
+            try StandardStreams.writeJSON(view.report(limitInBytes: limit))
         } else {
             let terminal = TerminalText(isColourful: StandardStreams.isColourful)
             try StandardStreams.write(view.text(terminal, limitInBytes: limit))
@@ -68,9 +60,7 @@ struct Inspect: ParsableCommand {
     /// Padding bytes of the message, where the keys to see them were given.
     private func padding(in payload: [UInt8]) throws -> Int? {
         guard let keys, let topic else { return nil }
-        let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
-        let senders = try trust.map { path in try KeySource(path, demo).trustedSenders() }
-        let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
+        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, demo)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push.paddingByteCount
         case .failure(let failure): throw Failure(.dataError, "not opened, so its padding doesn't show: \(failure)")

@@ -2,12 +2,6 @@ import ArgumentParser
 import PushCryptCore
 import PushCryptPrimitives
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 struct KeysList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the keys of a keyset with their states.")
@@ -24,9 +18,7 @@ struct KeysList: ParsableCommand {
         let keyset = try KeySource(path, .allowed).keyset
         let rows = keyset.rows(at: timeOptions.time)
         if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try StandardStreams.writeLine(Array(encoder.encode(rows)))
+            try StandardStreams.writeJSON(rows)
         } else {
             try StandardStreams.write(Table(rows).text)
         }

@@ -27,9 +27,7 @@ struct Open: ParsableCommand {
     @OptionGroup var demo: DemoKeyOptions
 
     func run() throws {
-        let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
-        let senders = try trust.map { path in try KeySource(path, demo).trustedSenders() }
-        let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
+        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, demo)
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):

@@ -2,12 +2,6 @@ import ArgumentParser
 import PushCryptCore
 import PushCryptSender
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal an APNs payload: inner payload JSON on stdin, outer payload JSON on stdout.",

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptExtension
 import PushCryptKeyStore
 import PushCryptPrimitives
 
@@ -75,6 +76,15 @@ struct KeySource {
             // Whatever is wrong in a file is wrong data, a device id too.
             throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
         }
+    }
+}
+
+extension Opener {
+    /// An opener with the keys that a command line names.
+    init(topic: String, keys: String, device: String?, trust: String?, _ demo: DemoKeyOptions) throws {
+        let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
+        let senders = try trust.map { path in try KeySource(path, demo).trustedSenders() }
+        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
     }
 }
 

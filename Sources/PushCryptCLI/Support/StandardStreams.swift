@@ -6,6 +6,12 @@ import Glibc
 import Musl
 #endif
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Data on stdout, words on stderr. A stream that can't be written to is an error, never a signal or a trap.
 enum StandardStreams {
     /// Call before anything else opens a file: a file opened while stdout is closed would take its number, and the
@@ -25,6 +31,13 @@ enum StandardStreams {
     /// The data and one newline, unless it ends in one.
     static func writeLine(_ bytes: [UInt8]) throws(Failure) {
         try write(bytes.last == UInt8(ascii: "\n") ? bytes : bytes + [UInt8(ascii: "\n")])
+    }
+
+    /// `--json`: members in alphabetical order, indented.
+    static func writeJSON(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try writeLine(Array(encoder.encode(value)))
     }
 
     static func write(_ bytes: [UInt8]) throws(Failure) {

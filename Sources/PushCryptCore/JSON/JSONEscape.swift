@@ -8,7 +8,7 @@
 //          %x6E /          ; n    line feed       U+000A
 //          %x72 /          ; r    carriage return U+000D
 //          %x74 /          ; t    tab             U+0009
-//          %x75 4HEXDIG )  ; uXXXX                U+XXXX
+//          %x75 4HEXDIG )  ; u and four hexadecimal digits
 enum JSONEscape {
     /// What a backslash and this letter stand for; `nil` if nothing, or if it is `u`.
     static func byte(for letter: UInt8) -> UInt8? {

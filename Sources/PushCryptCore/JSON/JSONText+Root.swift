@@ -24,27 +24,23 @@ extension JSONText {
         return result
     }
 
-    /// The bytes without the root member of that name and one comma; unchanged where there is no such member.
+    /// The bytes without the root members of those names and their commas; unchanged where there are none.
     ///
-    /// The comma before the member goes, with the white space around it; of the first member the comma after it.
-    package func removingFromRoot(_ name: String) -> [UInt8] {
-        var members = root.members.makeIterator()
-        var previous: JSONMember?
-        while let member = members.next() {
-            guard member.hasName(name) else {
-                previous = member
-                continue
-            }
-            var removed = member.range
-            if let previous {
-                removed = previous.range.upperBound..<removed.upperBound
-            } else if let next = members.next() {
-                removed = removed.lowerBound..<next.range.lowerBound
-            }
-            var result = bytes
-            result.removeSubrange(removed)
-            return result
+    /// The comma before a member goes, with the white space around it; where the first members go, the comma behind
+    /// them.
+    package func removingFromRoot(_ names: String...) -> [UInt8] {
+        let members = Array(root.members)
+        guard let first = members.first, let last = members.last else { return bytes }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        result += bytes[..<first.range.lowerBound]
+        var keptAny = false
+        for (index, member) in members.enumerated() where !names.contains(where: member.hasName) {
+            let start = keptAny ? members[index - 1].range.upperBound : member.range.lowerBound
+            result += bytes[start..<member.range.upperBound]
+            keptAny = true
         }
-        return bytes
+        result += bytes[last.range.upperBound...]
+        return result
     }
 }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct NotificationContentTests {
     private static func content(_ json: String) throws -> NotificationContent {
-        NotificationContent(payload: try JSONText(Array(json.utf8)))
+        let text = try JSONText(Array(json.utf8))
+        return NotificationContent(payload: text, userInfo: text.removingFromRoot("aps"))
     }
 
     @Test(arguments: ContentCase.alerts + ContentCase.sounds + ContentCase.others)
