@@ -29,18 +29,22 @@ extension JSONText {
     /// The comma before a member goes, with the white space around it; where the first members go, the comma behind
     /// them.
     package func removingFromRoot(_ names: String...) -> [UInt8] {
-        let members = Array(root.members)
-        guard let first = members.first, let last = members.last else { return bytes }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
-        result += bytes[..<first.range.lowerBound]
+        var end: Int?
         var keptAny = false
-        for (index, member) in members.enumerated() where !names.contains(where: member.hasName) {
-            let start = keptAny ? members[index - 1].range.upperBound : member.range.lowerBound
-            result += bytes[start..<member.range.upperBound]
-            keptAny = true
+        for member in root.members {
+            let range = member.range
+            if end == nil { result += bytes[..<range.lowerBound] }
+            if !names.contains(where: { name in member.hasName(name) }) {
+                let start = (keptAny ? end : nil) ?? range.lowerBound
+                result += bytes[start..<range.upperBound]
+                keptAny = true
+            }
+            end = range.upperBound
         }
-        result += bytes[last.range.upperBound...]
+        guard let end else { return bytes }
+        result += bytes[end...]
         return result
     }
 }
