@@ -24,16 +24,13 @@ extension UnixTime {
     static var now: UnixTime { UnixTime(Int64(Date().timeIntervalSince1970)) }
 }
 
-/// A length of time as people write it: 30d, 12h, 90s.
+/// A length of time: 30d, 12h, 90s, or ISO 8601.
 struct DurationArgument: ExpressibleByArgument {
     let seconds: Int64
 
     public init?(argument: String) {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
-        guard let unit = argument.last.flatMap({ units[$0] }), argument.dropLast().allSatisfy(\.isASCII),
-            let count = UInt32(argument.dropLast())
-        else { return nil }
-        seconds = Int64(count) * unit
+        guard let seconds = DurationText.seconds(argument) else { return nil }
+        self.seconds = seconds
     }
 }
 

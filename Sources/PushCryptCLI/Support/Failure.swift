@@ -44,7 +44,7 @@ struct Failure: Error {
 
     private static func status(_ code: KeyError.Code) -> ExitStatus {
         switch code {
-        case .invalidTopic, .invalidDeviceID: .usage
+        case .invalidTopic, .invalidDeviceID, .invalidPolicy: .usage
         case .backendFailure: .software
         default: .dataError
         }

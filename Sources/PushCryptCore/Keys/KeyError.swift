@@ -26,6 +26,8 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let wrongDevice = Code(name: "wrongDevice")
         /// A topic outside its alphabet or length.
         public static let invalidTopic = Code(name: "invalidTopic")
+        /// A rotation policy that can't be kept.
+        public static let invalidPolicy = Code(name: "invalidPolicy")
         /// The cryptographic library failed: no entropy, no memory.
         public static let backendFailure = Code(name: "backendFailure")
     }

@@ -1,0 +1,83 @@
+/// Lengths of time as people write them and as files hold them.
+///
+/// ```
+/// human   = 1*DIGIT ("s" / "m" / "h" / "d" / "w")                              as in 90d
+/// iso8601 = "P" (1*DIGIT "W" / [1*DIGIT "D"] ["T" [1*DIGIT "H"] [1*DIGIT "M"] [1*DIGIT "S"]])
+/// ```
+/// ISO 8601's years and months have no fixed length and are refused.
+package enum DurationText {
+    /// Seconds, from either form; nil for anything else and for more than 2^32 of a unit.
+    package static func seconds(_ text: String) -> Int64? {
+        text.hasPrefix("P") ? iso8601(text.utf8.dropFirst()) : human(text)
+    }
+
+    /// ISO 8601 with the largest units that fit: `P90D`, `PT36H` is `P1DT12H`.
+    package static func iso8601(_ seconds: Int64) -> String {
+        let parts = split(seconds)
+        let time = [(parts.hours, "H"), (parts.minutes, "M"), (parts.seconds, "S")]
+            .filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }.joined()
+        let days = parts.days > 0 ? "\(parts.days)D" : ""
+        if days.isEmpty, time.isEmpty { return "PT0S" }
+        return "P" + days + (time.isEmpty ? "" : "T" + time)
+    }
+
+    /// For people: `90d`, `1d 12h`.
+    package static func human(_ seconds: Int64) -> String {
+        let parts = split(seconds)
+        let words = [(parts.days, "d"), (parts.hours, "h"), (parts.minutes, "m"), (parts.seconds, "s")]
+            .filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }
+        return words.isEmpty ? "0s" : words.joined(separator: " ")
+    }
+
+    private static func split(_ seconds: Int64) -> (days: Int64, hours: Int64, minutes: Int64, seconds: Int64) {
+        (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
+    }
+
+    private static func human(_ text: String) -> Int64? {
+        guard let unit = text.utf8.last.flatMap(secondsOfHumanUnit) else { return nil }
+        return number(text.utf8.dropLast()).map { $0 * unit }
+    }
+
+    private static func secondsOfHumanUnit(_ unit: UInt8) -> Int64? {
+        switch unit {
+        case UInt8(ascii: "s"): 1
+        case UInt8(ascii: "m"): 60
+        case UInt8(ascii: "h"): 3_600
+        case UInt8(ascii: "d"): 86_400
+        case UInt8(ascii: "w"): 604_800
+        default: nil
+        }
+    }
+
+    private static func iso8601(_ text: Substring.UTF8View) -> Int64? {
+        let halves = text.split(separator: UInt8(ascii: "T"), omittingEmptySubsequences: false)
+        guard halves.count <= 2 else { return nil }
+        if halves.count == 1, halves[0].last == UInt8(ascii: "W") {
+            return number(halves[0].dropLast()).map { $0 * 604_800 }
+        }
+        guard let days = sum(halves[0], units: [("D", 86_400)]) else { return nil }
+        guard halves.count == 2 else { return halves[0].isEmpty ? nil : days }
+        let units: [(Character, Int64)] = [("H", 3_600), ("M", 60), ("S", 1)]
+        guard !halves[1].isEmpty, let time = sum(halves[1], units: units) else { return nil }
+        return days + time
+    }
+
+    /// Numbers with their units, each unit at most once and in order.
+    private static func sum(_ text: Substring.UTF8View, units: [(Character, Int64)]) -> Int64? {
+        var (rest, total) = (text, Int64(0))
+        for (unit, seconds) in units {
+            let digits = rest.prefix { (48...57).contains($0) }
+            guard let mark = rest.dropFirst(digits.count).first, mark == unit.asciiValue else { continue }
+            guard let count = number(digits) else { return nil }
+            total += count * seconds
+            rest = rest.dropFirst(digits.count + 1)
+        }
+        return rest.isEmpty ? total : nil
+    }
+
+    private static func number(_ digits: Substring.UTF8View) -> Int64? {
+        guard !digits.isEmpty, digits.count <= 10, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        let number = digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - 48) }
+        return number <= Int64(UInt32.max) ? number : nil
+    }
+}
