@@ -12,6 +12,8 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidPrivateKey = Code(name: "invalidPrivateKey")
         /// A key, nonce or output length that the algorithm doesn't have.
         public static let invalidLength = Code(name: "invalidLength")
+        /// Cost parameters of a key derivation function that it doesn't have, or above the limits set here.
+        public static let invalidParameters = Code(name: "invalidParameters")
         /// The Diffie-Hellman result is the all-zero string or the point at infinity (RFC 9180 section 7.1.4).
         public static let degenerateSharedSecret = Code(name: "degenerateSharedSecret")
         /// The two keys belong to different groups or backends.

@@ -1,0 +1,99 @@
+import CPushCryptOpenSSL
+import PushCryptOpenSSL
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@Suite struct ScryptTests {
+    private let backend = OpenSSLBackend()
+    private let small: ScryptParameters
+
+    init() throws {
+        small = try ScryptParameters(n: 16, r: 1, p: 1)
+    }
+
+    @Test(arguments: ScryptKnownAnswer.rfc7914)
+    func knownAnswers(_ answer: ScryptKnownAnswer) throws {
+        let parameters = try ScryptParameters(n: answer.n, r: answer.r, p: answer.p)
+        #expect(try key(answer.passphrase, answer.salt, parameters, count: 64) == answer.key)
+    }
+
+    /// dkLen is no input of the function: a shorter result is the beginning of a longer one.
+    @Test func lengths() throws {
+        let longest = try key("passphrase", "salt", small, count: 200)
+        for count in [1, 16, 31, 32, 33, 64, 199] {
+            #expect(try key("passphrase", "salt", small, count: count) == Array(longest.prefix(count)))
+        }
+        for count in [0, -1, Int.min, 1 << 31, Int.max] {
+            let code = try cryptoErrorCode { try key("passphrase", "salt", small, count: count) }
+            #expect(code == .invalidLength)
+        }
+        #expect(ERR_peek_error() == 0)
+    }
+
+    @Test func everyInputCounts() throws {
+        let parameters = try [(16, 1, 1), (32, 1, 1), (16, 2, 1), (16, 1, 2)].map { n, r, p in
+            try ScryptParameters(n: n, r: r, p: p)
+        }
+        var keys = Set<[UInt8]>()
+        for parameter in parameters {
+            for passphrase in ["", "a", "a\0"] {
+                for salt in ["", "a"] {
+                    keys.insert(try key(passphrase, salt, parameter, count: 32))
+                }
+            }
+        }
+        // HMAC fills a short key up with zeros (RFC 2104 section 2), so that "a" and "a\0" are one passphrase, and
+        // an empty passphrase is an ordinary one.
+        #expect(keys.count == 4 * 2 * 2)
+    }
+
+    private func key(
+        _ passphrase: String, _ salt: String, _ parameters: ScryptParameters, count: Int
+    ) throws -> [UInt8] {
+        let (passphrase, salt) = (Array(passphrase.utf8), Array(salt.utf8))
+        return try backend.scrypt(
+            passphrase: passphrase.bytes, salt: salt.bytes, parameters: parameters, count: count
+        ).revealed
+    }
+}
+
+struct ScryptKnownAnswer: Sendable, CustomStringConvertible {
+    let passphrase, salt: String
+    let n, r, p: Int
+    let key: [UInt8]
+
+    var description: String { "N \(n), r \(r), p \(p)" }
+
+    /// RFC 7914 section 12. The last is at the limits of N and of memory: 1 GiB.
+    static let rfc7914 = [
+        ScryptKnownAnswer(
+            passphrase: "", salt: "", n: 16, r: 1, p: 1,
+            key: .init(
+                hex: """
+                    77d6576238657b203b19ca42c18a0497f16b4844e3074ae8dfdffa3fede21442
+                    fcd0069ded0948f8326a753a0fc81f17e8d3e0fb2e0d3628cf35e20c38d18906
+                    """)),
+        ScryptKnownAnswer(
+            passphrase: "password", salt: "NaCl", n: 1_024, r: 8, p: 16,
+            key: .init(
+                hex: """
+                    fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162
+                    2eaf30d92e22a3886ff109279d9830dac727afb94a83ee6d8360cbdfa2cc0640
+                    """)),
+        ScryptKnownAnswer(
+            passphrase: "pleaseletmein", salt: "SodiumChloride", n: 16_384, r: 8, p: 1,
+            key: .init(
+                hex: """
+                    7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2
+                    d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887
+                    """)),
+        ScryptKnownAnswer(
+            passphrase: "pleaseletmein", salt: "SodiumChloride", n: 1_048_576, r: 8, p: 1,
+            key: .init(
+                hex: """
+                    2101cb9b6a511aaeaddbbe09cf70f881ec568d574a2ffd4dabe5ee9820adaa47
+                    8e56fd8f4ba5d09ffa1c6d927c40f4c337304049e8a952fbcbf45c6fa77a41a4
+                    """)),
+    ]
+}
