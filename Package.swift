@@ -42,9 +42,16 @@ let package = Package(
                 .target(name: "PushCryptCryptoKit", condition: .when(platforms: applePlatforms)),
             ]
         ),
-        .target(name: "PushCryptSender", dependencies: ["PushCryptCore"]),
+        .target(
+            name: "PushCryptKeyFiles",
+            dependencies: [
+                "PushCryptCore",
+                .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
+            ]
+        ),
+        .target(name: "PushCryptSender", dependencies: ["PushCryptCore", "PushCryptKeyFiles"]),
         .target(name: "PushCryptExtension", dependencies: ["PushCryptCore"]),
-        .target(name: "PushCryptKeyStore", dependencies: ["PushCryptCore"]),
+        .target(name: "PushCryptKeyStore", dependencies: ["PushCryptKeyFiles"]),
         .executableTarget(
             name: "PushCryptCLI",
             dependencies: [
@@ -75,6 +82,7 @@ let package = Package(
             path: "Tests/Interop",
             exclude: ["python"]
         ),
+        .testTarget(name: "PushCryptKeyFilesTests", dependencies: ["PushCryptKeyFiles", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptREADMETests", dependencies: ["PushCryptSender", "PushCryptExtension"]),
         .testTarget(name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptTestSupport"]),

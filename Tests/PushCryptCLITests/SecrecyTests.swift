@@ -47,7 +47,7 @@ struct SecrecyTests {
     func damaged(_ kind: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", kind)
-        let whole = try place.read("Keys/ios/keyset.json")
+        let whole = try place.readForEditing("Keys/ios/keyset.json")
         let secrets = try place.secrets(in: "Keys/ios/keyset.json")
         let secret = try #require(secrets.first)
         let changed = secret.first == "A" ? "B" + secret.dropFirst() : "A" + secret.dropFirst()

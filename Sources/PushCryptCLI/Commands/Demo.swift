@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import PushCryptCore
 import PushCryptExtension
+import PushCryptKeyFiles
 import PushCryptKeyStore
 import PushCryptSender
 

@@ -1,11 +1,17 @@
 public import ArgumentParser
 public import PushCryptCore
+import PushCryptKeyFiles
 import PushCryptKeyStore
 import PushCryptPrimitives
 
 struct KeysCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Make a keyset with one key, primary at once; prints its kid.")
+        commandName: "create",
+        abstract: "Make a keyset with one key, primary at once; prints its kid.",
+        discussion: """
+            The private keys are encrypted with a passphrase, asked for on the terminal unless it is named, or by a \
+            command that wraps data keys. The policy says when `pushcrypt rotate` adds and erases keys.
+            """)
 
     @Argument(help: ArgumentHelp("The new keyset's folder.", valueName: "Keys/NAME"))
     var path: String
@@ -19,30 +25,35 @@ struct KeysCreate: ParsableCommand {
     @Flag(help: "Give the recipient's key a pre-shared key: who knows only the public key can't send.")
     var psk = false
 
-    @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted; needed for now.")
+    @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
     var allowsPlaintext = false
 
-    @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
+    @OptionGroup var change: ChangeOptions
 
     func validate() throws {
         guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
-        guard allowsPlaintext else {
-            throw ValidationError(
-                "Private keys are written unencrypted for now: say --insecure-plaintext to accept it.")
-        }
         guard kind == .recipient || (suite == nil && !psk) else {
             throw ValidationError("--suite and --psk belong to recipient keys.")
         }
     }
 
     func run() throws {
-        let time = timeOptions.time
+        let policy = try policyOptions.policy(over: .standard)
+        let store = KeysetStore(path)
+        guard !FileSystem.exists(store.folder.path) else {
+            throw Failure(.cannotCreate, "\(store.folder.path) exists already")
+        }
+        let (protection, secret) = try NewSecretOptions(options: change.secrets, allowsPlaintext: allowsPlaintext)
+            .protection()
         let record = try KeyRecord.generate(
             kind, group: (suite ?? .p256).group, psk: psk, backend: DefaultBackend.shared)
-        let lifecycle = KeyLifecycle(createdAt: time, activatesAt: time)
-        let keyset = try Keyset([.init(record, lifecycle)], sequence: 1, updatedAt: time)
-        try KeysetFolder(path).create(keyset)
-        try StandardStreams.write("\(record.kid)\n")
+        try store.create(record, policy, protection, secret, at: change.timeOptions.time, by: change.actor)
+        if change.json {
+            try StandardStreams.writeJSON(["keyset": store.folder.path, "kid": "\(record.kid)"])
+        } else {
+            try StandardStreams.write("\(record.kid)\n")
+        }
     }
 }
 

@@ -16,6 +16,7 @@ struct KeysExport: ParsableCommand {
     var device: String?
 
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !(registration && device != nil) else {
@@ -30,7 +31,7 @@ struct KeysExport: ParsableCommand {
     }
 
     private func exported() throws -> [UInt8] {
-        let source = try KeySource(path, .allowed)
+        let source = try KeySource(path, secrets)
         let (keyset, time) = (source.keyset, timeOptions.time)
         if registration {
             guard keyset.kind == .recipient else {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptPrimitives
+import PushCryptKeyFiles
 
 struct KeysList: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,8 +15,7 @@ struct KeysList: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {
-        let keyset = try KeySource(path, .allowed).keyset
-        let rows = keyset.rows(at: timeOptions.time)
+        let rows = try KeySource.metadata(of: path).rows(at: timeOptions.time)
         if json {
             try StandardStreams.writeJSON(rows)
         } else {
@@ -37,9 +36,10 @@ struct KeyRow: Encodable {
     let retiresAt: String?
     let expiresAt: String?
     let revokedAt: String?
+    let destroyedAt: String?
 
     enum CodingKeys: CodingKey {
-        case kid, kind, suite, state, psk, createdAt, activatesAt, retiresAt, expiresAt, revokedAt
+        case kid, kind, suite, state, psk, createdAt, activatesAt, retiresAt, expiresAt, revokedAt, destroyedAt
     }
 
     /// A time that isn't set is null, not absent.
@@ -55,39 +55,21 @@ struct KeyRow: Encodable {
         try container.encode(retiresAt, forKey: .retiresAt)
         try container.encode(expiresAt, forKey: .expiresAt)
         try container.encode(revokedAt, forKey: .revokedAt)
+        try container.encode(destroyedAt, forKey: .destroyedAt)
     }
 }
 
-extension Keyset {
-    fileprivate func rows(at time: UnixTime) -> [KeyRow] {
-        entries.map { entry in
-            let (record, lifecycle) = (entry.record, entry.lifecycle)
+extension KeysetMetadata {
+    func rows(at time: UnixTime) -> [KeyRow] {
+        timeline.keys.map { key in
+            let (lifecycle, traits) = (key.lifecycle, traits[key.kid])
             return KeyRow(
-                kid: "\(record.kid)", kind: record.kind.rawValue, suite: record.suiteName,
-                state: state(of: record.kid, at: time)?.description ?? "", psk: entry.demandsPSK,
+                kid: "\(key.kid)", kind: kind.rawValue, suite: traits?.suite.rawValue ?? "",
+                state: timeline.state(of: key.kid, at: time)?.description ?? "", psk: traits?.demandsPSK ?? false,
                 createdAt: lifecycle.createdAt?.description, activatesAt: lifecycle.activatesAt?.description,
                 retiresAt: lifecycle.retiresAt?.description, expiresAt: lifecycle.expiresAt?.description,
-                revokedAt: lifecycle.revokedAt?.description)
+                revokedAt: lifecycle.revokedAt?.description, destroyedAt: lifecycle.destroyedAt?.description)
         }
-    }
-}
-
-extension KeyRecord {
-    fileprivate var suiteName: String {
-        switch material {
-        case .recipient(let key, _, _): key.group == .p256 ? "p256" : "x25519"
-        case .shared: "shared"
-        case .sender: "ed25519"
-        }
-    }
-}
-
-extension DemoKeyOptions {
-    /// Looking at a demo keyset harms nobody.
-    static var allowed: DemoKeyOptions {
-        var options = DemoKeyOptions()
-        options.allowsDemoKeys = true
-        return options
     }
 }
 

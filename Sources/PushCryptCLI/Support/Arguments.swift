@@ -58,7 +58,4 @@ struct TimeOptions: ParsableArguments {
     var time: UnixTime { givenTime ?? .now }
 }
 
-struct DemoKeyOptions: ParsableArguments {
-    @Flag(name: .customLong("allow-demo-keys"), help: "Accept the published demo keys, which protect nothing.")
-    var allowsDemoKeys = false
-}
+typealias DemoKeyOptions = KeyOptions

@@ -1,5 +1,7 @@
 import PushCryptCore
+import PushCryptKeyFiles
 import PushCryptKeyStore
+import PushCryptPrimitives
 import PushCryptSender
 
 /// The exit statuses, by the names of sysexits.h.
@@ -10,6 +12,7 @@ enum ExitStatus: Int32 {
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74
+    case temporary = 75
     case noPermission = 77
 }
 
@@ -30,6 +33,8 @@ struct Failure: Error {
         case let error as SealError: self.init(Self.status(error.code), error.reason)
         case let error as KeyError: self.init(Self.status(error.code), error.reason)
         case let error as KeyStoreError: self.init(Self.status(error.code), error.reason)
+        case let error as LifecycleError: self.init(Self.status(error.code), error.reason)
+        case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)
         default: self.init(.software, "\(error)")
         }
     }
@@ -50,8 +55,19 @@ struct Failure: Error {
         }
     }
 
+    private static func status(_ code: LifecycleError.Code) -> ExitStatus {
+        switch code {
+        case .unknownKey: .noInput
+        case .blocked: .temporary
+        default: .dataError
+        }
+    }
+
     private static func status(_ code: KeyStoreError.Code) -> ExitStatus {
         switch code {
+        case .secretNeeded: .usage
+        case .wrongSecret: .noPermission
+        case .changedMeanwhile: .temporary
         case .alreadyExists, .cannotCreate: .cannotCreate
         case .notFound: .noInput
         case .noPermission, .looseMode: .noPermission

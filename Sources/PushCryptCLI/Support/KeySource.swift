@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptExtension
+import PushCryptKeyFiles
 import PushCryptKeyStore
 import PushCryptPrimitives
 
@@ -10,24 +11,27 @@ struct KeySource {
     /// Whether it is a keyset of the operator's own keystore and not a file.
     let isKeystore: Bool
 
-    init(_ path: String, _ demo: DemoKeyOptions) throws {
+    init(_ path: String, _ options: KeyOptions) throws {
+        try self.init(path, options.secrets)
+        guard options.allowsDemoKeys || !DemoKeys.contains(keyset) else {
+            throw Failure(
+                .usage,
+                "\(path) holds published demo keys, which protect nothing; --allow-demo-keys uses them all the same")
+        }
+    }
+
+    /// Demo keys too: for looking, which harms nobody.
+    init(_ path: String, _ secrets: SecretOptions) throws {
         self.path = path
         let folder = KeysetFolder(path)
         isKeystore = FileSystem.isFolder(path)
         if isKeystore {
-            guard folder.exists else {
-                throw Failure(.noInput, "\(path) is a folder without a keyset.json: not a keyset of a keystore")
-            }
-            keyset = try Self.naming(path) { try folder.load() }
+            guard folder.exists else { throw Self.notAKeyset(path) }
+            keyset = try Self.naming(path) { try folder.load { try secrets.secret(of: path) } }
         } else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }
             keyset = try Self.naming(path) { try Keyset(json: bytes) }
-        }
-        guard demo.allowsDemoKeys || !DemoKeys.contains(keyset) else {
-            throw Failure(
-                .usage,
-                "\(path) holds published demo keys, which protect nothing; --allow-demo-keys uses them all the same")
         }
     }
 
@@ -65,6 +69,22 @@ struct KeySource {
             throw Failure(.usage, "--device belongs to shared keys; these are \(keyset.kind.rawValue) keys")
         }
         return try keyset.device(device)
+    }
+
+    /// Lives and policy of a keyset or of the keys in a FILE, for which no secret is needed.
+    static func metadata(of path: String) throws -> KeysetMetadata {
+        guard FileSystem.isFolder(path) else {
+            var bytes = try FileSystem.readFile(path)
+            defer { wipe(&bytes) }
+            return KeysetMetadata(try naming(path) { try Keyset(json: bytes) })
+        }
+        let folder = KeysetFolder(path)
+        guard folder.exists else { throw notAKeyset(path) }
+        return try naming(path) { try folder.file().metadata }
+    }
+
+    private static func notAKeyset(_ path: String) -> Failure {
+        Failure(.noInput, "\(path) is a folder without a keyset.json: not a keyset of a keystore")
     }
 
     /// Says which file a bad key is in.

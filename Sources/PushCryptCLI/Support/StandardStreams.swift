@@ -51,6 +51,14 @@ enum StandardStreams {
         _ = writeAll(Array("pushcrypt: \(TerminalText.harmless(message.utf8))\n".utf8), to: STDERR_FILENO)
     }
 
+    /// Words on stderr that are no complaint.
+    static func note(_ words: String) {
+        _ = writeAll(Array("pushcrypt: \(TerminalText.harmless(lines: words))\n".utf8), to: STDERR_FILENO)
+    }
+
+    /// Whether a person sees what is said and types what is read.
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
     /// All of stdin; of a longer input the first `limit` bytes and one more.
     static func readAll(limit: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8]()

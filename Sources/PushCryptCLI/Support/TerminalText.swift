@@ -19,6 +19,12 @@ struct TerminalText {
         isColourful ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
     }
 
+    /// Several lines of our own, each made harmless.
+    static func harmless(lines text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }
+            .joined(separator: "\n")
+    }
+
     /// The text with every control character made visible.
     static func harmless(_ bytes: some Sequence<UInt8>) -> String {
         let scalars = String(decoding: Array(bytes), as: UTF8.self).unicodeScalars.map { scalar in

@@ -25,6 +25,9 @@ extension Keyset {
         } catch {
             throw KeyError(.malformed, "not a JSON text: \(error)")
         }
+        guard root["sealed"] == nil else {
+            throw KeyError(.malformed, "the private keys in it are encrypted: name the keyset's folder, not its file")
+        }
         guard let keys = root["keys"] else {
             try self.init([Entry(try KeyRecord(root, backend: backend), .always)])
             return
@@ -85,42 +88,16 @@ extension KeyLifecycle {
 
 extension Keyset.Entry {
     fileprivate init(_ record: KeyRecord, reading member: JSONValue) throws {
-        guard member.kind == .object else {
-            throw KeyError(
-                .malformed, "key \(record.kid): its lifecycle in the set's pushcrypt member is not an object")
+        let lifecycle = try KeyLifecycle(member, of: record.kid)
+        let demandsPSK = try member.demandsPSK(of: record.kid)
+        guard !demandsPSK || record.kind == .recipient else {
+            throw KeyError(.malformed, "key \(record.kid): only recipient keys have a psk")
         }
-        let lifecycle = KeyLifecycle(
-            createdAt: try member.time("createdAt"), activatesAt: try member.time("activatesAt"),
-            retiresAt: try member.time("retiresAt"), expiresAt: try member.time("expiresAt"),
-            revokedAt: try member.time("revokedAt"))
-        var demandsPSK = record.hasPSK
-        if let psk = member["psk"] {
-            guard psk.boolean == true, record.kind == .recipient else {
-                throw KeyError(.malformed, "key \(record.kid): psk in the set's pushcrypt member is not true")
-            }
-            demandsPSK = true
-        }
-        self.init(record, lifecycle, demandsPSK: demandsPSK)
+        self.init(record, lifecycle, demandsPSK: record.hasPSK || demandsPSK)
     }
 
     fileprivate func members(withHistory: Bool) -> String {
-        let times = [
-            ("createdAt", withHistory ? lifecycle.createdAt : nil), ("activatesAt", lifecycle.activatesAt),
-            ("retiresAt", lifecycle.retiresAt), ("expiresAt", lifecycle.expiresAt), ("revokedAt", lifecycle.revokedAt),
-        ]
-        var members = times.compactMap { name, time in time.map { "\"\(name)\": \"\($0)\"" } }
-        if demandsPSK { members.append("\"psk\": true") }
-        return members.joined(separator: ", ")
-    }
-}
-
-extension JSONValue {
-    /// - Throws: `KeyError` with `malformed` for anything but an RFC 3339 string.
-    fileprivate func time(_ name: String) throws -> UnixTime? {
-        guard let value = self[name] else { return nil }
-        guard let time = value.string.flatMap(UnixTime.init(rfc3339:)) else {
-            throw KeyError(.malformed, "\(name) is not an RFC 3339 time")
-        }
-        return time
+        (lifecycle.jsonMembers(withHistory: withHistory) + (demandsPSK ? [#""psk": true"#] : []))
+            .joined(separator: ", ")
     }
 }

@@ -20,7 +20,7 @@ struct CreationRaceTests {
         let winner = try #require(statuses.firstIndex(of: "0\n")) + 1
         let kid = String(decoding: try place.read("out.\(winner)"), as: UTF8.self)
         #expect(try place.run("keys", "list", path).text.contains(kid.prefix(11)))
-        #expect(try place.names(in: path) == ["keyset.json"])
+        #expect(try place.names(in: path) == ["audit.jsonl", "keyset.json"])
         #expect(try place.names(in: String(path.dropLast(4))) == ["ios"])
         for loser in 1...20 where loser != winner {
             #expect(try place.read("out.\(loser)").isEmpty)

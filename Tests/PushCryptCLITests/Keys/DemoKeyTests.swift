@@ -55,7 +55,7 @@ struct DemoKeyTests {
     func mixed() throws {
         let place = try makePlace()
         try place.create("Keys/mine", "shared")
-        let mine = String(decoding: try place.read("Keys/mine/keyset.json"), as: UTF8.self)
+        let mine = String(decoding: try place.readForEditing("Keys/mine/keyset.json"), as: UTF8.self)
         let demo = String(decoding: try place.read("Keys/demo/shared/keyset.json"), as: UTF8.self)
         let key = try #require(demo.firstMatch(of: /\{"kty".*\}/)?.0)
         let lifecycle = #""Zv1EiPnFKa0": {"activatesAt": "2026-01-01T00:00:00Z"},"#

@@ -45,7 +45,7 @@ struct KeysCreateTests {
             #expect(try place.mode(of: folder) == 0o700, "\(folder)")
         }
         #expect(try place.names(in: "new/deep/Keys") == ["ios"])
-        #expect(try place.names(in: "new/deep/Keys/ios") == ["keyset.json"])
+        #expect(try place.names(in: "new/deep/Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
     }
 
     @Test("a trailing slash and a name without a folder are fine", arguments: ["Keys/ios/", "ios", "./ios"])

@@ -93,7 +93,7 @@ struct OpenFailureTests {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         let sealed = try place.sealed(to: "Keys/ios")
-        let file = try place.read("Keys/ios/keyset.json")
+        let file = try place.readForEditing("Keys/ios/keyset.json")
         let ending = #""\#(member)": "\#(Workplace.now)", "activatesAt""#
         try place.write(Payload.replacing(#""activatesAt""#, with: ending, in: file), to: "Keys/ios/keyset.json")
         try expectPlaceholder(try place.open(keys: "Keys/ios", payload: sealed), reason)

@@ -1,5 +1,6 @@
 import Foundation
-import PushCryptKeyStore
+import PushCryptKeyFiles
+import PushCryptTestSupport
 import Testing
 
 @Suite("FileSystem.readFile")

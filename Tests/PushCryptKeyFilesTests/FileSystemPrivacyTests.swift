@@ -1,16 +1,16 @@
 import Foundation
-import PushCryptKeyStore
+import PushCryptKeyFiles
+import PushCryptTestSupport
 import Testing
 
-@Suite("FileSystem.requirePrivate")
+@Suite("FileSystem.requirePrivateFile")
 struct FileSystemPrivacyTests {
     @Test("takes what only its owner can reach", arguments: [0o600, 0o400, 0o700, 0o000])
     func fine(_ mode: Int) throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [1])
         try folder.setMode(mode, of: "file")
-        try FileSystem.requirePrivate(folder.path + "/file", mode: 0o600)
-        try FileSystem.requirePrivate(folder.path, mode: 0o700)
+        try FileSystem.requirePrivateFile(folder.path + "/file")
     }
 
     @Test("refuses what others can reach", arguments: [0o640, 0o644, 0o620, 0o604, 0o610, 0o601])
@@ -19,7 +19,7 @@ struct FileSystemPrivacyTests {
         let path = folder.path + "/file"
         try FileSystem.replace(path, with: [1])
         try folder.setMode(mode, of: "file")
-        let error = #expect(throws: KeyStoreError.self) { try FileSystem.requirePrivate(path, mode: 0o600) }
+        let error = #expect(throws: KeyStoreError.self) { try FileSystem.requirePrivateFile(path) }
         #expect(error?.code == .looseMode)
         #expect(error?.reason.hasSuffix("chmod 600 \(path)") == true)
     }
@@ -30,7 +30,7 @@ struct FileSystemPrivacyTests {
         try FileSystem.replace(folder.path + "/file", with: [1])
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: destination)
         let error = #expect(throws: KeyStoreError.self) {
-            try FileSystem.requirePrivate(folder.path + "/link", mode: 0o600)
+            try FileSystem.requirePrivateFile(folder.path + "/link")
         }
         #expect(error?.code == .notAKeyset)
         #expect(error?.reason.contains("symbolic link") == true)
@@ -40,7 +40,7 @@ struct FileSystemPrivacyTests {
     func missing() throws {
         let folder = try TemporaryFolder()
         let error = #expect(throws: KeyStoreError.self) {
-            try FileSystem.requirePrivate(folder.path + "/none", mode: 0o600)
+            try FileSystem.requirePrivateFile(folder.path + "/none")
         }
         #expect(error?.code == .notFound)
     }

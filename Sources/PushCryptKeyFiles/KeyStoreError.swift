@@ -14,10 +14,22 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let noPermission = Code(name: "noPermission")
         /// Others than the owner can reach a private file.
         public static let looseMode = Code(name: "looseMode")
-        /// Not a keyset: a folder, a device, or far too long.
+        /// Not a keyset: a folder, a link, a device, or far too long.
         public static let notAKeyset = Code(name: "notAKeyset")
         /// Reading or writing failed half-way.
         public static let inputOutput = Code(name: "inputOutput")
+        /// The keyset's folder was exchanged for another one while the command waited for it.
+        public static let changedMeanwhile = Code(name: "changedMeanwhile")
+        /// The file isn't what was written: a bit flipped, the end is missing, somebody edited it.
+        public static let damaged = Code(name: "damaged")
+        /// The private keys are encrypted, and nothing was given that opens them.
+        public static let secretNeeded = Code(name: "secretNeeded")
+        /// The passphrase doesn't open the private keys.
+        public static let wrongSecret = Code(name: "wrongSecret")
+        /// The external command that wraps data keys failed.
+        public static let wrapCommandFailed = Code(name: "wrapCommandFailed")
+        /// The audit log doesn't follow from the keyset.
+        public static let auditBroken = Code(name: "auditBroken")
     }
 
     public let code: Code

@@ -1,8 +1,9 @@
 import Foundation
 import PushCryptCore
+import PushCryptTestSupport
 import Testing
 
-@testable import PushCryptKeyStore
+@testable import PushCryptKeyFiles
 
 @Suite("DemoKeys")
 struct DemoKeysTests {
@@ -34,13 +35,13 @@ struct DemoKeysTests {
     func ids() throws {
         let keysets = try Self.constants.values.map { try Keyset(json: Array($0.utf8)) }
         #expect(Set(keysets.flatMap { $0.keyIDs.map(\.description) }) == DemoKeys.ids)
-        for keyset in keysets { #expect(DemoKeys.contains(keyset) && DemoKeys.covers(keyset)) }
+        for keyset in keysets { #expect(DemoKeys.contains(keyset) && DemoKeys.covers(keyset.keyIDs)) }
         let fresh = Keyset.Entry(
             try KeyRecord.generate(.shared, backend: DefaultBackend.shared), KeyLifecycle(activatesAt: UnixTime(0)))
         #expect(!DemoKeys.contains(try Keyset([fresh])))
         let shared = try Keyset(json: Array(DemoKeys.sharedJSON.utf8))
         let mixed = try Keyset(shared.entries + [fresh])
-        #expect(DemoKeys.contains(mixed) && !DemoKeys.covers(mixed))
+        #expect(DemoKeys.contains(mixed) && !DemoKeys.covers(mixed.keyIDs))
     }
 
     @Test("are marked as published, and load from a folder that everybody can read", arguments: constants.keys.sorted())

@@ -51,9 +51,9 @@ package enum DemoKeys {
         keyset.keyIDs.contains { ids.contains($0.description) }
     }
 
-    /// Whether all keys of the set are published here: then its file has nothing to hide.
-    static func covers(_ keyset: Keyset) -> Bool {
-        keyset.keyIDs.allSatisfy { ids.contains($0.description) }
+    /// Whether all these keys are published here: then their file has nothing to hide.
+    package static func covers(_ kids: [KeyID]) -> Bool {
+        kids.allSatisfy { ids.contains($0.description) }
     }
 
     static let ids: Set<String> = ["nMfbZ7h-wC0", "EWVfjXi3nas", "Zv1EiPnFKa0"]

@@ -1,0 +1,53 @@
+import ArgumentParser
+import PushCryptKeyStore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What every command that changes a keyset takes.
+struct ChangeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Why, for the audit log.", valueName: "TEXT"))
+    var reason: String?
+
+    @Flag(help: "What was done, for machines.")
+    var json = false
+
+    @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    var actor: Actor { Actor(name: Self.userName, reason: reason) }
+
+    /// The account, and behind sudo who became it.
+    private static var userName: String {
+        let uid = getuid()
+        let name = unsafe getpwuid(uid).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(uid)"
+        guard let caller = unsafe getenv("SUDO_USER") else { return name }
+        return "\(name) (sudo by \(unsafe String(cString: caller)))"
+    }
+}
+
+/// What a command takes that can lose something.
+struct ConfirmationOptions: ParsableArguments {
+    @Flag(name: .customLong("yes"), help: "Don't ask.")
+    var isAgreed = false
+
+    @Flag(help: "Do it although it loses something; what, is said.")
+    var force = false
+
+    /// Names what will be lost and asks, where nobody has agreed yet.
+    func confirm(_ what: String, _ losses: [String]) throws {
+        let words = ([what] + losses).joined(separator: "\n  - ")
+        guard !isAgreed else { return StandardStreams.note(words) }
+        guard let terminal = Terminal(), StandardStreams.isInteractive else {
+            throw Failure(.usage, "\(([what] + losses).joined(separator: "; ")); say --yes to do it")
+        }
+        guard try terminal.agrees(TerminalText.harmless(lines: words) + "\n") else {
+            throw Failure(.usage, "not agreed; nothing was changed")
+        }
+    }
+}

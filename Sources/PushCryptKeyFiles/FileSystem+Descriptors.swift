@@ -1,0 +1,98 @@
+import PushCryptCore
+import PushCryptPrimitives
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension FileSystem {
+    static func mode(ofDescriptor descriptor: Int32, _ path: String) throws(KeyStoreError) -> mode_t {
+        try status(ofDescriptor: descriptor, path).st_mode
+    }
+
+    /// What makes a file or folder itself, whatever its name.
+    struct Identity: Equatable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// Not that of what a symbolic link points to.
+    static func identity(of path: String) throws(KeyStoreError) -> Identity {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw failure("read", path) }
+        return identity(status)
+    }
+
+    static func identity(ofDescriptor descriptor: Int32, _ path: String) throws(KeyStoreError) -> Identity {
+        identity(try status(ofDescriptor: descriptor, path))
+    }
+
+    private static func identity(_ status: stat) -> Identity {
+        Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    private static func status(ofDescriptor descriptor: Int32, _ path: String) throws(KeyStoreError) -> stat {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure("read", path) }
+        return status
+    }
+
+    /// Room for all of it is made at once: an array that grows leaves copies of secrets behind.
+    static func readAll(_ descriptor: Int32, _ path: String) throws(KeyStoreError) -> [UInt8] {
+        let expectedByteCount = Int(try status(ofDescriptor: descriptor, path).st_size)
+        let limit = 16 << 20
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(min(max(expectedByteCount, 0), limit))
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        defer { wipe(&chunk) }
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("read", path) }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= limit else {
+                throw KeyStoreError(.notAKeyset, "\(path) is longer than \(limit) bytes: not a key file")
+            }
+        }
+    }
+
+    static func writeAll(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(KeyStoreError) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe write(descriptor, buffer.baseAddress! + written, buffer.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("write", path) }
+            written += count
+        }
+    }
+
+    /// A part of a file name that nobody foresees.
+    package static func randomName() throws(KeyStoreError) -> String {
+        do {
+            return Base64URL.encode(try DefaultBackend.shared.randomBytes(count: 9))
+        } catch {
+            throw KeyStoreError(.inputOutput, "no random name for a temporary file: \(error)")
+        }
+    }
+
+    static func failure(_ verb: String, _ path: String) -> KeyStoreError {
+        let number = errno
+        let code: KeyStoreError.Code =
+            switch number {
+            case ENOENT, ENOTDIR: verb == "create" ? .cannotCreate : .notFound
+            case EEXIST, ENOTEMPTY: .alreadyExists
+            case EACCES, EPERM, EROFS: .noPermission
+            case ELOOP: .notAKeyset
+            case ENOSPC, EDQUOT: .inputOutput
+            default: verb == "create" ? .cannotCreate : .inputOutput
+            }
+        return KeyStoreError(code, "can't \(verb) \(path): \(unsafe String(cString: strerror(number)))")
+    }
+}

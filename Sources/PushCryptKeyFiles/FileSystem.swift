@@ -1,0 +1,112 @@
+import PushCryptCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The few system calls of a keystore by path, with errors that say what and where.
+package enum FileSystem {
+    /// The whole file. Key files are small: one of more than 16 MiB is refused.
+    package static func readFile(_ path: String) throws(KeyStoreError) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("read", path) }
+        defer { close(descriptor) }
+        guard try mode(ofDescriptor: descriptor, path) & S_IFMT != S_IFDIR else {
+            throw KeyStoreError(.notAKeyset, "\(path) is a folder; a key file is needed here")
+        }
+        return try readAll(descriptor, path)
+    }
+
+    /// Throws for a symbolic link, and unless nobody but the owner can reach the file.
+    package static func requirePrivateFile(_ path: String) throws(KeyStoreError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw failure("read", path) }
+        guard status.st_mode & S_IFMT != S_IFLNK else {
+            throw KeyStoreError(.notAKeyset, "\(path) is a symbolic link; a private file is a file")
+        }
+        try requirePrivate(mode: status.st_mode, path, wanted: "600")
+    }
+
+    static func requirePrivate(mode: mode_t, _ path: String, wanted: String) throws(KeyStoreError) {
+        guard mode & 0o077 == 0 else {
+            throw KeyStoreError(
+                .looseMode,
+                "\(path) can be reached by others than its owner; mend it with: chmod \(wanted) \(path)")
+        }
+    }
+
+    package static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    static func isSymbolicLink(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// The names in a folder, sorted, without `.` and `..`.
+    package static func names(in path: String) throws(KeyStoreError) -> [String] {
+        guard let folder = unsafe opendir(path) else { throw failure("read", path) }
+        defer { unsafe closedir(folder) }
+        var names = [String]()
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Makes the folder and those above it, for the owner alone.
+    package static func makeFolders(_ path: String) throws(KeyStoreError) {
+        guard !path.isEmpty, !isFolder(path) else { return }
+        try makeFolders(parent(of: path))
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create", path) }
+    }
+
+    package static func makeFolder(_ path: String) throws(KeyStoreError) {
+        guard unsafe mkdir(path, 0o700) == 0 else { throw failure("create", path) }
+    }
+
+    /// Writes a file in one step: a crash leaves the old one or the new one, never a part.
+    package static func replace(_ path: String, with bytes: [UInt8], mode: Int = 0o600) throws(KeyStoreError) {
+        let parent = parent(of: path)
+        let name = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+        let folder: Folder
+        do throws(KeyStoreError) {
+            folder = try Folder(parent.isEmpty ? "." : isSymbolicLink(parent) ? parent + "/." : parent)
+        } catch {
+            throw error.code == .notFound ? KeyStoreError(.cannotCreate, error.reason) : error
+        }
+        try folder.replace(name, with: bytes, mode: mode)
+    }
+
+    /// Gives a finished folder its name, which must be free.
+    package static func publishFolder(_ temporary: String, as path: String) throws(KeyStoreError) {
+        guard !exists(path) else { throw KeyStoreError(.alreadyExists, "\(path) exists already") }
+        guard unsafe rename(temporary, path) == 0 else { throw failure("create", path) }
+        try Folder(parent(of: path).isEmpty ? "." : parent(of: path) + "/.").synchronize()
+    }
+
+    /// Removes a folder with the files in it.
+    package static func removeFolder(_ path: String) {
+        for name in (try? names(in: path)) ?? [] { unsafe unlink(path + "/" + name) }
+        unsafe rmdir(path)
+    }
+
+    package static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "" }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,166 @@
+package import PushCryptCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// An open folder. Its files are reached through it and not by path, so that what was checked is what is used, whatever
+/// somebody puts under the name meanwhile.
+package final class Folder {
+    package let path: String
+    private let descriptor: Int32
+
+    /// - Throws: `KeyStoreError` with `notAKeyset` for a symbolic link or a file, `notFound`, `noPermission`.
+    package init(_ path: String) throws(KeyStoreError) {
+        self.path = path
+        if FileSystem.isSymbolicLink(path) {
+            throw KeyStoreError(.notAKeyset, "\(path) is a symbolic link; a keystore holds files and folders only")
+        }
+        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileSystem.failure("read", path) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Waits until no other process holds the folder; given back with the object, also by a crash.
+    package func lock(_ kind: Lock) throws(KeyStoreError) {
+        while flock(descriptor, kind == .exclusive ? LOCK_EX : LOCK_SH) != 0 {
+            guard errno == EINTR else { throw FileSystem.failure("lock", path) }
+        }
+        // Somebody may have put another folder in its place while this process waited.
+        let now = try FileSystem.identity(of: path)
+        guard now == (try FileSystem.identity(ofDescriptor: descriptor, path)) else {
+            throw KeyStoreError(.changedMeanwhile, "\(path) was replaced by another folder; try again")
+        }
+    }
+
+    package enum Lock {
+        case shared, exclusive
+    }
+
+    /// Throws unless nobody but the owner can reach the folder.
+    package func requirePrivate() throws(KeyStoreError) {
+        try FileSystem.requirePrivate(mode: FileSystem.mode(ofDescriptor: descriptor, path), path, wanted: "700")
+    }
+
+    /// Throws unless nobody but the owner can reach the file.
+    package func requirePrivate(_ name: String) throws(KeyStoreError) {
+        guard let mode = mode(of: name) else { throw FileSystem.failure("read", path + "/" + name) }
+        try FileSystem.requirePrivate(mode: mode_t(mode), path + "/" + name, wanted: "600")
+    }
+
+    /// The whole file; a symbolic link is refused.
+    ///
+    /// - Parameter isPrivate: whether one that others can reach is refused.
+    package func read(_ name: String, isPrivate: Bool) throws(KeyStoreError) -> [UInt8] {
+        let file = unsafe openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno != ELOOP else {
+                throw KeyStoreError(
+                    .notAKeyset, "\(path)/\(name) is a symbolic link; a keystore holds files and folders only")
+            }
+            throw FileSystem.failure("read", path + "/" + name)
+        }
+        defer { close(file) }
+        let mode = try FileSystem.mode(ofDescriptor: file, path + "/" + name)
+        guard mode & S_IFMT == S_IFREG else {
+            throw KeyStoreError(.notAKeyset, "\(path)/\(name) is not a file")
+        }
+        if isPrivate { try FileSystem.requirePrivate(mode: mode, path + "/" + name, wanted: "600") }
+        return try FileSystem.readAll(file, path + "/" + name)
+    }
+
+    package func has(_ name: String) -> Bool {
+        var status = stat()
+        return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// The file's permission bits; nil where there is none.
+    package func mode(of name: String) -> Int? {
+        var status = stat()
+        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        return Int(status.st_mode & 0o7777)
+    }
+
+    /// When the file was last written, in unix seconds.
+    package func modifiedAt(_ name: String) -> UnixTime? {
+        var status = stat()
+        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        #if canImport(Darwin)
+        return UnixTime(Int64(status.st_mtimespec.tv_sec))
+        #else
+        return UnixTime(Int64(status.st_mtim.tv_sec))
+        #endif
+    }
+
+    /// Puts a new file in place of `name` in one step: a crash leaves the old one or the new one, never a part.
+    ///
+    /// - Parameter step: called between the steps, for the tests of crashes.
+    package func replace(
+        _ name: String, with bytes: [UInt8], mode: Int = 0o600, step: (String) -> Void = { _ in }
+    ) throws(KeyStoreError) {
+        let temporary = try "\(name)\(Self.temporaryMark)\(FileSystem.randomName())"
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        let file = unsafe openat(descriptor, temporary, flags, mode_t(mode))
+        guard file >= 0 else { throw FileSystem.failure("create", path + "/" + temporary) }
+        step("created")
+        do throws(KeyStoreError) {
+            defer { close(file) }
+            // The umask may have taken bits away, and must not decide who reads a published file.
+            guard fchmod(file, mode_t(mode)) == 0 else { throw FileSystem.failure("write", path + "/" + temporary) }
+            try FileSystem.writeAll(bytes, to: file, path + "/" + temporary)
+            step("written")
+            guard fsync(file) == 0 else { throw FileSystem.failure("write", path + "/" + temporary) }
+            step("synced")
+            guard unsafe renameat(descriptor, temporary, descriptor, name) == 0 else {
+                throw FileSystem.failure("write", path + "/" + name)
+            }
+        } catch {
+            unsafe unlinkat(descriptor, temporary, 0)
+            throw error
+        }
+        step("renamed")
+        try synchronize()
+    }
+
+    /// Appends whole lines to a file, which is made where there is none.
+    package func append(_ bytes: [UInt8], to name: String) throws(KeyStoreError) {
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
+        let file = unsafe openat(descriptor, name, flags, 0o600)
+        guard file >= 0 else { throw FileSystem.failure("write", path + "/" + name) }
+        defer { close(file) }
+        try FileSystem.writeAll(bytes, to: file, path + "/" + name)
+        guard fsync(file) == 0 else { throw FileSystem.failure("write", path + "/" + name) }
+        try synchronize()
+    }
+
+    package func rename(_ name: String, to other: String) throws(KeyStoreError) {
+        guard unsafe renameat(descriptor, name, descriptor, other) == 0 else {
+            throw FileSystem.failure("write", path + "/" + other)
+        }
+        try synchronize()
+    }
+
+    package func remove(_ name: String) throws(KeyStoreError) {
+        guard unsafe unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+            throw FileSystem.failure("remove", path + "/" + name)
+        }
+    }
+
+    /// What a crash in ``replace(_:with:mode:step:)`` left.
+    package func leftovers() throws(KeyStoreError) -> [String] {
+        try FileSystem.names(in: path).filter { $0.contains(Self.temporaryMark) }
+    }
+
+    private static let temporaryMark = ".new-"
+
+    package func synchronize() throws(KeyStoreError) {
+        guard fsync(descriptor) == 0 else { throw FileSystem.failure("write", path) }
+    }
+}

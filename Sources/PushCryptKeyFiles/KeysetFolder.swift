@@ -1,0 +1,57 @@
+package import PushCryptCore
+import PushCryptPrimitives
+
+/// One keyset of a keystore: a folder for its owner alone.
+///
+/// ```
+/// NAME/                    0700
+///   keyset.json            0600   the keys and their lives
+///   public.jwks.json       0644   what may be published, made from keyset.json
+///   audit.jsonl            0600   who did what, when and why
+/// ```
+package struct KeysetFolder: Sendable {
+    package let path: String
+
+    package static let keysetName = "keyset.json"
+    package static let publicName = "public.jwks.json"
+    package static let auditName = "audit.jsonl"
+
+    package init(_ path: String) {
+        let trimmed = path.reversed().drop { $0 == "/" }
+        self.path = trimmed.isEmpty ? path : String(trimmed.reversed())
+    }
+
+    /// Whether a keyset is there.
+    package var exists: Bool { FileSystem.exists(path + "/" + Self.keysetName) }
+
+    /// The keyset's file. A private one must be private on disk; the published demo keysets are exempt.
+    ///
+    /// - Throws: `KeyStoreError`, `KeyError`.
+    package func file() throws -> KeysetFile {
+        try file(in: Folder(path))
+    }
+
+    package func file(in folder: Folder) throws -> KeysetFile {
+        var bytes = try folder.read(Self.keysetName, isPrivate: false)
+        defer { wipe(&bytes) }
+        let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
+        if !DemoKeys.covers(file.metadata.timeline.keys.map(\.kid)) {
+            try folder.requirePrivate()
+            try folder.requirePrivate(Self.keysetName)
+        }
+        return file
+    }
+
+    /// The keyset with its keys.
+    ///
+    /// - Parameter secret: asked for only where the keys are encrypted.
+    /// - Throws: `KeyStoreError`, `KeyError`.
+    package func load(_ secret: () throws -> KeysetSecret = KeysetFolder.noSecret) throws -> Keyset {
+        try file().unlocked(secret).keyset()
+    }
+
+    package static func noSecret() throws -> KeysetSecret {
+        throw KeyStoreError(
+            .secretNeeded, "the private keys are encrypted: a passphrase or a command that unwraps them is needed")
+    }
+}

@@ -1,0 +1,129 @@
+package import PushCryptCore
+package import PushCryptKeyFiles
+import PushCryptPrimitives
+
+/// A keyset that is being changed: every change goes through here, so that each is a checked one and leaves a line in the
+/// audit log.
+package struct KeysetEditor: Sendable {
+    package private(set) var stored: StoredKeyset
+    /// The time of the change: the clock, but never before the last change.
+    package let now: UnixTime
+    package private(set) var events: [AuditEvent] = []
+    /// What the changes lose, as sentences; empty for nothing.
+    package private(set) var losses: [String] = []
+
+    package init(_ stored: StoredKeyset, at time: UnixTime) {
+        self.stored = stored
+        now = stored.metadata.timeline.effective(time)
+    }
+
+    package var metadata: KeysetMetadata { stored.metadata }
+    private var policy: RotationPolicy { stored.metadata.policy }
+
+    /// Makes a new key of the same sort as the keyset's newest.
+    ///
+    /// - Parameter activatesAt: nil while an operator has to promote it.
+    @discardableResult
+    package mutating func add(activatesAt: UnixTime?) throws -> KeyID {
+        let traits = newestTraits
+        let record = try KeyRecord.generate(
+            metadata.kind, group: traits?.suite == .x25519 ? .x25519 : .p256, psk: traits?.demandsPSK ?? false,
+            backend: DefaultBackend.shared)
+        try add(record, activatesAt: activatesAt, as: .added)
+        return record.kid
+    }
+
+    /// Takes in a key that was made elsewhere.
+    package mutating func add(_ record: KeyRecord, activatesAt: UnixTime?, as action: AuditEvent.Action) throws {
+        guard record.kind == metadata.kind else {
+            throw KeyError(
+                .wrongKind,
+                "the keyset holds \(metadata.kind.rawValue) keys; key \(record.kid) is a "
+                    + "\(record.kind.rawValue) key")
+        }
+        try stored.metadata.timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
+        stored.records[record.kid] = record
+        stored.metadata.traits[record.kid] = .init(
+            suite: .init(record), demandsPSK: record.hasPSK)
+        let detail = activatesAt.map { $0 <= now ? "seals at once" : "seals from \($0)" } ?? "waits to be promoted"
+        events.append(AuditEvent(action, record.kid, detail: detail))
+    }
+
+    package mutating func promote(_ kid: KeyID, force: Bool) throws {
+        let loss = try stored.metadata.timeline.promote(kid, at: now, policy, force: force)
+        note(.promoted, kid, loss)
+    }
+
+    package mutating func retire(_ kid: KeyID) throws {
+        let loss = try stored.metadata.timeline.retire(kid, at: now, policy)
+        note(.retired, kid, loss)
+    }
+
+    /// Withdraws a key; where it is the one that seals, its successor is made, or promoted, in the same step.
+    ///
+    /// - Parameter successor: a pending key to promote at once, in place of a new one.
+    /// - Returns: the successor's kid; nil where the key wasn't the primary.
+    @discardableResult
+    package mutating func revoke(_ kid: KeyID, successor: KeyID? = nil) throws -> KeyID? {
+        let wasPrimary = metadata.timeline.state(of: kid, at: now) == .primary
+        let loss = try stored.metadata.timeline.revoke(kid, at: now, policy)
+        note(.revoked, kid, loss)
+        guard wasPrimary else { return nil }
+        if let successor {
+            try promote(successor, force: true)
+            return successor
+        }
+        let new = try add(activatesAt: now)
+        losses.append("devices show a placeholder for every push until they have fetched key \(new)")
+        return new
+    }
+
+    /// Erases a key's material.
+    package mutating func destroy(_ kid: KeyID, force: Bool) throws {
+        let loss = try stored.metadata.timeline.destroy(kid, at: now, policy, force: force)
+        stored.records[kid] = nil
+        note(.destroyed, kid, loss)
+    }
+
+    package mutating func adopt(_ policy: RotationPolicy) {
+        guard policy != self.policy else { return }
+        stored.metadata.policy = policy
+        stored.metadata.timeline.adopt(policy, at: now)
+        events.append(AuditEvent(.policyChanged, detail: policy.json))
+    }
+
+    /// Encrypts the keys in another way from now on.
+    package mutating func protect(_ protection: Protection, _ secret: KeysetSecret?) {
+        (stored.protection, stored.secret) = (protection, secret)
+        events.append(AuditEvent(.protectionChanged, detail: protection.name))
+    }
+
+    mutating func beginLogAnew(_ oldName: String, _ flaw: String) {
+        stored.metadata.audit = .none
+        events.append(AuditEvent(.logBegunAnew, detail: "\(flaw); the old log is \(oldName)"))
+    }
+
+    /// The keyset as it is to be written.
+    func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
+        try Invariants.check(metadata.timeline, after: old, at: now, loses: !losses.isEmpty)
+        var result = stored
+        result.metadata.sequence += 1
+        result.metadata.timeline.updatedAt = now
+        result.metadata.audit = try AuditLog.head(
+            after: metadata.audit, events: events, actor: actor, at: now)
+        return result
+    }
+
+    private mutating func note(_ action: AuditEvent.Action, _ kid: KeyID, _ losses: [String]) {
+        self.losses += losses
+        events.append(
+            AuditEvent(action, kid, detail: losses.isEmpty ? nil : "loses: " + losses.joined(separator: "; ")))
+    }
+
+    private var newestTraits: KeysetMetadata.Traits? {
+        let newest = metadata.timeline.keys.max {
+            ($0.lifecycle.createdAt ?? UnixTime(.min), $0.kid) < ($1.lifecycle.createdAt ?? UnixTime(.min), $1.kid)
+        }
+        return newest.flatMap { metadata.traits[$0.kid] }
+    }
+}

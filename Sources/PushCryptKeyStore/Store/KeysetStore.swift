@@ -1,0 +1,175 @@
+package import PushCryptCore
+package import PushCryptKeyFiles
+import PushCryptPrimitives
+
+/// Changes a keyset on disk, one process at a time and in one step.
+///
+/// ```
+/// lock the folder, mend what a crash left, read, change, check
+/// write keyset.json under another name, fsync, rename, fsync the folder      the change is made by the rename
+/// write public.jwks.json in the same way
+/// append to audit.jsonl, fsync
+/// ```
+/// A crash before the rename leaves the old keyset, a crash after it the new one; the next change does the rest.
+package struct KeysetStore: Sendable {
+    package let folder: KeysetFolder
+
+    package init(_ path: String) {
+        folder = KeysetFolder(path)
+    }
+
+    /// What a change did.
+    package struct Change<Result> {
+        package let result: Result
+        package let metadata: KeysetMetadata
+        /// What a crash had left and what became of it, for people.
+        package let notices: [String]
+    }
+
+    /// - Parameters:
+    ///   - secret: asked for only where the keys are encrypted, before the lock is taken.
+    ///   - body: changes the keyset; where it leaves it as it is, nothing is written.
+    /// - Throws: `KeyStoreError`, `KeyError`, `LifecycleError`, what `body` throws. Nothing was changed then, unless the
+    ///   error is about the log or the public file, and says so.
+    package func change<Result>(
+        at time: UnixTime, by actor: Actor, _ secret: () throws -> KeysetSecret,
+        _ body: (inout KeysetEditor) throws -> Result
+    ) throws -> Change<Result> {
+        var known: KeysetSecret?
+        if try folder.file().protection != .plaintext { known = try secret() }
+        let folder = try Folder(self.folder.path)
+        try folder.lock(.exclusive)
+        FaultPoint.reach("locked")
+        let stored = try self.folder.file(in: folder).unlocked { try known ?? secret() }
+        let notices = try mend(folder, stored)
+        var editor = KeysetEditor(stored, at: time)
+        let result = try body(&editor)
+        guard !editor.events.isEmpty else {
+            return Change(result: result, metadata: stored.metadata, notices: notices)
+        }
+        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
+        try write(finished, folder)
+        return Change(result: result, metadata: finished.metadata, notices: notices)
+    }
+
+    private func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
+        var text = try keyset.fileText()
+        defer { wipe(&text) }
+        try requireReadable(text, keyset)
+        try folder.replace(KeysetFolder.keysetName, with: text) { FaultPoint.reach("keyset-\($0)") }
+        do {
+            try writePublic(keyset, folder)
+            FaultPoint.reach("published")
+            try folder.append(AuditLog.bytes(of: keyset.metadata.audit.lastLines), to: KeysetFolder.auditName)
+            FaultPoint.reach("logged")
+        } catch let error as KeyStoreError {
+            throw KeyStoreError(
+                error.code,
+                "the keyset is changed, but not all that belongs to it; the next change or `keys verify` finishes it: "
+                    + error.reason)
+        }
+    }
+
+    /// What was made must be read as what it is before it takes the place of what was.
+    private func requireReadable(_ text: [UInt8], _ keyset: StoredKeyset) throws {
+        let read = try KeysetFile(text, path: folder.path)
+        guard read.metadata == keyset.metadata, read.protection == keyset.protection else {
+            throw KeyStoreError(.damaged, "\(folder.path): the new keyset can't be read back; nothing was written")
+        }
+    }
+
+    /// Writes `public.jwks.json` where it isn't what the keyset says.
+    @discardableResult
+    private func writePublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> Bool {
+        guard let published = try keyset.published() else { return false }
+        let current = try? folder.read(KeysetFolder.publicName, isPrivate: false)
+        guard current != published else { return false }
+        _ = try Keyset(json: published)
+        try folder.replace(KeysetFolder.publicName, with: published, mode: 0o644) { FaultPoint.reach("public-\($0)") }
+        return true
+    }
+
+    /// Finishes or discards what a crash left.
+    ///
+    /// - Throws: `KeyStoreError` with `auditBroken` where the log isn't what a crash can leave.
+    private func mend(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
+        var notices = [String]()
+        for name in try folder.leftovers() {
+            try folder.remove(name)
+            notices.append("\(folder.path): discarded \(name), which an interrupted change had not finished")
+        }
+        let log = try self.folder.auditLog(in: folder)
+        switch log.condition(stored.metadata.audit) {
+        case .whole: break
+        case .interrupted(let missing):
+            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: log.lines + missing))
+            notices.append(
+                "\(folder.path): wrote \(missing.count) missing line\(missing.count == 1 ? "" : "s") of the audit log, "
+                    + "which an interrupted change had not finished")
+        case .broken(let flaw):
+            throw KeyStoreError(
+                .auditBroken,
+                "\(folder.path): \(flaw); find out why, then `keys log --begin-anew` sets it aside and begins another")
+        }
+        if try writePublic(stored, folder) {
+            notices.append("\(folder.path): wrote \(KeysetFolder.publicName) anew from the keyset")
+        }
+        return notices
+    }
+}
+
+extension KeysetStore {
+    /// Makes a new keyset with one key, the primary at once: the whole folder appears, or nothing does.
+    ///
+    /// - Throws: `KeyStoreError` with `alreadyExists` when the name is taken by anything.
+    package func create(
+        _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection, _ secret: KeysetSecret?,
+        at time: UnixTime, by actor: Actor, as action: AuditEvent.Action = .created
+    ) throws {
+        let path = folder.path
+        guard !FileSystem.exists(path) else { throw KeyStoreError(.alreadyExists, "\(path) exists already") }
+        let empty = KeysetMetadata(
+            kind: record.kind, sequence: 0, timeline: KeyTimeline([]), policy: policy, audit: .none, traits: [:])
+        var editor = KeysetEditor(
+            StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
+        try editor.add(record, activatesAt: time, as: action)
+        let stored = try editor.finished(after: nil, by: actor)
+        let parent = FileSystem.parent(of: path)
+        try FileSystem.makeFolders(parent)
+        let temporary = try (parent.isEmpty ? "" : parent + "/") + Self.unfinishedPrefix + FileSystem.randomName()
+        try FileSystem.makeFolder(temporary)
+        do {
+            FaultPoint.reach("create-folder")
+            try KeysetStore(temporary).write(stored, Folder(temporary))
+            FaultPoint.reach("create-written")
+            try FileSystem.publishFolder(temporary, as: path)
+            FaultPoint.reach("create-published")
+        } catch {
+            FileSystem.removeFolder(temporary)
+            throw error
+        }
+    }
+
+    /// Of folders that `create` hasn't finished.
+    package static let unfinishedPrefix = ".new-"
+
+    /// Sets a broken audit log aside and begins another; the keyset remembers why.
+    package func beginLogAnew(at time: UnixTime, by actor: Actor, _ secret: () throws -> KeysetSecret) throws -> String?
+    {
+        var known: KeysetSecret?
+        if try folder.file().protection != .plaintext { known = try secret() }
+        let folder = try Folder(self.folder.path)
+        try folder.lock(.exclusive)
+        let stored = try self.folder.file(in: folder).unlocked { try known ?? secret() }
+        guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
+            return nil
+        }
+        var editor = KeysetEditor(stored, at: time)
+        let oldName = "audit.broken-\(try FileSystem.randomName()).jsonl"
+        editor.beginLogAnew(oldName, flaw)
+        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
+        if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
+        try write(finished, folder)
+        return oldName
+    }
+}
