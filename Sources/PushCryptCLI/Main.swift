@@ -56,13 +56,16 @@ struct PushCrypt: ParsableCommand {
             Begin with: pushcrypt demo
             """,
         version: "0.1.0",
-        subcommands: [Demo.self, Seal.self, Open.self, Inspect.self, Keys.self]
+        subcommands: [Demo.self, Seal.self, Open.self, Inspect.self, Keys.self, Rotate.self]
     )
 }
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Create, list and export keysets.",
-        subcommands: [KeysCreate.self, KeysList.self, KeysExport.self]
+        abstract: "Make, look at and change keysets.",
+        subcommands: [
+            KeysCreate.self, KeysList.self, KeysExport.self, KeysAdd.self, KeysPromote.self, KeysRetire.self,
+            KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysPolicy.self, KeysPasswd.self,
+        ]
     )
 }

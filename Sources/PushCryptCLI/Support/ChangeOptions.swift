@@ -1,4 +1,5 @@
-import ArgumentParser
+public import ArgumentParser
+public import PushCryptCore
 import PushCryptKeyStore
 
 #if canImport(Darwin)
@@ -49,5 +50,21 @@ struct ConfirmationOptions: ParsableArguments {
         guard try terminal.agrees(TerminalText.harmless(lines: words) + "\n") else {
             throw Failure(.usage, "not agreed; nothing was changed")
         }
+    }
+}
+
+struct ClockOptions: ParsableArguments {
+    @Flag(name: .customLong("confirm-clock"), help: "The clock is right, though it is far from the last change.")
+    var isConfirmed = false
+}
+
+struct KeyIDArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The key's id.", valueName: "KID"))
+    var kid: KeyID
+}
+
+extension KeyID: ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(argument)
     }
 }

@@ -39,11 +39,16 @@ struct SecretOptions: ParsableArguments {
 
     /// What was named by an option or an environment variable; nil for neither.
     func given() throws -> KeysetSecret? {
-        if let passphraseFile { return try .passphraseFile(passphraseFile) }
-        if let passphraseDescriptor { return try .passphraseDescriptor(passphraseDescriptor) }
-        if let wrapCommand { return .command(wrapCommand) }
+        if let named = try named() { return named }
         if let command = unsafe getenv("PUSHCRYPT_WRAP_COMMAND") { return .command(unsafe String(cString: command)) }
         return try .environment("PUSHCRYPT_PASSPHRASE")
+    }
+
+    /// What was named by an option.
+    func named() throws -> KeysetSecret? {
+        if let passphraseFile { return try .passphraseFile(passphraseFile) }
+        if let passphraseDescriptor { return try .passphraseDescriptor(passphraseDescriptor) }
+        return wrapCommand.map { .command($0) }
     }
 
     /// What opens `path`: what was named or else what the terminal answers.
@@ -63,10 +68,14 @@ struct SecretOptions: ParsableArguments {
 struct NewSecretOptions {
     let options: SecretOptions
     let allowsPlaintext: Bool
+    /// Whether the environment names the old secret.
+    var ignoresEnvironment = false
 
     func protection() throws -> (Protection, KeysetSecret?) {
         if allowsPlaintext { return (.plaintext, nil) }
-        if let given = try options.given() { return (given.isCommand ? .command : .passphrase(.standard), given) }
+        if let given = try ignoresEnvironment ? options.named() : options.given() {
+            return (given.isCommand ? .command : .passphrase(.standard), given)
+        }
         guard let terminal = Terminal() else {
             throw Failure(
                 .usage,

@@ -40,6 +40,13 @@ enum StandardStreams {
         try writeLine(Array(encoder.encode(value)))
     }
 
+    /// JSON lines: one value, one line.
+    static func writeJSONLine(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try writeLine(Array(encoder.encode(value)))
+    }
+
     static func write(_ bytes: [UInt8]) throws(Failure) {
         guard writeAll(bytes, to: STDOUT_FILENO) else {
             throw Failure(.inputOutput, "can't write to stdout: \(unsafe String(cString: strerror(errno)))")

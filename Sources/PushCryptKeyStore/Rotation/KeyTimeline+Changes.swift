@@ -71,7 +71,7 @@ extension KeyTimeline {
         }
         schedule(at: now, policy)
         guard opens, hasSealed else { return [] }
-        return ["every push sealed with key \(kid) that is still on its way shows a placeholder from now on"]
+        return ["every push made with key \(kid) that is still on its way shows a placeholder from now on"]
     }
 
     /// A key's material is erased; its id stays taken.
@@ -89,7 +89,7 @@ extension KeyTimeline {
         case .revoked:
             losses.append("what waits at the sender sealed with key \(kid) can't be sealed again by `reseal`")
         default:
-            losses.append("every push sealed with key \(kid) that is still on its way shows a placeholder, for good")
+            losses.append("every push made with key \(kid) that is still on its way shows a placeholder, for good")
         }
         guard losses.isEmpty || force else {
             let time = key(kid)?.lifecycle.expiresAt.map { "wait until \($0)" } ?? "retire it first"

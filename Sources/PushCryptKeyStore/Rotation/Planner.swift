@@ -72,7 +72,7 @@ struct Planner {
             let sealed = end.map { "the last push was sealed with it before \($0)" } ?? "it seals no more"
             return .init(
                 action: .destroy(key.kid), dueAt: expiresAt,
-                why: "it opens nothing since \(expiresAt); \(sealed), and none lives longer than 30 days")
+                why: "it opens nothing from \(expiresAt) on; \(sealed), and none lives longer than 30 days")
         }.sorted { $0.dueAt < $1.dueAt }
     }
 }

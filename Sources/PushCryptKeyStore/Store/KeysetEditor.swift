@@ -17,6 +17,16 @@ package struct KeysetEditor: Sendable {
         now = stored.metadata.timeline.effective(time)
     }
 
+    /// What changes would lose, found without keys and without writing anything.
+    package static func losses(
+        of metadata: KeysetMetadata, at time: UnixTime, _ body: (inout KeysetEditor) throws -> Void
+    ) throws -> [String] {
+        var editor = KeysetEditor(
+            StoredKeyset(metadata: metadata, records: [:], protection: .plaintext, secret: nil), at: time)
+        try body(&editor)
+        return editor.losses
+    }
+
     package var metadata: KeysetMetadata { stored.metadata }
     private var policy: RotationPolicy { stored.metadata.policy }
 
@@ -74,7 +84,7 @@ package struct KeysetEditor: Sendable {
             return successor
         }
         let new = try add(activatesAt: now)
-        losses.append("devices show a placeholder for every push until they have fetched key \(new)")
+        losses.append("devices show a placeholder for every push until they have fetched the new key")
         return new
     }
 

@@ -21,7 +21,10 @@ package struct KeysetStore: Sendable {
     /// What a change did.
     package struct Change<Result> {
         package let result: Result
+        /// The keyset after it.
         package let metadata: KeysetMetadata
+        /// What was done; empty where nothing was written.
+        package let events: [AuditEvent]
         /// What a crash had left and what became of it, for people.
         package let notices: [String]
     }
@@ -45,11 +48,11 @@ package struct KeysetStore: Sendable {
         var editor = KeysetEditor(stored, at: time)
         let result = try body(&editor)
         guard !editor.events.isEmpty else {
-            return Change(result: result, metadata: stored.metadata, notices: notices)
+            return Change(result: result, metadata: stored.metadata, events: [], notices: notices)
         }
         let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
         try write(finished, folder)
-        return Change(result: result, metadata: finished.metadata, notices: notices)
+        return Change(result: result, metadata: finished.metadata, events: editor.events, notices: notices)
     }
 
     private func write(_ keyset: StoredKeyset, _ folder: Folder) throws {

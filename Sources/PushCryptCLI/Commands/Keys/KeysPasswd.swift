@@ -1,0 +1,50 @@
+import ArgumentParser
+import PushCryptKeyFiles
+import PushCryptKeyStore
+
+struct KeysPasswd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passwd",
+        abstract: "Encrypt a keyset's private keys with another passphrase or command.",
+        discussion: """
+            The old secret comes as everywhere, the new one from the --new options or else from the terminal. The \
+            parameters of scrypt become today's. Copies of the old file still open with the old secret.
+            """)
+
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
+    var path: String
+
+    @Option(help: ArgumentHelp("A file with the new passphrase, readable by its owner only.", valueName: "FILE"))
+    var newPassphraseFile: String?
+
+    @Option(name: .customLong("new-passphrase-fd"), help: ArgumentHelp("An inherited descriptor.", valueName: "N"))
+    var newPassphraseDescriptor: Int32?
+
+    @Option(help: ArgumentHelp("A command that wraps and unwraps data keys.", valueName: "COMMAND"))
+    var newWrapCommand: String?
+
+    @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted from now on.")
+    var allowsPlaintext = false
+
+    @OptionGroup var options: ChangeOptions
+
+    func validate() throws {
+        let given = [newPassphraseFile != nil, newPassphraseDescriptor != nil, newWrapCommand != nil, allowsPlaintext]
+        guard given.filter(\.self).count <= 1 else {
+            throw ValidationError("Say one new protection.")
+        }
+    }
+
+    func run() throws {
+        let change = try KeysetChange(path, options)
+        // The old secret is asked for first, as people expect.
+        if try KeysetFolder(path).file().protection != .plaintext { _ = try change.secrets.secret(of: path) }
+        var new = SecretOptions()
+        (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)
+        new.wrapCommand = newWrapCommand
+        let (protection, secret) = try NewSecretOptions(
+            options: new, allowsPlaintext: allowsPlaintext, ignoresEnvironment: true
+        ).protection()
+        try change.make { $0.protect(protection, secret) }
+    }
+}

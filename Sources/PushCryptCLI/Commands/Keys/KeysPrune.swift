@@ -1,0 +1,40 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+
+struct KeysPrune: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune", abstract: "Erase the material of every key that no push can need any more.")
+
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
+    var path: String
+
+    @Flag(name: .customLong("yes"), help: "Don't ask.")
+    var isAgreed = false
+
+    @OptionGroup var clock: ClockOptions
+    @OptionGroup var options: ChangeOptions
+
+    func run() throws {
+        let change = try KeysetChange(path, options)
+        let kids = Self.prunable(try change.metadata(), at: change.time)
+        guard !kids.isEmpty else {
+            try change.make { _ in }
+            return
+        }
+        try change.checkClock(clock)
+        var confirmation = ConfirmationOptions()
+        (confirmation.isAgreed, confirmation.force) = (isAgreed, false)
+        try confirmation.confirm("erasing for good:", kids.map { "key \($0), which opens nothing any more" })
+        try change.make { editor in
+            for kid in Self.prunable(editor.metadata, at: editor.now) { try editor.destroy(kid, force: false) }
+        }
+    }
+
+    private static func prunable(_ keyset: KeysetMetadata, at time: UnixTime) -> [KeyID] {
+        RotationPlan(keyset, at: time, confirmsClock: true).due.compactMap { step in
+            if case .destroy(let kid) = step.action { kid } else { nil }
+        }
+    }
+}

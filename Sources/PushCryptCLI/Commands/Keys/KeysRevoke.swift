@@ -1,0 +1,42 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptKeyStore
+
+struct KeysRevoke: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Withdraw a key at once: it neither seals nor opens any more.",
+        discussion: """
+            Where it is the key that seals, a new one takes its place in the same step. Its material stays for \
+            `pushcrypt reseal` until it is destroyed.
+            """)
+
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
+    var path: String
+
+    @OptionGroup var key: KeyIDArgument
+
+    @Option(help: ArgumentHelp("Promote this pending key at once in place of making a new one.", valueName: "KID"))
+    var promote: KeyID?
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var options: ChangeOptions
+
+    func run() throws {
+        try Revocation(kid: key.kid, successor: promote, confirmation: confirmation)
+            .run(KeysetChange(path, options))
+    }
+}
+
+/// What `keys revoke` and `rotate --emergency` do.
+struct Revocation {
+    let kid: KeyID
+    let successor: KeyID?
+    let confirmation: ConfirmationOptions
+
+    func run(_ change: KeysetChange) throws {
+        let losses = try change.losses { try $0.revoke(kid, successor: successor) }
+        try confirmation.confirm("revoking key \(kid) at \(change.path):", losses)
+        try change.make { try $0.revoke(kid, successor: successor) }
+    }
+}

@@ -1,0 +1,133 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+
+struct Rotate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Do what is due: add the next key in time, erase those that are over.",
+        discussion: """
+            Prints the plan with reasons and does exactly the steps that are due; run again, it does nothing. Fit for \
+            cron. With several keysets --json prints one object per line.
+
+            Exit status: 0 nothing was due or all is done, 75 something is due and blocked, 10 with --dry-run \
+            something is due; anything else: see pushcrypt --help. Of several keysets the gravest counts.
+            """)
+
+    @Argument(help: ArgumentHelp("Keysets; with --all keystores.", valueName: "Keys/NAME"))
+    var paths: [String] = []
+
+    @Flag(name: .customLong("all"), help: "Every keyset in the keystores named, or in Keys.")
+    var isForAll = false
+
+    @Flag(name: .customLong("dry-run"), help: "Say what is due and do nothing; needs no secret.")
+    var isDryRun = false
+
+    @Flag(name: .customLong("now"), help: "Begin the next rotation early: its key is published now.")
+    var beginsNow = false
+
+    @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; with --revoke.")
+    var isEmergency = false
+
+    @Option(help: ArgumentHelp("The compromised key, which is the one that seals.", valueName: "KID"))
+    var revoke: KeyID?
+
+    @Option(help: ArgumentHelp("With --emergency: promote this pending key and make no new one.", valueName: "KID"))
+    var promote: KeyID?
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var clock: ClockOptions
+    @OptionGroup var options: ChangeOptions
+
+    func validate() throws {
+        guard isEmergency == (revoke != nil) else { throw ValidationError("--emergency and --revoke KID go together.") }
+        guard promote == nil || isEmergency else { throw ValidationError("--promote belongs to --emergency.") }
+        guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
+            throw ValidationError("--emergency is about one keyset.")
+        }
+        guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or say --all.") }
+    }
+
+    func run() throws {
+        if let revoke { return try replace(revoke) }
+        let secrets = SecretSource(options.secrets)
+        var outcomes = [Outcome]()
+        for path in try keysets() {
+            do {
+                outcomes.append(try rotate(KeysetChange(path, options, secrets)))
+            } catch {
+                let failure = Failure(error)
+                StandardStreams.complain(failure.message)
+                outcomes.append(.failed(failure.status.rawValue))
+            }
+        }
+        if let status = outcomes.map(\.status).max(by: Outcome.isLess), status != 0 { throw ExitCode(status) }
+    }
+
+    private func rotate(_ change: KeysetChange) throws -> Outcome {
+        let plan = plan(try change.metadata(), change)
+        var report = RotationReport(change.path, plan)
+        if !isDryRun, !plan.due.isEmpty {
+            let made = try change.store { editor in try editor.carryOut(self.plan(editor.metadata, change)) }
+            report = RotationReport(change.path, self.plan(made.metadata, change, isAfter: true), done: made.result)
+        }
+        try report.print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
+        if !report.blocked.isEmpty { return .blocked }
+        return isDryRun && !report.due.isEmpty ? .due : .done
+    }
+
+    private func plan(_ keyset: KeysetMetadata, _ change: KeysetChange, isAfter: Bool = false) -> RotationPlan {
+        RotationPlan(
+            keyset, at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed)
+    }
+
+    private func replace(_ kid: KeyID) throws {
+        let change = try KeysetChange(paths[0], options)
+        let state = try change.metadata().timeline.state(of: kid, at: change.time)
+        guard state == nil || state == .primary else {
+            throw Failure(.dataError, "\(paths[0]): key \(kid) is \(state!), not primary: `keys revoke` withdraws it")
+        }
+        if isDryRun {
+            let losses = try change.losses { try $0.revoke(kid, successor: promote) }
+            try StandardStreams.write("would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined())
+            throw ExitCode(Outcome.due.status)
+        }
+        try Revocation(kid: kid, successor: promote, confirmation: confirmation).run(change)
+    }
+
+    private func keysets() throws -> [String] {
+        guard isForAll else { return paths }
+        let keystores = paths.isEmpty ? ["Keys"] : paths
+        let found = try keystores.flatMap { try Keystore($0).keysets() }
+        guard !found.isEmpty else {
+            throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))")
+        }
+        return found
+    }
+
+    enum Outcome {
+        case done, due, blocked
+        case failed(Int32)
+
+        var status: Int32 {
+            switch self {
+            case .done: 0
+            case .due: 10
+            case .blocked: 75
+            case .failed(let status): status
+            }
+        }
+
+        /// Errors are graver than what is blocked, that than what is due.
+        static func isLess(_ left: Int32, _ right: Int32) -> Bool { gravity(left) < gravity(right) }
+
+        private static func gravity(_ status: Int32) -> Int32 {
+            switch status {
+            case 0: 0
+            case 10: 1
+            case 75: 2
+            default: 3
+            }
+        }
+    }
+}

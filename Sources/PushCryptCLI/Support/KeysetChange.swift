@@ -1,0 +1,119 @@
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+
+/// A change of one keyset, as the commands make it: previewed, agreed to, made, told.
+struct KeysetChange {
+    let path: String
+    let options: ChangeOptions
+    let secrets: SecretSource
+
+    init(_ path: String, _ options: ChangeOptions, _ secrets: SecretSource? = nil) throws {
+        guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
+            throw Failure(.noInput, "\(path.isEmpty ? "the empty name" : path) is not a keyset of a keystore")
+        }
+        self.path = path
+        self.options = options
+        self.secrets = secrets ?? SecretSource(options.secrets)
+    }
+
+    var time: UnixTime { options.timeOptions.time }
+
+    /// The keyset as it is; no secret is needed.
+    func metadata() throws -> KeysetMetadata { try KeySource.metadata(of: path) }
+
+    /// Refuses what a host with a wrong clock must not do.
+    func checkClock(_ clock: ClockOptions) throws {
+        guard !clock.isConfirmed, let objection = ClockGuard(try metadata()).objection(to: time) else { return }
+        throw Failure(.temporary, "\(path): \(objection)")
+    }
+
+    /// What `body` would lose.
+    func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
+        try naming { try KeysetEditor.losses(of: metadata(), at: time, body) }
+    }
+
+    /// Makes the change and says what was done.
+    @discardableResult
+    func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
+        let change = try store(body)
+        try tell(change.events, change.metadata)
+        return change.events
+    }
+
+    /// Makes the change and says nothing but what a crash had left.
+    func store<Result>(_ body: (inout KeysetEditor) throws -> Result) throws -> KeysetStore.Change<Result> {
+        let change = try naming {
+            try KeysetStore(path).change(at: time, by: options.actor, { try secrets.secret(of: path) }, body)
+        }
+        for notice in change.notices { StandardStreams.note(notice) }
+        return change
+    }
+
+    private func tell(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
+        if options.json {
+            let done = events.map { event in
+                Report.Event(what: event.action.rawValue, kid: event.kid?.description, detail: event.detail)
+            }
+            let at = metadata.timeline.effective(time)
+            try StandardStreams.writeJSON(Report(keyset: path, at: "\(at)", done: done))
+        } else {
+            let lines = events.map { event in
+                [event.action.words, event.kid?.description].compactMap(\.self).joined(separator: " ")
+                    + (event.detail.map { ": " + $0 } ?? "") + "\n"
+            }
+            try StandardStreams.write(lines.isEmpty ? "nothing to change\n" : lines.joined())
+        }
+    }
+
+    private struct Report: Encodable {
+        let keyset: String
+        let at: String
+        let done: [Event]
+
+        struct Event: Encodable {
+            let what: String
+            let kid: String?
+            let detail: String?
+        }
+    }
+
+    /// Says which keyset an error is about.
+    private func naming<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as LifecycleError {
+            throw Failure(Failure(error).status, "\(path): \(error.reason)")
+        } catch let error as KeyError {
+            throw Failure(Failure(error).status, "\(path): \(error.reason)")
+        }
+    }
+}
+
+extension AuditEvent.Action {
+    var words: String {
+        switch self {
+        case .policyChanged: "changed the policy"
+        case .protectionChanged: "changed the protection"
+        case .logBegunAnew: "began the audit log anew"
+        default: rawValue
+        }
+    }
+}
+
+/// Asks once for what opens several keysets: a descriptor can't be read twice, and nobody types a passphrase twice.
+final class SecretSource {
+    private let options: SecretOptions
+    private var known: KeysetSecret?
+
+    init(_ options: SecretOptions) {
+        self.options = options
+    }
+
+    func secret(of path: String) throws -> KeysetSecret {
+        if let known { return known }
+        let secret = try options.secret(of: path)
+        known = secret
+        return secret
+    }
+}

@@ -1,0 +1,24 @@
+import PushCryptCore
+package import PushCryptKeyFiles
+
+/// A folder of keysets.
+package struct Keystore: Sendable {
+    package let path: String
+
+    package init(_ path: String) {
+        self.path = KeysetFolder(path).path
+    }
+
+    /// The paths of its keysets, sorted; not of the published demo keys.
+    ///
+    /// - Throws: `KeyStoreError` where the folder can't be read.
+    package func keysets() throws(KeyStoreError) -> [String] {
+        try FileSystem.names(in: path).filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
+            .filter { FileSystem.isFolder($0) && KeysetFolder($0).exists && !Self.isDemo($0) }
+    }
+
+    private static func isDemo(_ path: String) -> Bool {
+        guard let file = try? KeysetFolder(path).file() else { return false }
+        return DemoKeys.covers(file.metadata.timeline.keys.map(\.kid))
+    }
+}
