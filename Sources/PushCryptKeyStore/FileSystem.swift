@@ -122,7 +122,7 @@ package enum FileSystem {
         }
     }
 
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(KeyStoreError) {
+    static func writeAll(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(KeyStoreError) {
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -134,7 +134,7 @@ package enum FileSystem {
         }
     }
 
-    private static func synchronize(_ folder: String) throws(KeyStoreError) {
+    static func synchronize(_ folder: String) throws(KeyStoreError) {
         let path = folder.isEmpty ? "." : folder
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("write", path) }
@@ -142,7 +142,7 @@ package enum FileSystem {
         guard fsync(descriptor) == 0 else { throw failure("write", path) }
     }
 
-    private static func failure(_ verb: String, _ path: String) -> KeyStoreError {
+    static func failure(_ verb: String, _ path: String) -> KeyStoreError {
         let number = errno
         let code: KeyStoreError.Code =
             switch number {

@@ -94,6 +94,17 @@ import Testing
         expectResealError(.malformed) { try Rotation().resealer().reseal(Array(payload.utf8)) }
     }
 
+    /// That isn't said to be the payload's fault.
+    @Test(arguments: FailingBackend.Failure.allCases, Rotation.all)
+    func backend(failure: FailingBackend.Failure, rotation: Rotation) throws {
+        var failing = rotation
+        failing.backend = FailingBackend(base: rotation.backend, failure: failure)
+        let resealer = try failing.resealer()
+        expectResealError(.internalError) {
+            try resealer.reseal(try rotation.seal(), device: rotation.deviceID())
+        }
+    }
+
     private static func outer(kid: String, sealed: String) -> String {
         #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"\#(sealed)"}}"#
     }
