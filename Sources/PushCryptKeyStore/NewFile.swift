@@ -67,8 +67,8 @@ package final class NewFile {
             unsafe unlink(temporaryPath)
             return
         }
-        let isWithoutLinks = [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno)
-        guard isWithoutLinks, !FileSystem.exists(path) else { throw FileSystem.failure("create", path) }
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else { throw FileSystem.failure("create", path) }
+        guard !FileSystem.exists(path) else { throw KeyStoreError(.alreadyExists, "\(path) exists already") }
         guard unsafe rename(temporaryPath, path) == 0 else { throw FileSystem.failure("create", path) }
     }
 }
