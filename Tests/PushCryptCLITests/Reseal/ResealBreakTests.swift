@@ -69,6 +69,7 @@ struct ResealBreakTests {
         #expect(end.reason.hasPrefix("can't write errors.jsonl.part-"))
         let refused = try rotated.refusedLines()
         #expect(!refused.isEmpty)
+        #expect(try rotated.place.read("errors.jsonl").last == UInt8(ascii: "\n"))
         #expect(refused.map(\.line) == Array(Self.refused(lines).prefix(refused.count)))
         #expect(end.next == Self.refused(lines)[refused.count])
         #expect(try !rotated.place.names().contains { $0.hasPrefix("errors.jsonl.part-") })
