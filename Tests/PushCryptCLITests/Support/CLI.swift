@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 
 /// The real binary as a child process.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 /// A folder to work in, with the commands that most tests begin with.

@@ -1,10 +1,10 @@
-import Foundation
+public import Foundation
 
 /// A folder that goes with the value that made it.
-final class TemporaryFolder {
-    let url: URL
+public final class TemporaryFolder {
+    public let url: URL
 
-    init() throws {
+    public init() throws {
         url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appendingPathComponent("pushcrypt-tests-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(
@@ -15,7 +15,7 @@ final class TemporaryFolder {
         try? FileManager.default.removeItem(at: url)
     }
 
-    func file(_ name: String) -> URL {
+    public func file(_ name: String) -> URL {
         url.appendingPathComponent(name, isDirectory: false)
     }
 }
