@@ -19,14 +19,14 @@ extension KeyTimeline {
         endWhatIsOver(at: now, policy)
     }
 
-    /// Files written by hand leave out when a key that seals no more is over.
+    /// Files written by hand leave out when a key that seals no more is over: its overlap counts from now.
     private mutating func endWhatIsOver(at now: UnixTime, _ policy: RotationPolicy) {
         for index in keys.indices {
             let lifecycle = keys[index].lifecycle
             guard lifecycle.destroyedAt == nil, lifecycle.expiresAt == nil,
                 let end = lifecycle.revokedAt ?? lifecycle.retiresAt, end <= now
             else { continue }
-            keys[index].lifecycle.expiresAt = max(end + policy.opensAfterRetiringInSeconds, now)
+            keys[index].lifecycle.expiresAt = now + policy.opensAfterRetiringInSeconds
         }
     }
 

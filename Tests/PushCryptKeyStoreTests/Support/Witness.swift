@@ -92,8 +92,8 @@ struct Witness {
     }
 
     private mutating func sawSealing(_ kid: KeyID, _ keyset: SimulatedKeyset, _ now: UnixTime) {
-        let created = keyset.timeline.key(kid)!.lifecycle.createdAt!
         if lastSealed[kid] == nil, !lastSealed.isEmpty, !mayBeEarly.contains(kid),
+            let created = keyset.timeline.key(kid)!.lifecycle.createdAt,
             now < created + keyset.policy.publishLeadInSeconds
         {
             note("key \(kid) seals and was made at \(created)", now)
