@@ -62,7 +62,7 @@ struct PushCrypt: ParsableCommand {
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Create, list and export keysets.",
-        subcommands: [KeysCreate.self, KeysList.self, KeysExport.self]
+        abstract: "Create, list, export and rehearse keysets, and see which devices hold their keys.",
+        subcommands: [KeysCreate.self, KeysList.self, KeysExport.self, KeysRehearse.self, KeysCoverage.self]
     )
 }
