@@ -25,10 +25,10 @@ struct EvenMoments {
 /// One device of a fleet: when it would fetch, when it's offline, when pushes are sealed for it.
 struct SimulatedDevice {
     /// When it would fetch; those that fall into a time offline don't come about.
-    private(set) var fetches = EvenMoments(phase: 0, interval: 1)
-    private(set) var pushes = EvenMoments(phase: 0, interval: 1)
+    var fetches = EvenMoments(phase: 0, interval: 1)
+    var pushes = EvenMoments(phase: 0, interval: 1)
     /// In order and apart. Offline a device neither fetches nor receives.
-    private(set) var offline = [Range<Int64>]()
+    var offline = [Range<Int64>]()
 
     /// Becomes the device of that number: one value serves for a whole fleet, so that memory stays flat.
     mutating func become(

@@ -81,6 +81,28 @@ struct KeysRehearseTests {
         }
     }
 
+    @Test("the help names every member of --json and every option")
+    func help() throws {
+        let help = try place.run("keys", "rehearse", "--help").text.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        let report = try report(Self.fleet)
+        for (name, value) in report {
+            #expect(help.contains(name), "\(name)")
+            let rows = (value as? [[String: Any]])?.first ?? value as? [String: Any] ?? [:]
+            let members = ["fleet", "policy"].contains(name) ? [] : Array(rows.keys)
+            for member in members { #expect(help.contains(member), "\(member)") }
+        }
+        for option in ["fleet", "refresh-p50", "refresh-p99", "offline", "pushes-per-day", "devices", "seed"] {
+            #expect(help.contains(" --\(option) <"), "\(option)")
+        }
+    }
+
+    @Test("a closed stdout is told", arguments: ["", "--json"])
+    func closedStdout(_ option: String) throws {
+        let command = "\"$PUSHCRYPT\" keys rehearse Keys/app \(Self.fleet.joined(separator: " ")) \(option)"
+        expectRefusal(try place.shell("\(command) >&-"), 74, saying: "can't write to stdout")
+    }
+
     @Test("the fleet may be a file, and options go before it")
     func file() throws {
         let fleet =
