@@ -64,7 +64,8 @@ struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make, look at and change keysets.",
         subcommands: [
-            KeysCreate.self, KeysList.self, KeysExport.self, KeysAdd.self, KeysPromote.self, KeysRetire.self,
+            KeysCreate.self, KeysList.self, KeysShow.self, KeysExport.self, KeysAdd.self, KeysPromote.self,
+            KeysRetire.self,
             KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysPolicy.self, KeysPasswd.self,
         ]
     )
