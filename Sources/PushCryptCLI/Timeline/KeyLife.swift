@@ -7,7 +7,8 @@ struct KeyLife {
     let lifecycle: KeyLifecycle
     let traits: KeysetMetadata.Traits?
     let state: KeyState
-    /// Past and to come, as far as the times say.
+    /// Past and to come, as far as the times say. Of a key that nobody knows the age of, without what was before it
+    /// began to seal.
     let phases: [KeyPhase]
     let now: UnixTime
 
@@ -16,11 +17,15 @@ struct KeyLife {
         lifecycle = key.lifecycle
         traits = metadata.traits[key.kid]
         state = metadata.timeline.state(of: key.kid, at: time) ?? .pending
-        self.phases = phases
-        now = metadata.timeline.effective(time)
+        let now = metadata.timeline.effective(time)
+        self.phases = phases.filter { $0.start != nil || $0.contains(now) }
+        self.now = now
     }
 
     var seals: Bool { state == .primary }
+
+    func seals(at time: UnixTime) -> Bool { phases.contains { $0.state == .primary && $0.contains(time) } }
+
     var opens: Bool { state.opens }
 
     var ageInSeconds: Int64? { lifecycle.createdAt.map { max(now.seconds - $0.seconds, 0) } }

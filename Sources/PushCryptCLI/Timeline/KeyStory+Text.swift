@@ -27,8 +27,13 @@ extension KeyStory {
             ("expires", lifecycle.expiresAt), ("revoked", lifecycle.revokedAt), ("destroyed", lifecycle.destroyedAt),
         ]
         return moments.flatMap { name, time in
-            page.row(name, time.map { "\($0)  \(TimeDistance.words($0, from: view.now))" } ?? "-")
+            page.row(name, time.map(far) ?? "-")
         }
+    }
+
+    /// A key that came without times always was.
+    private func far(_ time: UnixTime) -> String {
+        time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.words(time, from: view.now))"
     }
 
     private func doing(_ page: Page) -> [String] {
@@ -40,7 +45,7 @@ extension KeyStory {
     private func origin(_ page: Page) -> [String] {
         var lines = [String]()
         if let flaw { lines += page.row("", "The log can't be relied on: \(flaw).", .style(.bad)) }
-        guard let history else { return lines + page.row("", "No audit log tells.") }
+        guard let history else { return lines + page.row("", "There is no audit log.") }
         if history.isEmpty { lines += page.row("", "The audit log says nothing of it.") }
         for entry in history {
             let told = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")

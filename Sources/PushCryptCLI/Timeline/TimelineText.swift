@@ -75,8 +75,11 @@ struct TimelineText {
             let (first, last) = (window.start.map(column) ?? 0, window.end.map(column) ?? width - 1)
             for column in min(first, last)...last { lane.put("─", ink, at: column) }
         }
-        for end in windows.compactMap(\.end) where axis.contains(end) { lane.put("┤", ink, at: column(end)) }
-        for start in windows.compactMap(\.start) where axis.contains(start) { lane.put("├", ink, at: column(start)) }
+        let starts = Set(windows.compactMap(\.start).filter(axis.contains).map(column))
+        let ends = Set(windows.compactMap(\.end).filter(axis.contains).map(column))
+        for column in starts.union(ends) {
+            lane.put(!starts.contains(column) ? "┤" : ends.contains(column) ? "┼" : "├", ink, at: column)
+        }
         let isCrossed = windows.contains { $0.contains(view.now) }
         lane.put(isCrossed ? "┼" : "│", .style(.heading), at: column(view.now))
         return lane

@@ -17,7 +17,7 @@ enum Lives {
         ("expiresAt", "2026-03-10"),
     ])
     static let revoked = members([
-        ("createdAt", "2025-10-01"), ("activatesAt", "2025-10-02"), ("revokedAt", "2025-10-20"),
+        ("createdAt", "2025-10-20"), ("activatesAt", "2025-12-20"), ("revokedAt", "2025-11-15"),
         ("expiresAt", "2026-04-01"),
     ])
     static let primary = members([

@@ -11,10 +11,10 @@ extension Workplace {
         var (keys, members, kids) = ([String](), [String](), [String]())
         for (index, lifecycle) in lifecycles.enumerated() {
             let isTombstone = lifecycle.contains("destroyedAt")
-            let kid = isTombstone ? Self.tombstone(index) : try create("\(path).keys/\(index)", "shared")
-            if !isTombstone { keys.append(try privateJWK("\(path).keys/\(index)")) }
-            members.append(#""\#(kid)": {\#(lifecycle.isEmpty ? "" : lifecycle + ", ")"suite": "shared"}"#)
-            kids.append(kid)
+            let key = isTombstone ? (kid: Self.tombstone(index), jwk: "") : try Self.stock.get()[keys.count]
+            if !isTombstone { keys.append(key.jwk) }
+            members.append(#""\#(key.kid)": {\#(lifecycle.isEmpty ? "" : lifecycle + ", ")"suite": "shared"}"#)
+            kids.append(key.kid)
         }
         let policy = policy.map { #""policy": \#($0), "# } ?? ""
         let text = """
@@ -27,17 +27,24 @@ extension Workplace {
         return kids
     }
 
-    /// The text with the kids by their places: `key-number-0`, as long as a kid.
+    /// The text with the kids by their places: `key number0`, as long as a kid.
     static func named(_ text: String, _ kids: [String]) -> String {
         kids.enumerated().reduce(text) { text, kid in
-            text.replacing(kid.element, with: "key number " .prefix(11 - String(kid.offset).count) + String(kid.offset))
+            text.replacing(kid.element, with: "key number ".prefix(11 - String(kid.offset).count) + String(kid.offset))
         }
     }
 
-    private static func tombstone(_ index: Int) -> String { "tombstone" + String(UnicodeScalar(UInt8(65 + index))) + "A" }
+    private static func tombstone(_ index: Int) -> String {
+        "tombstone" + String(UnicodeScalar(UInt8(65 + index))) + "A"
+    }
 
-    private func privateJWK(_ path: String) throws -> String {
-        let text = String(decoding: try read(path + "/keyset.json"), as: UTF8.self)
-        return String(try #require(text.firstMatch(of: /\{"kty".*\}/)?.0))
+    /// Shared keys, made once: what they are doesn't matter.
+    private static let stock = Result {
+        let place = try Workplace()
+        return try (0..<12).map { index in
+            let kid = try place.create("Keys/\(index)", "shared")
+            let text = String(decoding: try place.read("Keys/\(index)/keyset.json"), as: UTF8.self)
+            return (kid: kid, jwk: String(try #require(text.firstMatch(of: /\{"kty".*\}/)?.0)))
+        }
     }
 }

@@ -18,15 +18,21 @@ struct KeysList: ParsableCommand {
     @Flag(help: "An array of objects, for machines.")
     var json = false
 
+    @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {
         let time = timeOptions.time
         let terminal = TerminalText(isColourful: StandardStreams.isColourful)
         if FileSystem.isFolder(path), !KeysetFolder(path).exists {
-            return try KeystoreList(path, at: time).print(asJSON: json, terminal, width: StandardStreams.columns)
+            let list = try KeystoreList(path, at: time)
+            guard picture.file == nil else {
+                throw Failure(.usage, "--picture draws one keyset; \(path) is a keystore of \(list.count)")
+            }
+            return try list.print(asJSON: json, terminal, width: StandardStreams.columns)
         }
         let view = try KeysetView(path, at: time)
+        if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
         if json {
             try StandardStreams.writeJSON(view.rows)
         } else {
