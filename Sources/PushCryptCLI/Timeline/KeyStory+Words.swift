@@ -96,6 +96,9 @@ extension KeyStory {
             let takesOver = heir.map { ": key \($0.kid) takes over" } ?? ""
             return "It \(next.state.verb) at \(at(next.at))\(takesOver)."
         }
+        if let heir = view.lives.first(where: \.waitsForPromotion) {
+            return "It goes on until key \(heir.kid) is promoted."
+        }
         let step = planned { if case .add = $0.action { true } else { false } }
         guard let step else { return "Nothing: its times name no end." }
         let words = step.dueAt > view.now ? "is added at \(at(step.dueAt))" : "is due since \(at(step.dueAt))"

@@ -43,8 +43,9 @@ struct KeysetText {
             let reason = step.blockedBy ?? ""
             return told("Blocked", .bad, "\(step.action.words), since \(step.dueAt) (\(distance(step))): \(reason)")
         }
-        return lines
-            + (plan.next.map { told("Next", .heading, "\($0.dueAt) \($0.action.words) (\(distance($0)))") } ?? [])
+        guard let next = plan.next else { return lines }
+        let objection = next.blockedBy.map { ", but blocked: \($0)" } ?? ""
+        return lines + told("Next", .heading, "\(next.dueAt) \(next.action.words) (\(distance(next)))\(objection)")
     }
 
     private func distance(_ step: RotationPlan.Step) -> String { TimeDistance.words(step.dueAt, from: view.now) }

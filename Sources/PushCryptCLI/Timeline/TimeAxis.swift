@@ -29,7 +29,7 @@ struct TimeAxis {
 
     /// Of a key that always was, the beginning tells nothing.
     private static func moments(_ lives: [KeyLife]) -> [UnixTime] {
-        lives.flatMap(\.lifecycle.moments).filter { $0 > UnixTime(0) }
+        lives.flatMap(\.lifecycle.knownTimes).filter { $0 > UnixTime(0) }
     }
 
     private static func horizonInSeconds(_ policy: RotationPolicy?) -> Int64 {

@@ -25,7 +25,7 @@ extension KeyTimeline {
     /// A function of the lives alone, whenever the keyset was written. The past is told as it was then: a key that is
     /// destroyed by now was something else before.
     package func phases() -> [[KeyPhase]] {
-        let moments = Set(keys.flatMap(\.lifecycle.moments)).sorted()
+        let moments = Set(keys.flatMap(\.lifecycle.knownTimes)).sorted()
         var phases = [[KeyPhase]](repeating: [], count: keys.count)
         for (start, end) in zip([nil] + moments, moments + [nil]) {
             let then = start ?? UnixTime(.min)
@@ -42,7 +42,7 @@ extension KeyTimeline {
 }
 
 extension KeyLifecycle {
-    package var moments: [UnixTime] {
+    package var knownTimes: [UnixTime] {
         [createdAt, activatesAt, retiresAt, expiresAt, revokedAt, destroyedAt].compactMap(\.self)
     }
 
