@@ -94,6 +94,21 @@ enum StandardStreams {
         unsafe isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
     }
 
+    /// The characters of a line: what COLUMNS says, else the terminal, else 100. Never less than 60, for which there is
+    /// nothing to draw in, nor more than 200.
+    static var columns: Int {
+        let named = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) } ?? 0
+        let known = named > 0 ? named : terminalColumns
+        return known > 0 ? min(max(known, 60), 200) : 100
+    }
+
+    /// 0 where stdout is no terminal, or one that doesn't know.
+    private static var terminalColumns: Int {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return 0 }
+        return Int(size.ws_col)
+    }
+
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var written = 0
         while written < bytes.count {

@@ -9,6 +9,7 @@ struct TerminalText {
         case faint = "2"
         case good = "32"
         case bad = "31"
+        case due = "1;33"
         case placeholder = "33"
         case envelope = "34"
         case ciphertext = "35"
