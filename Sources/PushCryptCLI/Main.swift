@@ -66,6 +66,7 @@ struct Keys: ParsableCommand {
         subcommands: [
             KeysCreate.self, KeysList.self, KeysExport.self, KeysAdd.self, KeysPromote.self, KeysRetire.self,
             KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysPolicy.self, KeysPasswd.self,
+            KeysVerify.self, KeysLog.self, KeysDoctor.self,
         ]
     )
 }

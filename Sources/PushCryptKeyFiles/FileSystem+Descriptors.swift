@@ -35,7 +35,7 @@ extension FileSystem {
         Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
     }
 
-    private static func status(ofDescriptor descriptor: Int32, _ path: String) throws(KeyStoreError) -> stat {
+    static func status(ofDescriptor descriptor: Int32, _ path: String) throws(KeyStoreError) -> stat {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("read", path) }
         return status
@@ -73,10 +73,13 @@ extension FileSystem {
         }
     }
 
+    package static let randomNameCharacterCount = 12
+
     /// A part of a file name that nobody foresees.
     package static func randomName() throws(KeyStoreError) -> String {
         do {
-            return Base64URL.encode(try DefaultBackend.shared.randomBytes(count: 9))
+            return Base64URL.encode(
+                try DefaultBackend.shared.randomBytes(count: randomNameCharacterCount * 3 / 4))
         } catch {
             throw KeyStoreError(.inputOutput, "no random name for a temporary file: \(error)")
         }

@@ -1,4 +1,4 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptPrimitives
 
 /// `keyset.json` as it lies on disk, read but not unlocked.
@@ -45,6 +45,9 @@ package struct KeysetFile: Sendable {
         }
         self.path = path
     }
+
+    /// The whole text, private keys that lie in clear included.
+    package var root: JSONValue { text.root }
 
     /// With the keys.
     ///
@@ -104,7 +107,7 @@ package struct KeysetFile: Sendable {
         }
     }
 
-    static let digestName = "digest"
+    package static let digestName = "digest"
 
     static func digest(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
         let covered = Array(bytes)

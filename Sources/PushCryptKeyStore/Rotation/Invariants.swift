@@ -17,7 +17,7 @@ package enum Invariants {
         if !loses { try requireOverlap(new, old, at: now) }
     }
 
-    private static func broken(_ reason: String) -> LifecycleError {
+    static func broken(_ reason: String) -> LifecycleError {
         LifecycleError(.invariantBroken, reason)
     }
 
