@@ -44,6 +44,9 @@ struct HelpTests {
             (["keys", "create"], ["--kind", "--suite", "--psk", "--insecure-plaintext", "--at"]),
             (["keys", "list"], ["--json"]),
             (["keys", "export"], ["--registration", "--device"]),
+            (["keys", "verify"], ["--json", "--at", "--passphrase-file", "--wrap-command"]),
+            (["keys", "log"], ["--verify", "--json", "--begin-anew", "--reason", "--yes", "--at"]),
+            (["keys", "doctor"], ["--json", "--at"]),
         ])
     func options(_ command: [String], _ options: [String]) throws {
         let text = try CLI.run(command + ["--help"]).text

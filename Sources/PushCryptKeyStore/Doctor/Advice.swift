@@ -10,7 +10,7 @@ extension Verification {
     }
 
     static func beginAnew(_ snapshot: KeysetSnapshot) -> String {
-        "find out why, then: pushcrypt keys log \(ShellWord.quoted(snapshot.path)) --begin-anew --reason WHY"
+        "pushcrypt keys log \(ShellWord.quoted(snapshot.path)) --begin-anew --reason WHY  # when you know why"
     }
 }
 
@@ -31,7 +31,8 @@ extension PublicCondition {
         case .foreign(let flaw):
             let file = ShellWord.quoted(snapshot.path + "/" + name)
             return (
-                "\(name) is not what the keyset gives: \(flaw)", "look who changed it, then: rm \(file) && \(verify)"
+                "\(name) is not what the keyset gives: \(flaw)",
+                "rm \(file) && \(verify)  # when you know who changed it"
             )
         case .unneeded, .whole, .plausible: return ("\(self)", "")
         }

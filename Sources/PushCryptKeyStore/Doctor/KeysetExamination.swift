@@ -118,7 +118,7 @@ package struct KeysetExamination {
     }
 
     private mutating func examinePublic(_ metadata: KeysetMetadata) {
-        guard !snapshot.isDemo, let published = try? snapshot.published.get() else { return }
+        guard !snapshot.isDemo, case .success(let published) = snapshot.published else { return }
         let records = (try? snapshot.keyset.get()).flatMap { try? $0.unlocked(KeysetFolder.noSecret).records }
         let condition = PublicCondition(published, metadata, records)
         let (message, advice) = condition.words(snapshot)

@@ -35,8 +35,8 @@ package struct Verification: Sendable {
 
     package private(set) var checks: [Check] = []
     /// Whether an interrupted change left something that can be finished or discarded.
-    package private(set) var isUnfinished = false
-    private let snapshot: KeysetSnapshot
+    package internal(set) var isUnfinished = false
+    let snapshot: KeysetSnapshot
 
     package var findings: [Check] { checks.filter { $0.outcome == .bad } }
 
@@ -56,7 +56,7 @@ package struct Verification: Sendable {
         checkLeftovers()
     }
 
-    private mutating func add(
+    mutating func add(
         _ check: String, _ outcome: Check.Outcome, _ message: String, advice: String? = nil
     ) {
         checks.append(Check(check: check, outcome: outcome, message: message, advice: advice))
@@ -74,99 +74,6 @@ package struct Verification: Sendable {
             add("metadata", .bad, "\(KeysetFolder.keysetName): \(error)", advice: Self.restore)
         }
         return nil
-    }
-
-    /// - Returns: nil for a link or the like in place of a file, which is a finding.
-    private mutating func readable<Content>(_ content: Result<Content, any Error>, _ check: String) throws -> Content? {
-        do {
-            return try content.get()
-        } catch let error as KeyStoreError where error.code == .notAKeyset {
-            add(check, .bad, error.reason, advice: "look who put it there, and put the file back")
-            return nil
-        }
-    }
-
-    private mutating func checkDigest(_ file: KeysetFile) {
-        guard file.root[KeysetFile.digestName] == nil else {
-            return add("digest", .ok, "\(KeysetFolder.keysetName) is what was written")
-        }
-        add(
-            "digest", .unchecked,
-            "\(KeysetFolder.keysetName) has no digest: it was made or edited by hand; the next change adds one")
-    }
-
-    private mutating func checkLives(_ metadata: KeysetMetadata, at time: UnixTime) {
-        do throws(LifecycleError) {
-            try Invariants.check(standing: metadata.timeline, at: time)
-            let kid = metadata.timeline.primary(at: time).map { "key \($0.kid)" } ?? "a key"
-            add("lives", .ok, "\(kid) seals, and one will at every later moment")
-        } catch {
-            add("lives", .bad, error.reason, advice: Self.restore)
-        }
-    }
-
-    /// - Returns: the keyset with its keys; nil without the secret.
-    private mutating func checkKeys(_ file: KeysetFile, _ secret: KeysetSecret?) throws -> StoredKeyset? {
-        guard file.protection == .plaintext || secret != nil else {
-            add(
-                "keys", .unchecked, "the private keys are encrypted (\(file.protection.name))",
-                advice: Self.sayTheSecret)
-            return nil
-        }
-        do {
-            let stored = try file.unlocked { try secret ?? KeysetFolder.noSecret() }
-            add("keys", .ok, "every private key is there and fits its public key and its id")
-            return stored
-        } catch let error as KeyStoreError where error.code != .damaged {
-            throw error
-        } catch {
-            add("keys", .bad, "\(error)", advice: Self.restore)
-            return nil
-        }
-    }
-
-    private mutating func checkLog(_ log: AuditLog, _ head: AuditHead) {
-        switch log.condition(head) {
-        case .whole where log.lines.isEmpty:
-            add("log", .ok, "there is no audit log yet; the first change begins it")
-        case .whole:
-            let lines = "\(log.lines.count) line\(log.lines.count == 1 ? "" : "s")"
-            add("log", .ok, "\(lines) of the audit log, each following from the one before, to the keyset's own head")
-        case .interrupted(let missing):
-            isUnfinished = true
-            let lines = "\(missing.count) line\(missing.count == 1 ? "" : "s")"
-            add("log", .bad, "an interrupted change kept \(lines) from the audit log", advice: Self.verify(snapshot))
-        case .broken(let flaw):
-            add("log", .bad, flaw, advice: Self.beginAnew(snapshot))
-        }
-    }
-
-    private mutating func checkPublic(_ published: [UInt8]?, _ metadata: KeysetMetadata, _ stored: StoredKeyset?) {
-        let name = KeysetFolder.publicName
-        guard !snapshot.isDemo else { return add("public", .ok, "the demo keys are published as they are") }
-        let condition = PublicCondition(published, metadata, stored?.records)
-        isUnfinished = isUnfinished || condition.isUnfinished
-        switch condition {
-        case .unneeded: add("public", .ok, "shared keys have nothing public")
-        case .whole: add("public", .ok, "\(name) is what the keyset gives")
-        case .plausible:
-            add(
-                "public", .unchecked, "\(name) fits the keyset, as far as that shows without the private keys",
-                advice: Self.sayTheSecret)
-        default:
-            let (message, advice) = condition.words(snapshot)
-            let needsSecret = condition.isUnfinished && stored == nil
-            add("public", .bad, message, advice: needsSecret ? Self.sayTheSecret : advice)
-        }
-    }
-
-    private mutating func checkLeftovers() {
-        let names = snapshot.leftovers
-        guard !names.isEmpty else { return add("leftovers", .ok, "no interrupted change left anything") }
-        isUnfinished = true
-        add(
-            "leftovers", .bad, "an interrupted change left \(names.joined(separator: ", "))",
-            advice: Self.verify(snapshot))
     }
 
     /// Puts what `KeysetStore.finish` did in front.
