@@ -56,7 +56,9 @@ struct PushCrypt: ParsableCommand {
             Begin with: pushcrypt demo
             """,
         version: "0.1.0",
-        subcommands: [Demo.self, Seal.self, Open.self, Inspect.self, Keys.self, Rotate.self]
+        subcommands: [
+            Demo.self, Seal.self, Open.self, Inspect.self, Reseal.self, Keys.self, Rotate.self,
+        ]
     )
 }
 

@@ -96,6 +96,11 @@ package enum FileSystem {
     package static func publishFolder(_ temporary: String, as path: String) throws(KeyStoreError) {
         guard !exists(path) else { throw KeyStoreError(.alreadyExists, "\(path) exists already") }
         guard unsafe rename(temporary, path) == 0 else { throw failure("create", path) }
+        try synchronizeFolder(of: path)
+    }
+
+    /// Makes the name of a file or folder last.
+    static func synchronizeFolder(of path: String) throws(KeyStoreError) {
         try Folder(parent(of: path).isEmpty ? "." : parent(of: path) + "/.").synchronize()
     }
 

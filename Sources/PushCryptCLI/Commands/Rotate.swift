@@ -35,7 +35,7 @@ struct Rotate: ParsableCommand {
     @Option(help: ArgumentHelp("With --emergency: promote this pending key and make no new one.", valueName: "KID"))
     var promote: KeyID?
 
-    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
 
@@ -92,7 +92,7 @@ struct Rotate: ParsableCommand {
             try StandardStreams.write("would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined())
             throw ExitCode(Outcome.due.status)
         }
-        try Revocation(kid: kid, successor: promote, confirmation: confirmation).run(change)
+        try Revocation(kid: kid, successor: promote, confirm: agreement.confirm).run(change)
     }
 
     private func keysets() throws -> [String] {

@@ -34,18 +34,28 @@ struct ChangeOptions: ParsableArguments {
 
 /// What a command takes that can lose something.
 struct ConfirmationOptions: ParsableArguments {
+    @OptionGroup var agreement: AgreementOptions
+
+    @Flag(help: "Do it, without a question, although it loses something; what, is said.")
+    var force = false
+
+    func confirm(_ what: String, _ losses: [String]) throws {
+        var agreement = agreement
+        if force { agreement.isAgreed = true }
+        try agreement.confirm(what, losses)
+    }
+}
+
+struct AgreementOptions: ParsableArguments {
     @Flag(name: .customLong("yes"), help: "Don't ask.")
     var isAgreed = false
-
-    @Flag(help: "Do it although it loses something; what, is said.")
-    var force = false
 
     /// Names what will be lost and asks, where nobody has agreed yet.
     func confirm(_ what: String, _ losses: [String]) throws {
         let words = ([what] + losses).joined(separator: "\n  - ")
         guard !isAgreed else { return StandardStreams.note(words) }
         guard let terminal = Terminal(), StandardStreams.isInteractive else {
-            throw Failure(.usage, "\(([what] + losses).joined(separator: "; ")); say --yes to do it")
+            throw Failure(.usage, "\(what) \(losses.joined(separator: "; ")); say --yes to do it")
         }
         guard try terminal.agrees(TerminalText.harmless(lines: words) + "\n") else {
             throw Failure(.usage, "not agreed; nothing was changed")

@@ -10,9 +10,7 @@ struct KeysPrune: ParsableCommand {
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
     var path: String
 
-    @Flag(name: .customLong("yes"), help: "Don't ask.")
-    var isAgreed = false
-
+    @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
 
@@ -24,9 +22,7 @@ struct KeysPrune: ParsableCommand {
             return
         }
         try change.checkClock(clock)
-        var confirmation = ConfirmationOptions()
-        (confirmation.isAgreed, confirmation.force) = (isAgreed, false)
-        try confirmation.confirm("erasing for good:", kids.map { "key \($0), which opens nothing any more" })
+        try agreement.confirm("erasing for good:", kids.map { "key \($0), which opens nothing any more" })
         try change.make { editor in
             for kid in Self.prunable(editor.metadata, at: editor.now) { try editor.destroy(kid, force: false) }
         }

@@ -23,7 +23,7 @@ struct KeysRevoke: ParsableCommand {
     @OptionGroup var options: ChangeOptions
 
     func run() throws {
-        try Revocation(kid: key.kid, successor: promote, confirmation: confirmation)
+        try Revocation(kid: key.kid, successor: promote, confirm: confirmation.confirm)
             .run(KeysetChange(path, options))
     }
 }
@@ -32,11 +32,11 @@ struct KeysRevoke: ParsableCommand {
 struct Revocation {
     let kid: KeyID
     let successor: KeyID?
-    let confirmation: ConfirmationOptions
+    let confirm: (String, [String]) throws -> Void
 
     func run(_ change: KeysetChange) throws {
         let losses = try change.losses { try $0.revoke(kid, successor: successor) }
-        try confirmation.confirm("revoking key \(kid) at \(change.path):", losses)
+        try confirm("revoking key \(kid) of \(change.path):", losses)
         try change.make { try $0.revoke(kid, successor: successor) }
     }
 }

@@ -1,0 +1,73 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The lines of stdin, one at a time and in constant memory. A last line without newline counts; the newline itself is
+/// no part of a line.
+struct LineReader {
+    enum Line {
+        case complete([UInt8])
+        /// More bytes than the limit: the first of them. ``rest()`` reads the others.
+        case tooLong([UInt8])
+    }
+
+    private let limitInBytes: Int
+    private var chunk = [UInt8](repeating: 0, count: 65_536)
+    private var unread = 0..<0
+    /// Whether the newline of the line that was begun last is still to come.
+    private var isInsideLine = false
+
+    init(limitInBytes: Int) {
+        self.limitInBytes = limitInBytes
+    }
+
+    /// - Returns: nil behind the last line.
+    mutating func next() throws(Failure) -> Line? {
+        while try rest() != nil {}
+        guard try fill() else { return nil }
+        isInsideLine = true
+        var line = [UInt8]()
+        while let piece = try rest() {
+            line += piece
+            if line.count > limitInBytes { return .tooLong(line) }
+        }
+        return .complete(line)
+    }
+
+    /// The next piece of the line that was begun; nil at its end.
+    mutating func rest() throws(Failure) -> ArraySlice<UInt8>? {
+        guard isInsideLine else { return nil }
+        guard try fill() else {
+            isInsideLine = false
+            return nil
+        }
+        let bytes = chunk[unread]
+        guard let newline = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
+            unread = unread.upperBound..<unread.upperBound
+            return bytes
+        }
+        unread = newline + 1..<unread.upperBound
+        isInsideLine = false
+        return bytes[..<newline]
+    }
+
+    /// - Returns: whether there is anything unread; not at the end of stdin.
+    private mutating func fill() throws(Failure) -> Bool {
+        while unread.isEmpty {
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Failure(.noInput, "can't read stdin: \(unsafe String(cString: strerror(errno)))")
+            }
+            guard count > 0 else { return false }
+            unread = 0..<count
+        }
+        return true
+    }
+}

@@ -1,0 +1,60 @@
+import PushCryptCore
+import PushCryptSender
+
+/// Takes stdin line by line to stdout or to the errors file. A line counts when all of it has been written.
+struct ResealRun {
+    /// Many times what a payload takes: room for the queue's own members.
+    static let lineLimitInBytes = 1 << 20
+
+    private let resealer: Resealer
+    private var reader = LineReader(limitInBytes: lineLimitInBytes)
+    private(set) var refused: RefusedLines
+    private var changedCount = 0
+    private var unchangedCount = 0
+
+    init(_ resealer: Resealer, errorsTo path: String) throws {
+        self.resealer = resealer
+        refused = try RefusedLines(path)
+    }
+
+    /// - Throws: what stdin, stdout or the errors file throws; what any line has, is no error here.
+    mutating func takeAllLines() throws {
+        while let line = try reader.next() {
+            switch line {
+            case .complete(let bytes): try take(bytes)
+            case .tooLong(let start):
+                try refused.addLong(
+                    start, number: doneCount + 1, .lineTooLong(limitInBytes: Self.lineLimitInBytes),
+                    restFrom: &reader)
+            }
+        }
+    }
+
+    var words: String {
+        "\(changedCount) resealed, \(unchangedCount) unchanged, \(refused.count) in \(refused.path)"
+    }
+
+    /// Lines of stdin that are on stdout or in the errors file.
+    var doneCount: Int { changedCount + unchangedCount + refused.count }
+
+    private mutating func take(_ line: [UInt8]) throws {
+        let (resealed, isChanged): ([UInt8], Bool)
+        do throws(QueuedPush.Refusal) {
+            (resealed, isChanged) = try reseal(line)
+        } catch {
+            return try refused.add(line, number: doneCount + 1, error)
+        }
+        try StandardStreams.write(resealed + [UInt8(ascii: "\n")])
+        if isChanged { changedCount += 1 } else { unchangedCount += 1 }
+    }
+
+    private func reseal(_ line: [UInt8]) throws(QueuedPush.Refusal) -> (line: [UInt8], isChanged: Bool) {
+        let queued = try QueuedPush(line: line)
+        do throws(ResealError) {
+            let push = try resealer.reseal(queued.payload, device: queued.device)
+            return (push.isChanged ? queued.replacingPayload(push.payload) : line, push.isChanged)
+        } catch {
+            throw QueuedPush.Refusal(error)
+        }
+    }
+}

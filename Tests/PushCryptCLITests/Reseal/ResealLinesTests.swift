@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@Suite("reseal")
+struct ResealLinesTests {
+    @Test("takes all kinds of lines in order")
+    func mixed() throws {
+        let rotated = try RotatedPlace()
+        let kinds: [(key: String, device: String?, sender: String?)] = [
+            ("old", nil, nil), ("old", "phone", nil), ("old", nil, "old-sender"), ("old", "phone", "old-sender"),
+            ("old", "tablet", "new-sender"), ("new", "phone", "old-sender"), ("new", nil, nil),
+            ("new", "tablet", "new-sender"),
+        ]
+        let lines = try kinds.enumerated().map { index, kind in
+            let payload = try rotated.payload("body \(index)", to: kind.key, device: kind.device, by: kind.sender)
+            let device = kind.device.map { #""device" : "\#($0)", "# } ?? ""
+            return #" { "n":1.50e0, \#(device)"payload" : \#(payload), "x":{"payload":[]} } "#
+        }
+        let output = try rotated.reseal(lines, "--sign-with", "senders.json")
+        #expect(output.exit == 0, "\(output)")
+        #expect(output.stderr == "pushcrypt: 8 lines: 6 resealed, 2 unchanged, 0 in errors.jsonl\n")
+        let resealed = output.text.linesWithNewline
+        #expect(resealed.map(\.masked) == lines.map(\.masked))
+        #expect(resealed.map(\.utf8.count) == lines.map(\.utf8.count))
+        #expect(zip(resealed, lines).map { $0 == $1 } == [false, false, false, false, false, false, true, true])
+        for (index, kind) in kinds.enumerated() {
+            #expect(try rotated.opened(resealed[index], by: kind.sender.map { _ in "new-sender" }) == "body \(index)")
+        }
+        #expect(try rotated.place.read("errors.jsonl").isEmpty)
+        #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
+    }
+
+    @Test("keeps the order of many lines")
+    func order() throws {
+        let rotated = try RotatedPlace()
+        let payloads = try ["old", "new"].map { try rotated.payload("x", to: $0) }
+        let lines = (0..<1_000).map { index in
+            let line = "{\"n\":\(index),\"payload\":\(payloads[index % 2])}"
+            return index % 5 == 4 ? String(line.dropLast()) : line
+        }
+        let output = try rotated.reseal(lines)
+        #expect(output.exit == 65, "\(output)")
+        #expect(output.stderr == "pushcrypt: 1000 lines: 400 resealed, 400 unchanged, 200 in errors.jsonl\n")
+        let whole = lines.enumerated().filter { $0.offset % 5 != 4 }.map(\.element)
+        #expect(output.text.linesWithNewline.map(\.masked) == whole.map(\.masked))
+        let refused = try rotated.refusedLines()
+        #expect(refused.map(\.line) == (1...200).map { $0 * 5 })
+        #expect(refused.compactMap(\.input) == stride(from: 4, to: 1_000, by: 5).map { lines[$0] })
+    }
+
+    @Test("works with keysets of a keystore")
+    func keystore() throws {
+        let rotated = try RotatedPlace()
+        for (name, file) in [("app", "keys.json"), ("backend", "senders.json")] {
+            try rotated.place.makeFolder("Keys/\(name)")
+            try rotated.place.write(try rotated.place.read(file), to: "Keys/\(name)/keyset.json")
+        }
+        let line = #"{"payload":\#(try rotated.payload("x", by: "old-sender"))}"#
+        let output = try rotated.reseal(Data(line.utf8), keys: "Keys/app", "--sign-with", "Keys/backend")
+        #expect(output.exit == 0, "\(output)")
+        #expect(try rotated.opened(output.line, by: "new-sender") == "x")
+    }
+
+    @Test("opens with a revoked key: that is what must be sealed again")
+    func revoked() throws {
+        let rotated = try RotatedPlace()
+        let line = #"{"payload":\#(try rotated.payload("x"))}"#
+        let set = Payload.replacing("retiresAt", with: "revokedAt", in: try rotated.place.read("keys.json"))
+        try rotated.place.write(set, to: "keys.json")
+        let output = try rotated.reseal([line])
+        #expect(output.exit == 0, "\(output)")
+        #expect(output.stderr == "pushcrypt: 1 line: 1 resealed, 0 unchanged, 0 in errors.jsonl\n")
+        #expect(try rotated.opened(output.line) == "x")
+    }
+
+    @Test("takes lines as they end", arguments: ["\n", "\r\n", ""])
+    func ends(_ end: String) throws {
+        let rotated = try RotatedPlace()
+        let line = #"{"payload":\#(try rotated.payload("x"))}"#
+        let output = try rotated.reseal(Data((line + "\n" + line + end).utf8))
+        #expect(output.exit == 0, "\(output)")
+        #expect(output.text.masked == "\(line)\n\(line)\(end)".masked + (end.isEmpty ? "\n" : ""))
+    }
+
+    @Test("of nothing writes nothing but an empty errors file", arguments: ["</dev/null", "<&-"])
+    func nothing(_ stdin: String) throws {
+        let rotated = try RotatedPlace()
+        let output = try rotated.place.shell("\(RotatedPlace.script) keys.json \(stdin)")
+        #expect(output.exit == 0, "\(output)")
+        #expect(output.stderr == "pushcrypt: 0 lines: 0 resealed, 0 unchanged, 0 in errors.jsonl\n")
+        #expect(output.stdout.isEmpty)
+        #expect(try rotated.place.read("errors.jsonl").isEmpty)
+        #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
+    }
+
+    @Test("shows nothing of what was sealed, nor any key")
+    func secrecy() throws {
+        let rotated = try RotatedPlace()
+        let whole = try rotated.payload("top secret", by: "old-sender")
+        let tampered = String(decoding: try Payload.tampered(Data(whole.utf8)), as: UTF8.self)
+        let lines = [whole, tampered, String(whole.dropLast())].map { #"{"payload":\#($0)}"# }
+        let late = ["--at", "2027-03-01T09:00:00Z"]
+        let outputs = [
+            try rotated.reseal(lines, "--sign-with", "senders.json"),
+            try rotated.place.run(
+                ["reseal", "--keys", "keys.json", "--topic", Workplace.topic, "--errors", "late"] + late
+                    + ["--sign-with", "senders.json"], stdin: Data(lines.joined(separator: "\n").utf8)),
+        ]
+        #expect(try rotated.refusedLines().map(\.reason) == ["undecryptable", "malformedLine"])
+        #expect(try rotated.refusedLines("late").map(\.reason) == ["expired", "undecryptable", "malformedLine"])
+        let files = try ["errors.jsonl", "late"].map { String(decoding: try rotated.place.read($0), as: UTF8.self) }
+        let secrets = try ["keys.json", "senders.json"].flatMap { try rotated.place.secrets(in: $0) }
+        #expect(secrets.count == 4)
+        for text in outputs.flatMap({ [$0.text, $0.stderr] }) + files {
+            for secret in secrets + ["top secret", "\"iat\"", "\"exp\""] { #expect(!text.contains(secret)) }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// A workplace after a rotation: keys.json and senders.json hold an old key, retired a month ago, and the primary.
+struct RotatedPlace {
+    static let command = [
+        "reseal", "--topic", Workplace.topic, "--at", Workplace.now, "--errors", "errors.jsonl", "--keys",
+    ]
+    /// The same for a shell's script.
+    static let script = (["\"$PUSHCRYPT\""] + command).joined(separator: " ")
+
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        for name in ["old", "new"] {
+            try place.create("Keys/\(name)", "shared")
+            try place.create("Keys/\(name)-sender", "sender")
+        }
+        try writeSet(["old", "new"], to: "keys.json")
+        try writeSet(["old-sender", "new-sender"], to: "senders.json")
+    }
+
+    /// The private keys of two keysets in one.
+    func writeSet(_ names: [String], to file: String) throws {
+        let keys = try names.map { name in
+            let keys = try Payload.member("keys", of: try place.read("Keys/\(name)/keyset.json")) as? [[String: String]]
+            return try #require(keys?.first)
+        }
+        let change = "2026-02-01T00:00:00Z"
+        let lives = [["activatesAt": "2026-01-01T00:00:00Z", "retiresAt": change], ["activatesAt": change]]
+        let members = Dictionary(uniqueKeysWithValues: zip(keys.compactMap { $0["kid"] }, lives))
+        let set: [String: Any] = ["keys": keys, "pushcrypt": ["seq": 2, "keys": members] as [String: Any]]
+        try place.write(try JSONSerialization.data(withJSONObject: set), to: file)
+    }
+
+    /// The outer payload of an alert with this body.
+    func payload(
+        _ body: String, to key: String = "old", device: String? = nil, by sender: String? = nil
+    ) throws -> String {
+        var command = ["seal", "--to", "Keys/\(key)", "--topic", Workplace.topic, "--at", Workplace.now]
+        command += device.map { ["--device", $0] } ?? []
+        command += sender.map { ["--sign-with", "Keys/\($0)"] } ?? []
+        let output = try place.run(command, stdin: Data(#"{"aps":{"alert":"\#(body)"}}"#.utf8))
+        try #require(output.isSuccess, "\(output)")
+        return output.line
+    }
+
+    func reseal(_ lines: Data, keys: String = "keys.json", _ options: String...) throws -> Output {
+        try place.run(Self.command + [keys] + options, stdin: lines)
+    }
+
+    func reseal(_ lines: [String], _ options: String...) throws -> Output {
+        let stdin = Data(lines.map { $0 + "\n" }.joined().utf8)
+        return try place.run(Self.command + ["keys.json"] + options, stdin: stdin)
+    }
+
+    /// The alert of a line, opened with the new keys alone.
+    func opened(_ line: String, by sender: String? = nil) throws -> String? {
+        let line = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        let payload = try JSONSerialization.data(withJSONObject: try #require(line["payload"]))
+        var command = ["open", "--keys", "Keys/new", "--topic", Workplace.topic, "--at", Workplace.now]
+        command += (line["device"] as? String).map { ["--device", $0] } ?? []
+        command += sender.map { ["--trust", "Keys/\($0)"] } ?? []
+        let output = try place.run(command, stdin: payload)
+        try #require(output.isSuccess, "\(output)")
+        return try Payload.string("aps.alert", of: output.payload)
+    }
+
+    func refusedLines(_ file: String = "errors.jsonl") throws -> [RefusedLine] {
+        try place.read(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+            .map { try JSONDecoder().decode(RefusedLine.self, from: Data($0)) }
+    }
+}
+
+/// A line of the errors file.
+struct RefusedLine: Decodable {
+    let line: Int
+    let reason: String
+    let message: String
+    let input: String?
+    let inputBase64: Data?
+}
+
+extension String {
+    /// With stars in the place of what resealing changes.
+    var masked: String {
+        replacing(/"(kid|sealed|skid)":"[A-Za-z0-9_-]+"/) { match in "\"\(match.1)\":\"*\"" }
+    }
+
+    var linesWithNewline: [String] {
+        split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@Suite("rotate of several keysets")
+struct SeveralKeysetsTests {
+    private let place: Workplace
+    private static let due = "2026-03-25T00:00:00Z"
+
+    init() throws {
+        place = try Workplace()
+        try place.createAtNewYear("Keys/app")
+        try place.createAtNewYear("Keys/backend", "sender", "--rotate-every", "365d")
+    }
+
+    private func plans(_ output: Output) throws -> [[String: Any]] {
+        try output.text.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+    }
+
+    @Test("one line of JSON for each")
+    func lines() throws {
+        let output = try place.run("rotate", "Keys/app", "Keys/backend", "--json", "--at", Self.due)
+        #expect(output.isSuccess, "\(output)")
+        let plans = try plans(output)
+        #expect(plans.map { $0["keyset"] as? String } == ["Keys/app", "Keys/backend"])
+        #expect(plans.map { ($0["done"] as? [Any])?.count } == [1, 0])
+        #expect(plans.allSatisfy { Set($0.keys) == ["keyset", "at", "done", "due", "blocked", "next"] })
+    }
+
+    @Test("--all takes every keyset of the keystore", arguments: [["--all"], ["--all", "Keys"], ["Keys/", "--all"]])
+    func all(_ arguments: [String]) throws {
+        try place.copyDemoKeys()
+        try place.makeFolder("Keys/empty")
+        let output = try place.run(["rotate", "--json", "--at", Self.due] + arguments)
+        #expect(output.isSuccess, "\(output)")
+        #expect(try plans(output).map { $0["keyset"] as? String } == ["Keys/app", "Keys/backend"])
+    }
+
+    @Test("a bad one doesn't keep the others from their turn, and the gravest status counts")
+    func bad() throws {
+        try place.write(Data("{".utf8), to: "Keys/app/keyset.json")
+        let output = try place.run("rotate", "Keys/app", "Keys/backend", "--json", "--now", "--at", Self.due)
+        #expect(output.exit == 65)
+        #expect(output.hasOneLineOnStderr)
+        #expect(try plans(output).map { $0["keyset"] as? String } == ["Keys/backend"])
+        #expect(try place.states("Keys/backend", at: Self.due) == ["primary", "pending"])
+    }
+
+    @Test("blocked counts more than due")
+    func blocked() throws {
+        try place.createAtNewYear("Keys/gated", "shared", "--require-coverage", "99.9%")
+        _ = try place.rotate("Keys/gated", at: Self.due)
+        let output = try place.run(
+            "rotate", "Keys/app", "Keys/gated", "--dry-run", "--json", "--at", "2026-04-02T00:00:00Z")
+        #expect(output.exit == 75)
+        let plans = try plans(output)
+        #expect((plans[0]["due"] as? [Any])?.count == 1)
+        #expect((plans[1]["blocked"] as? [Any])?.count == 1)
+    }
+
+    @Test("nothing to rotate", arguments: ["Keys": Int32(66), "--all none": 66, "none": 66, "": 64])
+    func nothing(_ arguments: String, _ status: Int32) throws {
+        let output = try place.run(["rotate"] + arguments.split(separator: " ").map(String.init))
+        #expect(output.exit == status, "\(output)")
+        #expect(output.stdout.isEmpty)
+    }
+}

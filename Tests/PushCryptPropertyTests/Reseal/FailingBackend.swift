@@ -1,0 +1,61 @@
+import PushCryptPrimitives
+
+/// A backend without entropy or without memory; everything else it hands on.
+struct FailingBackend: CryptoBackend {
+    enum Failure: CaseIterable {
+        case random, seal, open
+    }
+
+    let base: any CryptoBackend
+    let failure: Failure
+
+    var name: String { "\(base.name) failing at \(failure)" }
+
+    private func fail(at function: Failure) throws {
+        if failure == function { throw CryptoError(.backendFailure, "failed by the test") }
+    }
+
+    func randomBytes(count: Int) throws -> [UInt8] {
+        try fail(at: .random)
+        return try base.randomBytes(count: count)
+    }
+
+    func randomSecret(count: Int) throws -> SecretBytes { try base.randomSecret(count: count) }
+
+    func sha256(_ message: Span<UInt8>) throws -> [UInt8] { try base.sha256(message) }
+
+    func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { base.hmacSHA256(key: key) }
+
+    func seal(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
+        plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
+    ) throws {
+        try fail(at: .seal)
+        try base.seal(algorithm, key: key, nonce: nonce, aad: aad, plaintext: plaintext, appendingTo: &output)
+    }
+
+    func open(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
+    ) throws -> [UInt8] {
+        try fail(at: .open)
+        return try base.open(algorithm, key: key, nonce: nonce, aad: aad, ciphertext: ciphertext)
+    }
+
+    func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey { try base.generateKeyPair(group) }
+
+    func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
+        try base.privateKey(group, serialized)
+    }
+
+    func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
+        try base.publicKey(group, serialized)
+    }
+
+    func generateSigningKey() throws -> any SigningKey { try base.generateSigningKey() }
+
+    func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { try base.signingKey(seed) }
+
+    func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
+        try base.verificationKey(serialized)
+    }
+}

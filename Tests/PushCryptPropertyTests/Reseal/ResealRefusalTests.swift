@@ -1,0 +1,111 @@
+import PushCryptCore
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+/// What isn't sealed again, and what is said about it.
+@Suite struct ResealRefusalTests {
+    private static let kid = TestKeys.kid(Rotation.old)
+
+    @Test(
+        arguments: [
+            ("", .malformed), ("{", .malformed), ("[]", .malformed), ("\u{feff}{}", .malformed), ("{}", .notSealed),
+            (#"{"aps":{"alert":"x"}}"#, .notSealed), (#"{"pushcrypt":1}"#, .malformed),
+            (#"{"pushcrypt":{}}"#, .malformed),
+            (#"{"pushcrypt":{"v":2}}"#, .unsupportedVersion), (#"{"pushcrypt":{"v":1,"v":1}}"#, .malformed),
+            (#"{"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"AAAA"}}"#, .malformed),
+            (#"{"aps":{"alert":"x"},"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"AAAA"}}"#, .malformed),
+            (outer(kid: kid, sealed: "AAAA"), .undecryptable), (outer(kid: kid, sealed: ""), .malformed),
+            (outer(kid: "AAAAAAAAAAA", sealed: "AAAA"), .unknownKey), (outer(kid: "short", sealed: "AAAA"), .malformed),
+        ] as [(String, ResealError.Code)])
+    func form(payload: String, code: ResealError.Code) throws {
+        expectResealError(code) { try Rotation().resealer().reseal(Array(payload.utf8)) }
+    }
+
+    /// Every byte of what was sealed, one at a time.
+    @Test(arguments: Rotation.all)
+    func everyByte(rotation: Rotation) throws {
+        let (resealer, device) = (try rotation.resealer(), try rotation.deviceID())
+        let queued = OuterText(try rotation.seal(options: .init(padding: .none)))
+        let text = try #require(queued.member("sealed"))
+        let sealed = try #require(Base64URL.decode(Array(text.utf8)[...]))
+        var random = SplitMix64(seed: 41)
+        for index in sealed.indices {
+            var changed = sealed
+            changed[index] ^= UInt8.random(in: 1...255, using: &random)
+            let payload = queued.with("sealed", Base64URL.encode(changed)).bytes
+            expectResealError(.undecryptable, "byte \(index)") { try resealer.reseal(payload, device: device) }
+        }
+        for changed in [Array(sealed.dropLast()), Array(sealed.dropFirst()), sealed + [0], [0] + sealed, []] {
+            let payload = queued.with("sealed", Base64URL.encode(changed)).bytes
+            let code: ResealError.Code = changed.isEmpty ? .malformed : .undecryptable
+            expectResealError(code) { try resealer.reseal(payload, device: device) }
+        }
+    }
+
+    @Test(arguments: Rotation.all)
+    func topic(rotation: Rotation) throws {
+        let resealer = try rotation.resealer(topic: "com.example.other")
+        expectResealError(.undecryptable) { try resealer.reseal(try rotation.seal(), device: rotation.deviceID()) }
+    }
+
+    @Test(arguments: [nil, "phone-1_A"])
+    func signatures(device: String?) throws {
+        let rotation = Rotation(device: device, isSigned: true)
+        let (queued, id) = (OuterText(try rotation.seal()), try rotation.deviceID())
+        let unsigned = try Rotation(device: device, isSigned: false).seal()
+        let withoutSender = try Rotation(device: device, isSigned: false).resealer()
+        let error = expectResealError(.signerMissing) { try withoutSender.reseal(queued.bytes, device: id) }
+        #expect(error?.reason.contains(TestKeys.kid(Rotation.oldSender)) == true)
+        let resealer = try rotation.resealer()
+        expectResealError(.undecryptable) { try resealer.reseal(queued.withoutSKID().bytes, device: id) }
+        let pretended = OuterText(unsigned).withSKID(TestKeys.kid(Rotation.oldSender))
+        expectResealError(.undecryptable) { try resealer.reseal(pretended.bytes, device: id) }
+        let stranger = try Resealer(
+            topic: Channel.topic, keyset: rotation.keyset(),
+            senders: Keyset([rotation.entry(Rotation.newSender, Rotation.primary)]), clock: { Rotation.now })
+        expectResealError(.unknownKey) { try stranger.reseal(queued.bytes, device: id) }
+    }
+
+    /// To the second.
+    @Test(arguments: Rotation.all)
+    func expired(rotation: Rotation) throws {
+        let queued = try rotation.seal(options: .init(expiresAfterInSeconds: 100))
+        let expiresAt = Rotation.now - 60 + 100
+        let device = try rotation.deviceID()
+        #expect(throws: Never.self) { try rotation.resealer(at: expiresAt - 1).reseal(queued, device: device) }
+        for key in [Rotation.old, Rotation.new] {
+            let queued = try rotation.seal(to: key, options: .init(expiresAfterInSeconds: 100))
+            let error = expectResealError(.expired) {
+                try rotation.resealer(at: expiresAt).reseal(queued, device: device)
+            }
+            #expect(error?.reason == "its time is over")
+        }
+    }
+
+    /// Something was sealed with the right key, and it is no message.
+    @Test(arguments: ["", " ", "{}", #"{"aps":{"alert":"x"}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{"id":""}}"#])
+    func noMessage(message: String) throws {
+        let recipient = try TestKeys.keyset(Rotation.old).recipient(at: Rotation.now)
+        let sealed = try Envelope.seal(
+            Array(message.utf8), to: recipient, signer: nil, topic: Topic(Channel.topic))
+        let payload = Self.outer(kid: Self.kid, sealed: Base64URL.encode(sealed))
+        expectResealError(.malformed) { try Rotation().resealer().reseal(Array(payload.utf8)) }
+    }
+
+    /// That isn't said to be the payload's fault.
+    @Test(arguments: FailingBackend.Failure.allCases, Rotation.all)
+    func backend(failure: FailingBackend.Failure, rotation: Rotation) throws {
+        var failing = rotation
+        failing.backend = FailingBackend(base: rotation.backend, failure: failure)
+        let resealer = try failing.resealer()
+        expectResealError(.internalError) {
+            try resealer.reseal(try rotation.seal(), device: rotation.deviceID())
+        }
+    }
+
+    private static func outer(kid: String, sealed: String) -> String {
+        #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"\#(sealed)"}}"#
+    }
+}

@@ -1,0 +1,66 @@
+import PushCryptCore
+import PushCryptSender
+import Testing
+
+/// Keysets that nothing could be sealed again with are refused before the first payload.
+@Suite struct ResealerKeysetTests {
+    private static let rotation = Rotation(device: "phone-1_A", isSigned: true)
+
+    @Test(arguments: ["", "a b", "com.exämple.app"])
+    func topic(topic: String) {
+        refuse(.invalidTopic) { try Resealer(topic: topic, keyset: Self.rotation.keyset()) }
+    }
+
+    @Test(arguments: ["p256", "x25519 psk", "sender"])
+    func kind(name: String) {
+        refuse(.wrongKind) { try Resealer(topic: Channel.topic, keyset: TestKeys.keyset(name)) }
+    }
+
+    @Test(arguments: ["p256", "shared"])
+    func kindOfSender(name: String) {
+        refuse(.wrongKind) {
+            try Resealer(topic: Channel.topic, keyset: Self.rotation.keyset(), senders: TestKeys.keyset(name))
+        }
+    }
+
+    @Test func publicSender() {
+        refuse(.wrongKind) {
+            let senders = try Keyset(json: TestKeys.publicJWK("sender"))
+            return try Resealer(topic: Channel.topic, keyset: Self.rotation.keyset(), senders: senders)
+        }
+    }
+
+    @Test func noPrimary() {
+        let (keys, senders) = (Rotation.old, Rotation.oldSender)
+        refuse(.noKeySeals) {
+            let keyset = try Keyset([Self.rotation.entry(keys, Rotation.retired)])
+            return try Resealer(topic: Channel.topic, keyset: keyset, clock: { Rotation.now })
+        }
+        refuse(.noKeySeals) {
+            let retired = try Keyset([Self.rotation.entry(senders, Rotation.retired)])
+            return try Resealer(
+                topic: Channel.topic, keyset: Self.rotation.keyset(), senders: retired, clock: { Rotation.now })
+        }
+    }
+
+    /// What was sealed to one device would come out for another.
+    @Test(arguments: ["tablet-2", nil])
+    func severalDevices(other: String?) {
+        refuse(.wrongDevice) {
+            let masters = try Self.rotation.keyset().entries
+            let old = try masters[0].record.deviceRecord(DeviceID("phone-1_A"))
+            let new = try other.map { try masters[1].record.deviceRecord(DeviceID($0)) } ?? masters[1].record
+            let keyset = try Keyset([
+                Keyset.Entry(old, Rotation.retired), Keyset.Entry(new, Rotation.primary),
+            ])
+            return try Resealer(topic: Channel.topic, keyset: keyset, clock: { Rotation.now })
+        }
+    }
+
+    private func refuse(
+        _ code: KeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> Resealer
+    ) {
+        let error = #expect(throws: KeyError.self, sourceLocation: location) { _ = try body() }
+        #expect(error?.code == code, sourceLocation: location)
+    }
+}
