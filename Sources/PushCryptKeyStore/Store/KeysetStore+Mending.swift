@@ -47,6 +47,7 @@ extension KeysetStore {
     private func discardLeftovers(_ folder: Folder) throws -> [String] {
         try folder.leftovers().map { name in
             try folder.remove(name)
+            FaultPoint.reach("leftover-removed")
             return "\(folder.path): discarded \(name), which an interrupted change had not finished"
         }
     }

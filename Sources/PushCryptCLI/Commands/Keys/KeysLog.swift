@@ -22,9 +22,7 @@ struct KeysLog: ParsableCommand {
     @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and begin another; with --reason.")
     var beginsAnew = false
 
-    @Flag(name: .customLong("yes"), help: "Don't ask.")
-    var isAgreed = false
-
+    @OptionGroup var agreement: AgreementOptions
     @OptionGroup var options: ChangeOptions
 
     func validate() throws {
@@ -82,10 +80,8 @@ struct KeysLog: ParsableCommand {
             throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
         }
         let change = try KeysetChange(path, options)
-        var confirmation = ConfirmationOptions()
-        (confirmation.isAgreed, confirmation.force) = (isAgreed, false)
-        try confirmation.confirm(
-            "\(path): \(flaw)", ["the log so far is set aside, and nothing vouches for it any more"])
+        try agreement.confirm(
+            "\(path): \(flaw);", ["the log so far is set aside, and nothing vouches for it any more"])
         let oldName = try KeysetStore(path).beginLogAnew(at: change.time, by: options.actor) {
             try change.secrets.secret(of: path)
         }
