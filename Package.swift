@@ -51,7 +51,13 @@ let package = Package(
         ),
         .target(name: "PushCryptSender", dependencies: ["PushCryptCore", "PushCryptKeyFiles"]),
         .target(name: "PushCryptExtension", dependencies: ["PushCryptCore"]),
-        .target(name: "PushCryptKeyStore", dependencies: ["PushCryptKeyFiles"]),
+        .target(
+            name: "PushCryptKeyStore",
+            dependencies: [
+                "PushCryptKeyFiles",
+                .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
+            ]
+        ),
         .executableTarget(
             name: "PushCryptCLI",
             dependencies: [

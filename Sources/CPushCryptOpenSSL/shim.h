@@ -25,6 +25,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <openssl/x509.h>
 
 // Macros of more than a literal don't reach Swift.
 static const int pushcrypt_pkey_public_key = EVP_PKEY_PUBLIC_KEY;

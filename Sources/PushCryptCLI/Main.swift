@@ -66,9 +66,9 @@ struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make, look at and change keysets.",
         subcommands: [
-            KeysCreate.self, KeysList.self, KeysExport.self, KeysAdd.self, KeysPromote.self, KeysRetire.self,
-            KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysPolicy.self, KeysPasswd.self,
-            KeysVerify.self, KeysLog.self, KeysDoctor.self,
+            KeysCreate.self, KeysList.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self, KeysRetire.self,
+            KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self, KeysPasswd.self,
+            KeysRehearse.self, KeysCoverage.self, KeysVerify.self, KeysLog.self, KeysDoctor.self,
         ]
     )
 }

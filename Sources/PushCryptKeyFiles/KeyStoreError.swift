@@ -4,6 +4,10 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     public struct Code: Hashable, Sendable {
         let name: String
 
+        package init(name: String) {
+            self.name = name
+        }
+
         /// There is something of that name already.
         public static let alreadyExists = Code(name: "alreadyExists")
         /// The file or folder can't be made.

@@ -21,6 +21,11 @@ public struct KeysetSecret: Sendable {
         if case .command = kind { true } else { false }
     }
 
+    /// The passphrase; nil for a command.
+    package var passphraseBytes: SecretBytes? {
+        if case .passphrase(let bytes) = kind { bytes } else { nil }
+    }
+
     package func hasSamePassphrase(as other: KeysetSecret) -> Bool {
         guard case .passphrase(let own) = kind, case .passphrase(let others) = other.kind else { return false }
         return own == others

@@ -35,6 +35,11 @@ struct Rotate: ParsableCommand {
     @Option(help: ArgumentHelp("With --emergency: promote this pending key and make no new one.", valueName: "KID"))
     var promote: KeyID?
 
+    @Option(
+        help: ArgumentHelp(
+            "Reports of the devices, as in keys coverage, for policies that require coverage.", valueName: "FILE|-"))
+    var reports: String?
+
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -51,10 +56,11 @@ struct Rotate: ParsableCommand {
     func run() throws {
         if let revoke { return try replace(revoke) }
         let secrets = SecretSource(options.secrets)
+        let gate = try CoverageGate(reports: reports)
         var outcomes = [Outcome]()
         for path in try keysets() {
             do {
-                outcomes.append(try rotate(KeysetChange(path, options, secrets)))
+                outcomes.append(try rotate(KeysetChange(path, options, secrets), gate))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.complain(failure.message)
@@ -64,21 +70,29 @@ struct Rotate: ParsableCommand {
         if let status = outcomes.map(\.status).max(by: Outcome.isLess), status != 0 { throw ExitCode(status) }
     }
 
-    private func rotate(_ change: KeysetChange) throws -> Outcome {
-        let plan = plan(try change.metadata(), change)
+    private func rotate(_ change: KeysetChange, _ gate: CoverageGate) throws -> Outcome {
+        let plan = plan(try change.metadata(), change, gate)
         var report = RotationReport(change.path, plan)
         if !isDryRun, !plan.due.isEmpty {
-            let made = try change.store { editor in try editor.carryOut(self.plan(editor.metadata, change)) }
-            report = RotationReport(change.path, self.plan(made.metadata, change, isAfter: true), done: made.result)
+            let made = try change.store { editor in try editor.carryOut(self.plan(editor.metadata, change, gate)) }
+            report = RotationReport(
+                change.path, self.plan(made.metadata, change, gate, isAfter: true), done: made.result)
         }
         try report.print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if !report.blocked.isEmpty { return .blocked }
         return isDryRun && !report.due.isEmpty ? .due : .done
     }
 
-    private func plan(_ keyset: KeysetMetadata, _ change: KeysetChange, isAfter: Bool = false) -> RotationPlan {
+    private func plan(
+        _ keyset: KeysetMetadata, _ change: KeysetChange, _ gate: CoverageGate, isAfter: Bool = false
+    ) -> RotationPlan {
         RotationPlan(
-            keyset, at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed)
+            keyset, at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed
+        ) { kid in
+            keyset.policy.requiredCoverage.flatMap { required in
+                gate.verdict(on: kid, required, keyset.timeline, at: change.time)
+            }
+        }
     }
 
     private func replace(_ kid: KeyID) throws {

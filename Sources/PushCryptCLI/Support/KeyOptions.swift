@@ -82,10 +82,6 @@ struct NewSecretOptions {
                 "private keys are written encrypted: say --passphrase-file, --passphrase-fd or --wrap-command, set "
                     + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND, or accept plain text with --insecure-plaintext")
         }
-        let first = try terminal.passphrase("New passphrase: ")
-        guard try terminal.passphrase("The same again: ").hasSamePassphrase(as: first) else {
-            throw Failure(.usage, "the two passphrases differ; nothing was written")
-        }
-        return (.passphrase(.standard), first)
+        return (.passphrase(.standard), try terminal.newPassphrase())
     }
 }

@@ -6,27 +6,40 @@ import Glibc
 import Musl
 #endif
 
-/// The lines of stdin, one at a time and in constant memory. A last line without newline counts; the newline itself is
+/// The lines of a file or of stdin, one at a time and in constant memory. A last line without newline counts; the newline itself is
 /// no part of a line.
-struct LineReader {
+final class LineReader {
     enum Line {
         case complete([UInt8])
         /// More bytes than the limit: the first of them. ``rest()`` reads the others.
         case tooLong([UInt8])
     }
 
+    /// `stdin`, or the file's path.
+    let name: String
+    private let descriptor: Int32
     private let limitInBytes: Int
     private var chunk = [UInt8](repeating: 0, count: 65_536)
     private var unread = 0..<0
     /// Whether the newline of the line that was begun last is still to come.
     private var isInsideLine = false
 
-    init(limitInBytes: Int) {
+    /// - Parameters:
+    ///   - path: `-` is stdin.
+    ///   - limitInBytes: of a line.
+    init(_ path: String = "-", limitInBytes: Int) throws(Failure) {
+        name = path == "-" ? "stdin" : path
         self.limitInBytes = limitInBytes
+        descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno == EACCES ? .noPermission : .noInput) }
+    }
+
+    deinit {
+        if descriptor > STDERR_FILENO { close(descriptor) }
     }
 
     /// - Returns: nil behind the last line.
-    mutating func next() throws(Failure) -> Line? {
+    func next() throws(Failure) -> Line? {
         while try rest() != nil {}
         guard try fill() else { return nil }
         isInsideLine = true
@@ -39,7 +52,7 @@ struct LineReader {
     }
 
     /// The next piece of the line that was begun; nil at its end.
-    mutating func rest() throws(Failure) -> ArraySlice<UInt8>? {
+    func rest() throws(Failure) -> ArraySlice<UInt8>? {
         guard isInsideLine else { return nil }
         guard try fill() else {
             isInsideLine = false
@@ -56,18 +69,20 @@ struct LineReader {
     }
 
     /// - Returns: whether there is anything unread; not at the end of stdin.
-    private mutating func fill() throws(Failure) -> Bool {
+    private func fill() throws(Failure) -> Bool {
         while unread.isEmpty {
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+                unsafe read(descriptor, buffer.baseAddress, buffer.count)
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw Failure(.noInput, "can't read stdin: \(unsafe String(cString: strerror(errno)))")
-            }
+            guard count >= 0 else { throw failure(.noInput) }
             guard count > 0 else { return false }
             unread = 0..<count
         }
         return true
+    }
+
+    private func failure(_ status: ExitStatus) -> Failure {
+        Failure(status, "can't read \(name): \(unsafe String(cString: strerror(errno)))")
     }
 }

@@ -41,7 +41,7 @@ struct RefusedLines {
     ///
     /// - Parameter reader: has read `line` and stands inside it.
     mutating func addLong(
-        _ line: [UInt8], number: Int, _ refusal: QueuedPush.Refusal, restFrom reader: inout LineReader
+        _ line: [UInt8], number: Int, _ refusal: QueuedPush.Refusal, restFrom reader: LineReader
     ) throws {
         try file.append(Self.start(number, refusal) + #""inputBase64":""#.utf8)
         var pending = line[...]

@@ -7,13 +7,14 @@ struct ResealRun {
     static let lineLimitInBytes = 1 << 20
 
     private let resealer: Resealer
-    private var reader = LineReader(limitInBytes: lineLimitInBytes)
+    private let reader: LineReader
     private(set) var refused: RefusedLines
     private var changedCount = 0
     private var unchangedCount = 0
 
     init(_ resealer: Resealer, errorsTo path: String) throws {
         self.resealer = resealer
+        reader = try LineReader(limitInBytes: Self.lineLimitInBytes)
         refused = try RefusedLines(path)
     }
 
@@ -25,7 +26,7 @@ struct ResealRun {
             case .tooLong(let start):
                 try refused.addLong(
                     start, number: doneCount + 1, .lineTooLong(limitInBytes: Self.lineLimitInBytes),
-                    restFrom: &reader)
+                    restFrom: reader)
             }
         }
     }

@@ -30,6 +30,15 @@ final class Terminal {
         return try .passphrase(line: line, from: "the terminal")
     }
 
+    /// Asks for a new passphrase, twice.
+    func newPassphrase() throws -> KeysetSecret {
+        let first = try passphrase("New passphrase: ")
+        guard try passphrase("The same again: ").hasSamePassphrase(as: first) else {
+            throw Failure(.usage, "the two passphrases differ; nothing was written")
+        }
+        return first
+    }
+
     /// Asks a question that only a typed `yes` agrees to.
     func agrees(_ question: String) throws -> Bool {
         write("\(question) Type yes to go on: ")

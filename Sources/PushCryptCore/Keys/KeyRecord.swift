@@ -82,8 +82,13 @@ extension KeyRecord {
             let secret = psk ? try backend.randomSecret(count: secretByteCount) : nil
             material = .recipient(publicKey: key.publicKey, privateKey: key, psk: secret)
         }
+        return try KeyRecord(material, backend: backend)
+    }
+
+    /// A key by its material, which `backend` made; its kid is computed.
+    package init(_ material: Material, backend: any CryptoBackend) throws {
         let kid = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
-        return KeyRecord(kid: kid, material: material, backend: backend)
+        self.init(kid: kid, material: material, backend: backend)
     }
 
     /// The record without the private half; a psk stays unless it is taken out too.

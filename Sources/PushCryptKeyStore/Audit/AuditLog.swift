@@ -15,12 +15,16 @@ package struct AuditLog: Sendable {
     package let lines: [String]
     /// Behind the last newline: what a crash left of an appended line.
     let tornTail: [UInt8]
+    /// The first line that isn't UTF-8, from 0: its text, and so its hash, isn't what the file holds.
+    private let firstUnreadable: Int?
 
     /// - Parameter bytes: the file.
     package init(_ bytes: [UInt8]) {
         var parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         tornTail = Array(parts.popLast() ?? [])
-        lines = parts.map { String(decoding: $0, as: UTF8.self) }
+        let lines = parts.map { String(decoding: $0, as: UTF8.self) }
+        firstUnreadable = zip(lines, parts).enumerated().first { !$1.0.utf8.elementsEqual($1.1) }?.offset
+        self.lines = lines
     }
 
     /// What the log's own chain gives.
@@ -30,7 +34,7 @@ package struct AuditLog: Sendable {
         var hash = AuditHead.none.hash
         for (index, line) in lines.enumerated() {
             let root = try? JSONText(Array(line.utf8)).root
-            guard let root, root["n"]?.protocolInteger == Int64(index) + 1 else {
+            guard let root, index != firstUnreadable, root["n"]?.protocolInteger == Int64(index) + 1 else {
                 throw KeyStoreError(.auditBroken, "line \(index + 1) of the audit log is not line \(index + 1)")
             }
             guard root["prev"]?.utf8.flatMap(Base64URL.decode) == hash else {

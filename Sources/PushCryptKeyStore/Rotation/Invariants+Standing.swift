@@ -1,11 +1,18 @@
 package import PushCryptCore
 
-/// What holds for the lives of a keyset's keys as they stand, whatever change made them so. A file that was written by
-/// hand may break it.
+/// What holds for the lives of a keyset's keys as they stand, whatever made them so. A file that was written by hand may
+/// break it.
 extension Invariants {
     /// - Throws: `LifecycleError` with `invariantBroken`.
     package static func check(standing timeline: KeyTimeline, at time: UnixTime) throws(LifecycleError) {
-        try check(timeline, after: nil, at: timeline.effective(time), loses: false)
+        try requireDistinctIDs(timeline)
+        let now = timeline.effective(time)
+        let moments = timeline.keys.flatMap { key in
+            [key.lifecycle.activatesAt, key.lifecycle.retiresAt, key.lifecycle.expiresAt].compactMap(\.self)
+        }
+        for moment in [now] + moments.filter({ $0 > now }).sorted() where timeline.primary(at: moment) == nil {
+            throw broken("no key seals at \(moment)")
+        }
         for key in timeline.keys {
             try requirePast(key, timeline.updatedAt)
             try requireOverlap(key)

@@ -4,36 +4,45 @@ package import PushCryptCore
 package enum Invariants {
     /// - Parameters:
     ///   - old: the keyset as it was; nil for a new one.
-    ///   - loses: whether the operator was told of a loss and accepted it.
+    ///   - givenUp: the keys that the operator withdrew or erased, told of what that loses. For all others nothing is
+    ///     lost.
     /// - Throws: `LifecycleError` with `invariantBroken`.
     package static func check(
-        _ new: KeyTimeline, after old: KeyTimeline?, at now: UnixTime, loses: Bool
+        _ new: KeyTimeline, after old: KeyTimeline?, at now: UnixTime, givingUp givenUp: Set<KeyID> = []
     ) throws(LifecycleError) {
+        // A change of something else goes through, also where a file written by hand breaks a rule.
+        guard new.keys != old?.keys else { return }
         try requireDistinctIDs(new)
-        try requireAKeyThatSeals(new, from: now)
+        try requireOneKeyThatSeals(new, from: now)
         guard let old else { return }
         try requireTombstones(new, old)
+        try requirePast(new, old, at: now)
         try requireStatesForward(new, old, at: now)
-        if !loses { try requireOverlap(new, old, at: now) }
+        try requireOverlap(new, old, at: now, givenUp)
     }
 
     static func broken(_ reason: String) -> LifecycleError {
         LifecycleError(.invariantBroken, reason)
     }
 
-    private static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
+    static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
         guard Set(timeline.keys.map(\.kid)).count == timeline.keys.count else {
             throw broken("an id stands for two keys")
         }
     }
 
-    /// Now and at every later moment at which something changes.
-    private static func requireAKeyThatSeals(_ timeline: KeyTimeline, from now: UnixTime) throws(LifecycleError) {
-        let moments = timeline.keys.flatMap { key in
-            [key.lifecycle.activatesAt, key.lifecycle.retiresAt, key.lifecycle.expiresAt].compactMap(\.self)
-        }
-        for moment in [now] + moments.filter({ $0 > now }) where timeline.primary(at: moment) == nil {
-            throw broken("no key would seal at \(moment)")
+    /// Now and at every later moment at which something changes; by the keys' own times, so that readers of the published
+    /// set, who know neither when keys were made nor when the set was written, find the same one.
+    private static func requireOneKeyThatSeals(
+        _ timeline: KeyTimeline, from now: UnixTime
+    ) throws(LifecycleError) {
+        let moments = timeline.keys.flatMap { $0.lifecycle.moments.compactMap(\.time) }
+        for moment in [now] + moments.filter({ $0 > now }) {
+            let sealing = timeline.keys.filter { $0.lifecycle.seals(at: moment) }
+            if sealing.isEmpty { throw broken("no key would seal at \(moment)") }
+            if sealing.count > 1 {
+                throw broken("keys \(sealing[0].kid) and \(sealing[1].kid) would both seal at \(moment)")
+            }
         }
     }
 
@@ -43,8 +52,22 @@ package enum Invariants {
             guard key.lifecycle.destroyedAt == nil || after == key else {
                 throw broken("key \(key.kid) is destroyed and would change")
             }
-            guard key.lifecycle.revokedAt == nil || after.lifecycle.revokedAt == key.lifecycle.revokedAt else {
-                throw broken("key \(key.kid) is revoked and would come back")
+        }
+    }
+
+    /// A moment that has come stays, and none is set into the past.
+    private static func requirePast(
+        _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime
+    ) throws(LifecycleError) {
+        for key in old.keys {
+            guard let after = new.key(key.kid) else { continue }
+            for (was, becomes) in zip(key.lifecycle.moments, after.lifecycle.moments) where was.time != becomes.time {
+                if let time = was.time, time <= now {
+                    throw broken("key \(key.kid): its \(was.name), \(time), has come and would change")
+                }
+                if let time = becomes.time, time < now {
+                    throw broken("key \(key.kid): its \(was.name) would be set to \(time), which is past")
+                }
             }
         }
     }
@@ -59,27 +82,13 @@ package enum Invariants {
             throw broken("key \(key.kid) is \(before) and would be \(after) again")
         }
     }
+}
 
-    /// A key that opens now opens as long as it was to, and at least as long as a push can be on its way after it sealed
-    /// for the last time.
-    private static func requireOverlap(
-        _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime
-    ) throws(LifecycleError) {
-        let flight = RotationPolicy.longestFlightInSeconds + Freshness.toleranceInSeconds
-        for key in old.keys where old.state(of: key.kid, at: now)?.opens == true {
-            let wasPending = old.state(of: key.kid, at: now) == .pending
-            guard let after = new.key(key.kid)?.lifecycle, after.destroyedAt == nil, after.revokedAt == nil else {
-                throw broken("key \(key.kid) may be needed by a push on its way and would be gone")
-            }
-            guard let expiresAt = after.expiresAt else { continue }
-            let lastSealed = wasPending ? nil : min(after.retiresAt ?? now, expiresAt)
-            if let lastSealed, expiresAt < lastSealed + flight {
-                throw broken("key \(key.kid) would expire while pushes sealed with it are on their way")
-            }
-            let old = key.lifecycle
-            if let was = old.expiresAt, expiresAt < was, let retired = old.retiresAt, retired <= now {
-                throw broken("key \(key.kid) would expire before its time, \(was)")
-            }
-        }
+extension KeyLifecycle {
+    fileprivate var moments: [(name: String, time: UnixTime?)] {
+        [
+            ("createdAt", createdAt), ("activatesAt", activatesAt), ("retiresAt", retiresAt), ("expiresAt", expiresAt),
+            ("revokedAt", revokedAt), ("destroyedAt", destroyedAt),
+        ]
     }
 }

@@ -7,14 +7,16 @@ package import PushCryptCore
 extension KeyTimeline {
     /// A key that comes after the others. The one that seals before it gets its end in the same step.
     ///
-    /// - Parameter activatesAt: nil while an operator has to promote it.
+    /// - Parameter activatesAt: nil while an operator has to promote it; a past time counts as now.
     package mutating func add(
         _ kid: KeyID, activatesAt: UnixTime?, at now: UnixTime, _ policy: RotationPolicy
     ) throws(LifecycleError) {
         guard key(kid) == nil else {
             throw LifecycleError(.idTaken, "key \(kid) is or was in this keyset; an id is never used again")
         }
-        keys.append(.init(kid, KeyLifecycle(createdAt: now, activatesAt: activatesAt)))
+        if let activatesAt, activatesAt <= now { retireWhatSeals(at: now, policy) }
+        let lifecycle = KeyLifecycle(createdAt: now, activatesAt: activatesAt.map { max($0, now) })
+        keys.append(.init(kid, lifecycle))
         schedule(at: now, policy)
     }
 
@@ -23,21 +25,29 @@ extension KeyTimeline {
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy, force: Bool
     ) throws(LifecycleError) -> [String] {
         try require(kid, in: .pending, at: now, "promote")
-        var losses = [String]()
-        if let created = key(kid)?.lifecycle.createdAt, created + policy.publishLeadInSeconds > now {
+        let losses = lossesOfPromoting(kid, at: now, policy)
+        guard losses.isEmpty || force else {
             let lead = DurationText.human(policy.publishLeadInSeconds)
-            let loss = "devices that haven't fetched key \(kid) since \(created) show a placeholder until they do"
-            guard force else {
-                throw LifecycleError(
-                    .blocked,
-                    "key \(kid) is published since \(created) and the policy wants \(lead) before it seals: \(loss); "
-                        + "wait until \(created + policy.publishLeadInSeconds), or say --force")
-            }
-            losses.append(loss)
+            let created = key(kid)?.lifecycle.createdAt
+            let (since, advice) =
+                created.map { ("since \($0)", "wait until \($0 + policy.publishLeadInSeconds)") }
+                ?? ("for nobody knows how long", "ask the devices")
+            throw LifecycleError(
+                .blocked,
+                "key \(kid) is published \(since) and the policy wants \(lead) before it seals: "
+                    + "\(losses.joined(separator: "; ")); \(advice), or say --force")
         }
+        retireWhatSeals(at: now, policy)
         change(kid) { $0.activatesAt = now }
         schedule(at: now, policy)
         return losses
+    }
+
+    private func lossesOfPromoting(_ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy) -> [String] {
+        let created = key(kid)?.lifecycle.createdAt
+        if let created, created + policy.publishLeadInSeconds <= now { return [] }
+        let since = created.map { " since \($0)" } ?? ""
+        return ["devices that haven't fetched key \(kid)\(since) show a placeholder until they do"]
     }
 
     /// A key stops sealing now; it opens until its overlap is over. A pending one never begins.
@@ -51,8 +61,7 @@ extension KeyTimeline {
                 "key \(kid) is the one that seals, and no other could take over now: add a key and promote it, which "
                     + "retires this one")
         }
-        change(kid) { $0.retiresAt = now }
-        change(kid) { $0.expiresAt = now + policy.opensAfterRetiringInSeconds }
+        change(kid) { ($0.retiresAt, $0.expiresAt) = (now, now + policy.opensAfterRetiringInSeconds) }
         schedule(at: now, policy)
         return ["key \(kid) will never seal; the key before it goes on"]
     }
@@ -63,14 +72,16 @@ extension KeyTimeline {
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy
     ) throws(LifecycleError) -> [String] {
         try require(kid, in: .pending, .primary, .retiring, .expired, at: now, "revoke")
-        let opens = state(of: kid, at: now)?.opens ?? false
-        let hasSealed = state(of: kid, at: now) != .pending
+        let state = state(of: kid, at: now)
         change(kid) { lifecycle in
             lifecycle.revokedAt = now
-            lifecycle.expiresAt = max(lifecycle.expiresAt ?? now, now + policy.opensAfterRetiringInSeconds)
+            // Until when its material is kept for `reseal`. One that had stopped sealing has its time already.
+            let end = now + policy.opensAfterRetiringInSeconds
+            let isOver = state == .retiring || state == .expired
+            lifecycle.expiresAt = isOver ? lifecycle.expiresAt ?? end : max(lifecycle.expiresAt ?? end, end)
         }
         schedule(at: now, policy)
-        guard opens, hasSealed else { return [] }
+        guard state == .primary || state == .retiring else { return [] }
         return ["every push made with key \(kid) that is still on its way shows a placeholder from now on"]
     }
 
@@ -88,6 +99,7 @@ extension KeyTimeline {
         case .revoked where key(kid)?.lifecycle.expiresAt.map { $0 <= now } ?? true: break
         case .revoked:
             losses.append("what waits at the sender sealed with key \(kid) can't be sealed again by `reseal`")
+        case .pending: losses.append("key \(kid) will never seal; the key before it goes on")
         default:
             losses.append("every push made with key \(kid) that is still on its way shows a placeholder, for good")
         }
@@ -101,15 +113,21 @@ extension KeyTimeline {
         return losses
     }
 
-    /// A longer overlap holds for the keys that are retired already; a shorter one doesn't take back what they have.
-    package mutating func adopt(_ policy: RotationPolicy, at now: UnixTime) {
-        for index in keys.indices {
-            let lifecycle = keys[index].lifecycle
-            guard let retiresAt = lifecycle.retiresAt, let expiresAt = lifecycle.expiresAt, expiresAt > now else {
-                continue
-            }
-            keys[index].lifecycle.expiresAt = max(expiresAt, retiresAt + policy.opensAfterRetiringInSeconds)
+    /// A longer overlap holds for the keys that are retired already; a shorter one doesn't take back what they have. A
+    /// gate, and a longer publishLead, hold for pending keys too.
+    ///
+    /// - Returns: the pending keys that begin later than they were to, or wait to be promoted now.
+    @discardableResult
+    package mutating func adopt(
+        _ policy: RotationPolicy, after old: RotationPolicy, at now: UnixTime
+    ) -> [KeyID] {
+        for key in keys(in: .retiring, at: now) {
+            guard let retiresAt = key.lifecycle.retiresAt, let expiresAt = key.lifecycle.expiresAt else { continue }
+            change(key.kid) { $0.expiresAt = max(expiresAt, retiresAt + policy.opensAfterRetiringInSeconds) }
         }
+        let postponed = postponePending(at: now, policy, after: old)
+        schedule(at: now, policy)
+        return postponed
     }
 
     private func require(
@@ -124,31 +142,5 @@ extension KeyTimeline {
 
     private static func unknown(_ kid: KeyID) -> LifecycleError {
         LifecycleError(.unknownKey, "no key \(kid) in this keyset")
-    }
-
-    private mutating func change(_ kid: KeyID, _ body: (inout KeyLifecycle) -> Void) {
-        guard let index = keys.firstIndex(where: { $0.kid == kid }) else { return }
-        body(&keys[index].lifecycle)
-    }
-}
-
-extension KeyTimeline {
-    /// Gives each key that isn't retired yet its end: the moment when the next one begins. No two keys ever seal at once,
-    /// also for readers that know only the published times.
-    private mutating func schedule(at now: UnixTime, _ policy: RotationPolicy) {
-        let order = keys.indices.filter { willSeal(keys[$0].lifecycle, at: now) }
-            .sorted { keys[$0].rank < keys[$1].rank }
-        for (index, next) in zip(order, order.dropFirst().map(Optional.some) + [nil]) {
-            let end = next.flatMap { keys[$0].lifecycle.activatesAt }
-            guard keys[index].lifecycle.retiresAt != end else { continue }
-            keys[index].lifecycle.retiresAt = end
-            keys[index].lifecycle.expiresAt = end.map { $0 + policy.opensAfterRetiringInSeconds }
-        }
-    }
-
-    /// Whether the key seals now or will, as far as its own times say.
-    private func willSeal(_ lifecycle: KeyLifecycle, at now: UnixTime) -> Bool {
-        lifecycle.activatesAt != nil && lifecycle.revokedAt == nil && lifecycle.destroyedAt == nil
-            && lifecycle.retiresAt.map { $0 > now } ?? true
     }
 }

@@ -21,38 +21,56 @@ struct Planner {
     }
 
     func steps() -> [RotationPlan.Step] {
-        let pending = timeline.keys(in: .pending, at: now).sorted { $0.rank < $1.rank }
-        let successor = pending.isEmpty ? [addition()] : pending.compactMap(promotion)
-        return successor + erasures()
+        [timeline.primary(at: now) == nil ? relief() : succession()] + erasures()
     }
 
-    /// A successor, `publishLead` before the primary's time is over.
+    /// Only the files of others leave no key that seals.
+    private func relief() -> RotationPlan.Step {
+        .init(action: .add(activatesAt: now), dueAt: now, why: "no key seals: a new one can only help")
+    }
+
+    /// Of several keys that wait, the oldest is next: one rotation at a time.
+    private func succession() -> RotationPlan.Step {
+        let pending = timeline.keys(in: .pending, at: now)
+        let waiting = pending.filter { $0.lifecycle.activatesAt == nil }.min { $0.rank < $1.rank }
+        return waiting.map(promotion) ?? addition()
+    }
+
+    /// The last key whose time to seal is known.
+    private var newest: KeyTimeline.Key? {
+        timeline.keys(in: .pending, .primary, at: now).filter { $0.lifecycle.activatesAt != nil }
+            .max { $0.rank < $1.rank }
+    }
+
+    /// A successor, `publishLead` before the time of the key before it is over.
     private func addition() -> RotationPlan.Step {
-        guard let primary = timeline.primary(at: now) else {
-            return .init(
-                action: .add(activatesAt: now), dueAt: now, why: "no key seals: a new one can only help")
-        }
-        let activated = primary.lifecycle.activatesAt ?? primary.lifecycle.createdAt ?? now
-        let scheduled = activated + policy.rotateEveryInSeconds - policy.publishLeadInSeconds
-        let dueAt = beginsNow ? min(now, scheduled) : scheduled
+        guard let last = newest, let activated = last.lifecycle.activatesAt else { return relief() }
+        let ends = [last.lifecycle.retiresAt, last.lifecycle.expiresAt, last.lifecycle.revokedAt].compactMap(\.self)
+        let end = ends.reduce(activated + policy.rotateEveryInSeconds, min)
+        let scheduled = end - policy.publishLeadInSeconds
+        let dueAt = beginsNow && activated <= now ? min(now, scheduled) : scheduled
         let lead = DurationText.human(policy.publishLeadInSeconds)
         guard policy.requiredCoverage == nil else {
             return .init(
                 action: .add(activatesAt: nil), dueAt: dueAt,
-                why: "key \(primary.kid) seals until the new one is promoted, which needs the devices' reports")
+                why: "key \(last.kid) seals until the new one is promoted, which needs the devices' reports")
         }
         let activatesAt = max(dueAt, now) + policy.publishLeadInSeconds
         return .init(
             action: .add(activatesAt: activatesAt), dueAt: dueAt,
-            why: "key \(primary.kid) seals until \(activatesAt); the new one is published \(lead) before it seals")
+            why: "key \(last.kid) seals until \(activatesAt); the new one is published \(lead) before it seals")
     }
 
     /// For a key that waits to be promoted; one with a time of its own needs nobody.
-    private func promotion(_ key: KeyTimeline.Key) -> RotationPlan.Step? {
-        guard key.lifecycle.activatesAt == nil else { return nil }
-        let published = key.lifecycle.createdAt ?? now
+    private func promotion(_ key: KeyTimeline.Key) -> RotationPlan.Step {
+        guard let published = key.lifecycle.createdAt else {
+            return .init(
+                action: .promote(key.kid), dueAt: now, why: "it waits",
+                blockedBy: "nobody knows since when it is published, its createdAt is missing; `keys promote --force` "
+                    + "promotes it")
+        }
         var step = RotationPlan.Step(
-            action: .promote(key.kid), dueAt: published + policy.publishLeadInSeconds,
+            action: .promote(key.kid), dueAt: promotionDate(publishedAt: published),
             why: "it is published since \(published)")
         guard let required = policy.requiredCoverage else { return step }
         switch coverage(key.kid) {
@@ -62,6 +80,13 @@ struct Planner {
             step = RotationPlan.Step(action: step.action, dueAt: step.dueAt, why: step.why + "; " + words)
         }
         return step
+    }
+
+    /// `publishLead` after it was published; one that another key overtook since then comes after that one.
+    private func promotionDate(publishedAt published: UnixTime) -> UnixTime {
+        let earliest = published + policy.publishLeadInSeconds
+        guard let activated = newest?.lifecycle.activatesAt, activated > published else { return earliest }
+        return max(earliest, activated + policy.rotateEveryInSeconds)
     }
 
     /// Keys that no push can need any more.

@@ -38,7 +38,7 @@ package struct RotationPlan: Hashable, Sendable {
     package let at: UnixTime
     package private(set) var due: [Step] = []
     package private(set) var blocked: [Step] = []
-    /// The next step that time alone brings.
+    /// The step that is due next. Where it is blocked, time alone won't bring it.
     package private(set) var next: Step?
 
     /// - Parameters:
@@ -55,7 +55,7 @@ package struct RotationPlan: Hashable, Sendable {
         let clock = confirmsClock ? nil : ClockGuard(keyset).objection(to: time)
         for var step in steps.steps() {
             if step.dueAt > at {
-                if step.blockedBy == nil, next.map({ step.dueAt < $0.dueAt }) ?? true { next = step }
+                if next.map({ step.dueAt < $0.dueAt }) ?? true { next = step }
                 continue
             }
             step.blockedBy = clock ?? step.blockedBy

@@ -11,6 +11,8 @@ package struct KeysetEditor: Sendable {
     package private(set) var events: [AuditEvent] = []
     /// What the changes lose, as sentences; empty for nothing.
     package private(set) var losses: [String] = []
+    /// The keys that were withdrawn or erased.
+    private var givenUp: Set<KeyID> = []
 
     package init(_ stored: StoredKeyset, at time: UnixTime) {
         self.stored = stored
@@ -76,9 +78,19 @@ package struct KeysetEditor: Sendable {
     @discardableResult
     package mutating func revoke(_ kid: KeyID, successor: KeyID? = nil) throws -> KeyID? {
         let wasPrimary = metadata.timeline.state(of: kid, at: now) == .primary
-        let loss = try stored.metadata.timeline.revoke(kid, at: now, policy)
-        note(.revoked, kid, loss)
-        guard wasPrimary else { return nil }
+        guard wasPrimary || successor == nil else {
+            throw LifecycleError(.wrongState, "key \(kid) is not the one that seals; revoking it needs no successor")
+        }
+        var changed = self
+        let loss = try changed.stored.metadata.timeline.revoke(kid, at: now, policy)
+        changed.note(.revoked, kid, loss)
+        changed.givenUp.insert(kid)
+        let new = wasPrimary ? try changed.replaceRevoked(by: successor) : nil
+        self = changed
+        return new
+    }
+
+    private mutating func replaceRevoked(by successor: KeyID?) throws -> KeyID {
         if let successor {
             try promote(successor, force: true)
             return successor
@@ -92,14 +104,19 @@ package struct KeysetEditor: Sendable {
     package mutating func destroy(_ kid: KeyID, force: Bool) throws {
         let loss = try stored.metadata.timeline.destroy(kid, at: now, policy, force: force)
         stored.records[kid] = nil
+        givenUp.insert(kid)
         note(.destroyed, kid, loss)
     }
 
     package mutating func adopt(_ policy: RotationPolicy) {
-        guard policy != self.policy else { return }
+        let old = self.policy
+        guard policy != old else { return }
         stored.metadata.policy = policy
-        stored.metadata.timeline.adopt(policy, at: now)
-        events.append(AuditEvent(.policyChanged, detail: policy.json))
+        let postponed = stored.metadata.timeline.adopt(policy, after: old, at: now).map { kid in
+            let activatesAt = metadata.timeline.key(kid)?.lifecycle.activatesAt
+            return "; key \(kid) " + (activatesAt.map { "seals from \($0)" } ?? "waits to be promoted")
+        }
+        events.append(AuditEvent(.policyChanged, detail: policy.json + postponed.joined()))
     }
 
     /// Encrypts the keys in another way from now on.
@@ -115,7 +132,7 @@ package struct KeysetEditor: Sendable {
 
     /// The keyset as it is to be written.
     func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
-        try Invariants.check(metadata.timeline, after: old, at: now, loses: !losses.isEmpty)
+        try Invariants.check(metadata.timeline, after: old, at: now, givingUp: givenUp)
         var result = stored
         result.metadata.sequence += 1
         result.metadata.timeline.updatedAt = now

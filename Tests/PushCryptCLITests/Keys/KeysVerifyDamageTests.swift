@@ -29,7 +29,7 @@ struct KeysVerifyDamageTests {
         },
         // The public set tells of the lives too.
         Case(
-            testDescription: "a key that ends without a successor", check: "lives", words: "no key would seal at",
+            testDescription: "a key that ends without a successor", check: "lives", words: "no key seals at",
             count: 2
         ) {
             try $0.edit("Keys/ios/keyset.json") { text in

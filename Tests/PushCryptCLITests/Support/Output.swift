@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 /// What a child process left behind.

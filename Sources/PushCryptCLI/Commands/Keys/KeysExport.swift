@@ -1,10 +1,19 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
 import PushCryptPrimitives
 
 struct KeysExport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Print what others need of a keyset: by default its public JWK set.")
+        commandName: "export",
+        abstract: "Print what others need of a keyset: by default its public JWK set.",
+        discussion: """
+            With --format or --kid it is one key, the primary unless named: its public half, or with --private the key \
+            itself. A private PEM or DER is encrypted with a passphrase from --export-passphrase-file or the terminal; \
+            everything else private, and that without a passphrase, wants --insecure-plaintext. Write secrets under \
+            umask 077. What Keys/NAME/public.jwks.json holds is the same as the public set.
+            """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
     var path: String
@@ -15,6 +24,21 @@ struct KeysExport: ParsableCommand {
     @Option(help: ArgumentHelp("Of a shared keyset: that device's own keys, a secret of the device.", valueName: "ID"))
     var device: String?
 
+    @Option(help: ArgumentHelp("One key in this form; raw is base64 of its bytes.", valueName: "jwk|pem|der|raw"))
+    var format: ExportFormat?
+
+    @Option(help: ArgumentHelp("The key. (default: the primary)", valueName: "KID"))
+    var kid: KeyID?
+
+    @Flag(name: .customLong("private"), help: "The private key or the shared secret.")
+    var isPrivate = false
+
+    @Option(help: ArgumentHelp("Encrypt a private PEM or DER with this passphrase.", valueName: "FILE"))
+    var exportPassphraseFile: String?
+
+    @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
+    var allowsPlaintext = false
+
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -22,39 +46,105 @@ struct KeysExport: ParsableCommand {
         guard !(registration && device != nil) else {
             throw ValidationError("--registration belongs to recipient keys, --device to shared keys.")
         }
+        let isOneKey = format != nil || kid != nil || isPrivate
+        guard !isOneKey || !(registration || device != nil) else {
+            throw ValidationError("--registration and --device have a form of their own.")
+        }
+        guard isPrivate || (exportPassphraseFile == nil && !allowsPlaintext) else {
+            throw ValidationError("--export-passphrase-file and --insecure-plaintext belong to --private.")
+        }
     }
 
     func run() throws {
         var bytes = try exported()
         defer { wipe(&bytes) }
-        try StandardStreams.writeLine(bytes)
+        if format == .der {
+            try StandardStreams.write(bytes)
+        } else {
+            try StandardStreams.writeLine(bytes)
+        }
     }
 
     private func exported() throws -> [UInt8] {
+        if format != nil || kid != nil || isPrivate { return try oneKey() }
+        guard registration || device != nil else { return try publicSet() }
         let source = try KeySource(path, secrets)
-        let (keyset, time) = (source.keyset, timeOptions.time)
-        if registration {
-            guard keyset.kind == .recipient else {
-                throw Failure(
-                    .usage, "--registration belongs to recipient keys; these are \(keyset.kind.rawValue) keys")
-            }
-            return try registrationRecord(keyset.sealingEntry(at: time))
-        }
-        if keyset.kind == .shared || device != nil {
-            guard let id = try DeviceID(option: device) else {
-                throw Failure(.usage, "a shared keyset has nothing public: --device ID exports one device's own keys")
-            }
-            return try source.forDevice(id).filter { entry in
-                [.pending, .primary, .retiring].contains(keyset.state(of: entry.record.kid, at: time))
-            }.jwkSet(withHistory: false)
+        return try registration ? registrationRecord(source.keyset) : deviceKeys(source)
+    }
+
+    /// From the private keys, and not from the file beside them, which somebody could have exchanged.
+    private func publicSet() throws -> [UInt8] {
+        let keyset = try KeySource(path, secrets).keyset
+        guard keyset.kind != .shared else {
+            throw Failure(.usage, "a shared keyset has nothing public: --device ID exports one device's own keys")
         }
         return try keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
     }
 
-    private func registrationRecord(_ entry: Keyset.Entry) throws -> [UInt8] {
+    private func registrationRecord(_ keyset: Keyset) throws -> [UInt8] {
+        guard keyset.kind == .recipient else {
+            throw Failure(
+                .usage, "--registration belongs to recipient keys; these are \(keyset.kind.rawValue) keys")
+        }
         var record = [UInt8]()
         record.reserveCapacity(KeyRecord.maximumJWKByteCount)
-        try entry.record.publicRecord(keepingPSK: true).appendJWK(to: &record)
+        try keyset.sealingEntry(at: timeOptions.time).record.publicRecord(keepingPSK: true).appendJWK(to: &record)
         return record
+    }
+
+    private func deviceKeys(_ source: KeySource) throws -> [UInt8] {
+        let (keyset, time) = (source.keyset, timeOptions.time)
+        guard let id = try DeviceID(option: device) else { return [] }
+        return try source.forDevice(id).filter { entry in
+            keyset.state(of: entry.record.kid, at: time)?.opens ?? false
+        }.jwkSet(withHistory: false)
+    }
+
+    private func oneKey() throws -> [UInt8] {
+        let keyset = try KeySource(path, secrets).keyset
+        let entry: Keyset.Entry
+        if let kid {
+            guard let named = keyset.entry(kid) else { throw Failure(.noInput, "\(path): no key \(kid) in it") }
+            entry = named
+        } else {
+            entry = try keyset.sealingEntry(at: timeOptions.time)
+        }
+        let form = (format ?? .jwk).form
+        guard isPrivate else { return try ExportedKey.publicKey(entry.record, as: form) }
+        if entry.demandsPSK, form != .jwk {
+            StandardStreams.note("key \(entry.record.kid) has a psk, which only a JWK holds")
+        }
+        return try ExportedKey.privateKey(entry.record, as: form, passphrase: exportPassphrase())
+    }
+
+    private func exportPassphrase() throws -> SecretBytes? {
+        let canEncrypt = format == .pem || format == .der
+        guard !allowsPlaintext else {
+            guard exportPassphraseFile == nil else {
+                throw Failure(.usage, "a passphrase or --insecure-plaintext, not both")
+            }
+            return nil
+        }
+        guard canEncrypt else {
+            throw Failure(.usage, "a private \((format ?? .jwk).rawValue) isn't encrypted: say --insecure-plaintext")
+        }
+        if let exportPassphraseFile { return try KeysetSecret.passphraseFile(exportPassphraseFile).passphraseBytes }
+        guard let terminal = Terminal() else {
+            throw Failure(.usage, "a private key wants --export-passphrase-file, or --insecure-plaintext")
+        }
+        return try terminal.newPassphrase().passphraseBytes
+    }
+}
+
+enum ExportFormat: String, ExpressibleByArgument {
+    case jwk, pem, der, raw
+
+    var form: ExportedKey.Form {
+        switch self {
+        case .jwk: .jwk
+        case .pem: .pem
+        case .der: .der
+        case .raw: .raw
+        }
     }
 }

@@ -30,13 +30,13 @@ public struct KeyLifecycle: Hashable, Sendable {
     func isExpired(at time: UnixTime) -> Bool { Self.hasCome(expiresAt, time) }
 
     /// `activatesAt <= t < retiresAt` (or no retiresAt), neither revoked, expired nor destroyed.
-    func seals(at time: UnixTime) -> Bool {
+    package func seals(at time: UnixTime) -> Bool {
         Self.hasCome(activatesAt, time) && !Self.hasCome(retiresAt, time) && !isRevoked(at: time)
             && !isExpired(at: time) && destroyedAt == nil
     }
 
     /// The state, but for `primary`: of the keys that seal, one is.
-    func state(at time: UnixTime) -> KeyState {
+    package func state(at time: UnixTime) -> KeyState {
         if destroyedAt != nil { return .destroyed }
         if isRevoked(at: time) { return .revoked }
         if isExpired(at: time) { return .expired }

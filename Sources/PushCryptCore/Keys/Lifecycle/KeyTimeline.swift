@@ -35,14 +35,16 @@ package struct KeyTimeline: Hashable, Sendable {
 
     /// - Returns: nil for a key that isn't in the keyset.
     package func state(of kid: KeyID, at time: UnixTime) -> KeyState? {
-        guard let key = key(kid) else { return nil }
-        let now = effective(time)
-        let state = key.lifecycle.state(at: now)
-        return state.opens && primary(at: now)?.kid == kid ? .primary : state
+        key(kid).map { state(of: $0, at: effective(time), primary: primary(at: time)?.kid) }
     }
 
     package func keys(in states: KeyState..., at time: UnixTime) -> [Key] {
-        keys.filter { key in state(of: key.kid, at: time).map(states.contains) ?? false }
+        let (now, primary) = (effective(time), primary(at: time)?.kid)
+        return keys.filter { states.contains(state(of: $0, at: now, primary: primary)) }
+    }
+
+    private func state(of key: Key, at now: UnixTime, primary: KeyID?) -> KeyState {
+        key.kid == primary ? .primary : key.lifecycle.state(at: now)
     }
 }
 

@@ -60,6 +60,9 @@ package struct RotationPolicy: Hashable, Sendable {
             publishLeadInSeconds < rotateEveryInSeconds,
             "publishLead must be shorter than rotateEvery: a key is published while the one before it seals")
         try require((1...100).contains(keep), "keep is 1 to 100 keys")
+        try require(
+            Int64(keep - 1) * rotateEveryInSeconds <= longest,
+            "keep and rotateEvery together let a key open for more than 100 years")
         self.rotateEveryInSeconds = rotateEveryInSeconds
         self.publishLeadInSeconds = publishLeadInSeconds
         self.overlapInSeconds = overlapInSeconds

@@ -5,7 +5,7 @@ import Glibc
 #endif
 
 /// A child process that was started. One that nobody waits for is killed with the object: no test leaves any behind.
-final class RunningProcess {
+public final class RunningProcess {
     private let child: pid_t
     private var hasEnded = false
 
@@ -20,14 +20,14 @@ final class RunningProcess {
     }
 
     /// As by `kill -9`; nothing where it has ended by itself.
-    func kill() {
+    public func kill() {
         // Until somebody waits for it, the number belongs to nobody else.
         guard !hasEnded else { return }
         _ = signal(child, SIGKILL)
     }
 
     /// Waits for its end.
-    func wait() throws -> ChildProcess.Ending {
+    public func wait() throws -> ChildProcess.Ending {
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) == -1 {
             guard errno == EINTR else { throw ChildProcess.Failure(call: "waitpid", number: errno) }

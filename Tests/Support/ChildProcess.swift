@@ -13,34 +13,45 @@ private typealias Attributes = posix_spawnattr_t
 /// Foundation's `Process` won't do: many at a time crashed in its `run`, and its children inherit the signal mask of
 /// the thread, which here blocks nearly everything: they would miss SIGPIPE, and a shell would wait for SIGCHLD for
 /// ever.
-struct ChildProcess {
-    let executable: String
-    let arguments: [String]
-    let environment: [String: String]
-    let folder: String
-    /// Files for the three standard streams.
-    let stdin: String
-    let stdout: String
-    let stderr: String
+public struct ChildProcess {
+    private let executable: String
+    private let arguments: [String]
+    private let environment: [String: String]
+    private let folder: String
+    private let stdin, stdout, stderr: String
 
-    struct Failure: Error {
+    public struct Failure: Error {
         let call: String
         let number: Int32
     }
 
-    enum Ending {
+    public enum Ending: Hashable, Sendable {
         case exit(Int32)
         case signal(Int32)
     }
 
+    /// - Parameters:
+    ///   - folder: where it works.
+    ///   - stdin: the path of a file for the standard stream, as are the next two.
+    public init(
+        executable: String, arguments: [String], environment: [String: String], folder: String, stdin: String,
+        stdout: String, stderr: String
+    ) {
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+        self.folder = folder
+        (self.stdin, self.stdout, self.stderr) = (stdin, stdout, stderr)
+    }
+
     /// Starts the child and waits for its end.
-    func run() throws -> Ending {
+    public func run() throws -> Ending {
         try start().wait()
     }
 
     /// Starts the child. A shell changes the folder and gives way to the executable, because Glibc's module has no
     /// function for that.
-    func start() throws -> RunningProcess {
+    public func start() throws -> RunningProcess {
         var actions = unsafe Self.emptyFileActions
         var attributes = Self.emptyAttributes
         try unsafe check("posix_spawn_file_actions_init", posix_spawn_file_actions_init(&actions))

@@ -1,0 +1,107 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+import PushCryptPrimitives
+
+struct KeysImport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take in a private or shared key that was made elsewhere.",
+        discussion: """
+            The file is a JWK, a JWK set of one key, PEM or DER (PKCS#8, encrypted or not, or SEC 1), or one line of \
+            base64 with the 32 bytes of a private key or a secret. Into a new keyset it comes as primary; into one that \
+            exists as the next key, which seals after the policy's publishLead. A key that was in the keyset before is \
+            refused, revoked and destroyed ones too.
+            """)
+
+    @Argument(help: ArgumentHelp("The keyset, new or there.", valueName: "Keys/NAME"))
+    var path: String
+
+    @Option(name: .customLong("from"), help: ArgumentHelp("The key's file; - for stdin.", valueName: "FILE|-"))
+    var file: String
+
+    @Option(help: ArgumentHelp("What bare bytes are.", valueName: "recipient|sender|shared"))
+    var kind: KeyKind?
+
+    @Option(help: ArgumentHelp("The curve of a recipient's bare bytes.", valueName: "p256|x25519"))
+    var suite: SuiteArgument?
+
+    @Option(help: ArgumentHelp("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))
+    var keyPassphraseFile: String?
+
+    @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
+    var allowsPlaintext = false
+
+    @OptionGroup(title: "Policy of a new keyset") var policyOptions: PolicyOptions
+    @OptionGroup var clock: ClockOptions
+    @OptionGroup var change: ChangeOptions
+
+    func validate() throws {
+        guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
+    }
+
+    func run() throws {
+        let record = try importedRecord()
+        if KeysetFolder(path).exists {
+            try add(record)
+        } else {
+            try create(record)
+        }
+    }
+
+    private func importedRecord() throws -> KeyRecord {
+        var bytes = try file == "-" ? StandardStreams.readAll(limit: 1 << 20) : FileSystem.readFile(file)
+        defer { wipe(&bytes) }
+        let passphrase = try keyPassphraseFile.map { try KeysetSecret.passphraseFile($0) }?.passphraseBytes
+        let keyset: Keyset
+        do {
+            keyset = try ImportedKey.read(bytes, rawKind: rawKind, passphrase: passphrase)
+        } catch {
+            let failure = Failure(error)
+            throw Failure(failure.status, "\(file): \(failure.message)")
+        }
+        guard keyset.entries.count == 1 else {
+            throw Failure(.dataError, "\(file): a set of \(keyset.entries.count) keys; import one at a time")
+        }
+        guard !DemoKeys.contains(keyset) else {
+            throw Failure(.usage, "\(file) holds a published demo key, which protects nothing")
+        }
+        return keyset.entries[0].record
+    }
+
+    private var rawKind: ImportedKey.RawKind? {
+        switch kind {
+        case .recipient?: .recipient((suite ?? .p256).group)
+        case .sender?: .sender
+        case .shared?: .shared
+        default: nil
+        }
+    }
+
+    private func add(_ record: KeyRecord) throws {
+        guard policyOptions.isEmpty, !allowsPlaintext else {
+            throw Failure(.usage, "\(path) exists: its policy and protection stay as they are")
+        }
+        let change = try KeysetChange(path, change)
+        try change.checkClock(clock)
+        try change.make { editor in
+            let policy = editor.metadata.policy
+            let activatesAt = policy.requiredCoverage == nil ? editor.now + policy.publishLeadInSeconds : nil
+            try editor.add(record, activatesAt: activatesAt, as: .imported)
+        }
+    }
+
+    private func create(_ record: KeyRecord) throws {
+        let policy = try policyOptions.policy(over: .standard)
+        let (protection, secret) = try NewSecretOptions(options: change.secrets, allowsPlaintext: allowsPlaintext)
+            .protection()
+        try KeysetStore(path).create(
+            record, policy, protection, secret, at: change.timeOptions.time, by: change.actor, as: .imported)
+        if change.json {
+            try StandardStreams.writeJSON(["keyset": path, "kid": "\(record.kid)"])
+        } else {
+            try StandardStreams.write("\(record.kid)\n")
+        }
+    }
+}

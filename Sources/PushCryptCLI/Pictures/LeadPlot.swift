@@ -1,0 +1,93 @@
+import PushCryptCore
+import PushCryptKeyStore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The share of pushes that a publishLead or an overlap of other lengths would lose. The scale is logarithmic: what
+/// matters is whether few or none are lost.
+struct LeadPlot {
+    private let outcome: RehearsalOutcome
+    private let plot: Plot
+    private let unit: TimeUnit
+    /// 10^-exponent of all pushes is the lowest line that isn't "none".
+    private let exponent: Int
+
+    init(_ outcome: RehearsalOutcome, top: Double) {
+        self.outcome = outcome
+        var exponent = 2
+        while exponent < 12, Double(outcome.tally.pushes.sent) > Self.power(exponent) { exponent += 1 }
+        self.exponent = exponent
+        let longest = max(
+            outcome.rotation.publishLeadInSeconds, outcome.smallestLeadInSeconds, outcome.smallestOverlapInSeconds)
+        let span = min(max(Double(longest) * 1.12, 7_200), 32 * 86_400)
+        unit = TimeUnit(forSpan: span)
+        plot = Plot(
+            Frame(left: RehearsalPicture.left, top: top, width: RehearsalPicture.plotWidth, height: 150),
+            x: 0...span / unit.seconds, y: -Double(exponent) - 1...0)
+    }
+
+    var parts: [String] {
+        let lengths = Scale.ticks(upTo: plot.x.values.upperBound, count: 16).map { tick in
+            Plot.Tick(value: tick, label: ShareText.decimal(tick, 1))
+        }
+        return plot.axes(
+            title: "Pushes lost with another publishLead or overlap, in % of all", subtitle: true,
+            xTitle: "length in \(unit.name)", xTicks: lengths, yTicks: percents)
+            + [
+                curve(outcome.tally.overlap, "line dashed retiring-line"),
+                curve(outcome.tally.lead, "line pending-line"),
+            ]
+            + marks + legend
+    }
+
+    private var percents: [Plot.Tick] {
+        let step = exponent > 7 ? 2 : 1
+        let powers = stride(from: 0, through: exponent, by: step).map { power in
+            Plot.Tick(value: -Double(power), label: ShareText.decimal(100 / Self.power(power), 10) + "%")
+        }
+        return powers + [Plot.Tick(value: -Double(exponent) - 1, label: "none")]
+    }
+
+    private func curve(_ needs: PushNeeds, _ style: String) -> String {
+        SVG.polyline(
+            (0...HourHistogram.hours).map { hours in
+                plot.point(value(Int64(hours) * 3_600), height(needs.histogram.count(above: hours)))
+            }, style)
+    }
+
+    private func height(_ count: Int) -> Double {
+        guard count > 0 else { return -Double(exponent) - 1 }
+        return log10(Double(count) / Double(outcome.tally.pushes.sent))
+    }
+
+    private var marks: [String] {
+        let (lead, smallest) = (outcome.rotation.publishLeadInSeconds, outcome.smallestLeadInSeconds)
+        func mark(_ seconds: Int64, _ words: String, row: Int) -> [String] {
+            let isRight = value(seconds) > plot.x.values.upperBound * 0.7
+            let beyond = value(seconds) > plot.x.values.upperBound ? " →" : ""
+            return plot.mark(value(seconds), words + beyond, "marker", anchor: isRight ? .end : .start, row: row)
+        }
+        return mark(lead, "this policy: \(DurationText.human(lead))", row: 0)
+            + mark(smallest, "loses none from \(DurationText.human(smallest)) on", row: 1)
+    }
+
+    private var legend: [String] {
+        Legend(
+            .line,
+            [
+                "line pending-line": "publishLead",
+                "line dashed retiring-line": "overlap, if there were no protocol that keeps keys for 30 days",
+            ]
+        ).parts(at: .init(x: plot.frame.left, y: plot.frame.top - 14))
+    }
+
+    private func value(_ seconds: Int64) -> Double { Double(seconds) / unit.seconds }
+
+    private static func power(_ exponent: Int) -> Double { pow(10, Double(exponent)) }
+}

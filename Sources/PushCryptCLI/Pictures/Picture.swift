@@ -1,0 +1,124 @@
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+
+/// A finished picture: an SVG that needs nothing from elsewhere, runs nothing, and follows the reader's choice of light
+/// or dark.
+struct Picture {
+    let title: String
+    let description: String
+    let width: Double
+    let height: Double
+    let parts: [String]
+
+    /// - Throws: `KeyStoreError`, when the file can't be written. The file is there as a whole or not at all.
+    func write(to file: PictureFile) throws {
+        try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8))
+    }
+
+    var svg: String { #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n" + graphic + "\n" }
+
+    private var html: String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <meta name="color-scheme" content="light dark">
+        <title>\(SVG.escaped(title))</title>
+        <style>
+        body { margin: 24px; background: #ffffff; }
+        svg { display: block; max-width: \(SVG.number(width))px; width: 100%; height: auto; margin: auto; }
+        @media (prefers-color-scheme: dark) { body { background: #0d1117; } }
+        </style>
+        </head>
+        <body>
+        \(graphic)
+        </body>
+        </html>
+
+        """
+    }
+
+    private var graphic: String {
+        let (width, height) = (SVG.number(width), SVG.number(height))
+        let head = [
+            SVG.element("title", [:], [SVG.escaped(title)]),
+            SVG.element("desc", [:], [SVG.escaped(description)]),
+            SVG.element("style", [:], [PictureStyle.css]),
+            SVG.element("rect", ["width": width, "height": height, "class": "ground"]),
+        ]
+        return SVG.element(
+            "svg",
+            [
+                "xmlns": "http://www.w3.org/2000/svg", "width": width, "height": height,
+                "viewBox": "0 0 \(width) \(height)", "role": "img",
+            ], (head + parts).map { "\n" + $0 } + ["\n"])
+    }
+}
+
+/// The classes that elements of pictures have. The rules name no parent: inside HTML they are the whole page's.
+enum PictureStyle {
+    static var css: String {
+        """
+
+        text { font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif; font-size: 12px; }
+        .title { font-size: 20px; font-weight: 600; }
+        .heading { font-size: 14px; font-weight: 600; }
+        .verdict { font-size: 14px; font-weight: 600; }
+        .label, .on-state { font-size: 11px; }
+        .state { font-weight: 600; }
+        .mono { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+        .label { paint-order: stroke; stroke-width: 3px; stroke-linejoin: round; }
+        .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
+        .dashed { stroke-dasharray: 5 4; }
+        .axis, .grid, .marker { stroke-width: 1; }
+        .marker { stroke-dasharray: 3 3; }
+        .band { fill-opacity: 0.14; }
+        \(rules(\.light, \.light))
+        @media (prefers-color-scheme: dark) {
+        \(rules(\.dark, \.dark))
+        }
+
+        """
+    }
+
+    private struct Colour {
+        let name: String
+        let light: String
+        let dark: String
+
+        init(_ name: String, _ light: String, _ dark: String) {
+            (self.name, self.light, self.dark) = (name, light, dark)
+        }
+    }
+
+    private static let fills = [
+        Colour("ground", "#ffffff", "#0d1117"), Colour("on-state", "#ffffff", "#0d1117"),
+        Colour("text", "#1f2328", "#e6edf3"), Colour("title", "#1f2328", "#e6edf3"),
+        Colour("heading", "#1f2328", "#e6edf3"), Colour("label", "#1f2328", "#e6edf3"),
+        Colour("muted", "#59636e", "#9198a1"), Colour("good", "#1a7f37", "#3fb950"),
+        Colour("lost", "#cf222e", "#ff7b72"), Colour("late", "#8250df", "#d2a8ff"),
+        Colour("unseen", "#9aa4ae", "#656c76"),
+    ]
+
+    private static let strokes = [
+        Colour("axis", "#818b98", "#656c76"), Colour("grid", "#d1d9e0", "#2a313c"),
+        Colour("marker", "#59636e", "#9198a1"), Colour("label", "#ffffff", "#0d1117"),
+    ]
+
+    /// `.name` fills or draws; `.state-line` draws in the colour of a state.
+    private static func rules(
+        _ colour: KeyPath<Colour, String>, _ state: KeyPath<StateColour, String>
+    ) -> String {
+        let rules =
+            fills.map { ".\($0.name) { fill: \($0[keyPath: colour]); }" }
+            + strokes.map { ".\($0.name) { stroke: \($0[keyPath: colour]); }" }
+            + StateColour.all.map { entry in
+                let value = entry[keyPath: state]
+                return ".\(entry.state) { fill: \(value); } .\(entry.state)-line { stroke: \(value); }"
+            }
+        return rules.joined(separator: "\n")
+    }
+}

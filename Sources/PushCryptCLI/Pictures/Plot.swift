@@ -1,0 +1,77 @@
+/// A rectangle with two axes, in which things are drawn by value.
+struct Plot {
+    let frame: Frame
+    let x: Scale
+    let y: Scale
+
+    struct Tick {
+        let value: Double
+        let label: String
+    }
+
+    init(_ frame: Frame, x: ClosedRange<Double>, y: ClosedRange<Double>) {
+        self.frame = frame
+        self.x = Scale(x, from: frame.left, to: frame.right)
+        self.y = Scale(y, from: frame.bottom, to: frame.top)
+    }
+
+    func point(_ xValue: Double, _ yValue: Double) -> SVG.Point {
+        SVG.Point(x: x.clamped(xValue), y: y.clamped(yValue))
+    }
+
+    /// Grid, labels and what the axes show.
+    ///
+    /// - Parameter subtitle: whether there's a row between title and plot, for a ``Legend``.
+    func axes(title: String, subtitle: Bool, xTitle: String?, xTicks: [Tick], yTicks: [Tick]) -> [String] {
+        let shift = subtitle ? 36.0 : 14
+        var parts = [SVG.text(title, at: .init(x: frame.left, y: frame.top - shift), "heading")]
+        for tick in yTicks {
+            let height = y(tick.value)
+            parts.append(
+                SVG.line(from: .init(x: frame.left, y: height), to: .init(x: frame.right, y: height), "grid"))
+            parts.append(SVG.text(tick.label, at: .init(x: frame.left - 8, y: height + 4), "muted", anchor: .end))
+        }
+        for tick in xTicks {
+            let across = x(tick.value)
+            parts.append(
+                SVG.line(
+                    from: .init(x: across, y: frame.bottom), to: .init(x: across, y: frame.bottom + 5), "axis"))
+            parts.append(
+                SVG.text(tick.label, at: .init(x: across, y: frame.bottom + 18), "muted", anchor: .middle))
+        }
+        parts.append(
+            SVG.line(from: .init(x: frame.left, y: frame.bottom), to: .init(x: frame.right, y: frame.bottom), "axis"))
+        if let xTitle {
+            let middle = (frame.left + frame.right) / 2
+            parts.append(SVG.text(xTitle, at: .init(x: middle, y: frame.bottom + 36), "muted", anchor: .middle))
+        }
+        return parts
+    }
+
+    /// A vertical band between two values of x.
+    func band(_ values: ClosedRange<Double>, _ style: String, title: String? = nil) -> String {
+        let (left, right) = (x.clamped(values.lowerBound), x.clamped(values.upperBound))
+        return SVG.rectangle(
+            Frame(left: left, top: frame.top, width: right - left, height: frame.height), style, title: title)
+    }
+
+    /// A vertical line at a value of x with a word at its upper end.
+    func mark(_ value: Double, _ label: String, _ style: String, anchor: SVG.Anchor = .start, row: Int = 0) -> [String]
+    {
+        let across = x.clamped(value)
+        let shift = anchor == .end ? -5.0 : 5.0
+        return [
+            SVG.line(from: .init(x: across, y: frame.top), to: .init(x: across, y: frame.bottom), style),
+            SVG.text(
+                label, at: .init(x: across + shift, y: frame.top + 12 + 16 * Double(row)), "label", anchor: anchor),
+        ]
+    }
+
+    /// A series that keeps each value until the next one, as an area above the axis.
+    func area(_ points: [(x: Double, y: Double)], _ style: String) -> String {
+        guard let first = points.first, let last = points.last else { return "" }
+        let outline = points.map { point($0.x, $0.y) }
+        return SVG.polygon(
+            [point(first.x, y.values.lowerBound)] + outline + [point(last.x, y.values.lowerBound)], style)
+    }
+}

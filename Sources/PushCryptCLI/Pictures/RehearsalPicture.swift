@@ -1,0 +1,99 @@
+import PushCryptCore
+import PushCryptKeyStore
+
+/// A rehearsal drawn: the lives of the keys, how each spreads, which pushes are lost, and what other lengths would lose.
+struct RehearsalPicture {
+    private let outcome: RehearsalOutcome
+    private let name: String
+
+    static let left = 82.0
+    static let plotWidth = 836.0
+
+    init(_ outcome: RehearsalOutcome, name: String) {
+        self.outcome = outcome
+        self.name = name.count > 60 ? "…" + name.suffix(60) : name
+    }
+
+    var picture: Picture {
+        let verdict = RehearsalVerdict(outcome: outcome)
+        let axis = RehearsalAxis(outcome)
+        let panels =
+            KeyLanes(axis).parts(top: 222) + SpreadPlot(axis).parts(top: 410) + LossPlot(axis).parts(top: 694)
+            + LeadPlot(outcome, top: 928).parts
+        return Picture(
+            title: title, description: "\(verdict.sentence) \(outcome.fleetText)", width: 960, height: 1_140,
+            parts: header(verdict) + panels)
+    }
+
+    private var title: String { "Rotation of \(name), rehearsed" }
+
+    private func header(_ verdict: RehearsalVerdict) -> [String] {
+        let left = 28.0
+        let style = verdict.losesNone ? "verdict good" : "verdict lost"
+        return [
+            SVG.text(title, at: .init(x: left, y: 42), "title"),
+            SVG.text(verdict.sentence, at: .init(x: left, y: 70), style),
+            SVG.text(verdict.advice ?? verdict.unseen ?? "", at: .init(x: left, y: 90), "text"),
+            SVG.text(verdict.advice == nil ? "" : verdict.unseen ?? "", at: .init(x: left, y: 107), "muted"),
+            SVG.text("Policy: " + outcome.policyText, at: .init(x: left, y: 130), "muted"),
+            SVG.text("Fleet: " + outcome.fleetText, at: .init(x: left, y: 147), "muted"),
+        ]
+    }
+}
+
+/// Time as the panels of a rehearsal share it: 0 is the first publication.
+struct RehearsalAxis {
+    let outcome: RehearsalOutcome
+    let unit: TimeUnit
+    private let start: Int64
+
+    init(_ outcome: RehearsalOutcome) {
+        self.outcome = outcome
+        start = outcome.rotation.publication(RehearsedRotation.keys.lowerBound)
+        unit = TimeUnit(forSpan: Double(outcome.tally.series.period.upperBound - start))
+    }
+
+    var end: Int64 { outcome.tally.series.period.upperBound }
+
+    func value(_ time: Int64) -> Double {
+        Double(time - start) / unit.seconds
+    }
+
+    func plot(top: Double, height: Double, _ values: ClosedRange<Double>) -> Plot {
+        Plot(
+            Frame(left: RehearsalPicture.left, top: top, width: RehearsalPicture.plotWidth, height: height),
+            x: 0...value(end), y: values)
+    }
+
+    var ticks: [Plot.Tick] {
+        Scale.ticks(upTo: value(end), count: 12).map { tick in
+            Plot.Tick(value: tick, label: ShareText.decimal(tick, 1))
+        }
+    }
+
+    /// The times between publication and activation.
+    func windows(_ plot: Plot) -> [String] {
+        RehearsedRotation.keys.map { key in
+            let (start, end) = (outcome.rotation.publication(key), outcome.rotation.activation(key))
+            return plot.band(
+                value(start)...value(end), "pending band", title: "publishLead \(DurationText.human(end - start))")
+        }
+    }
+
+    struct Stage {
+        let state: KeyState
+        let start: Int64
+        let end: Int64
+    }
+
+    /// The life of a key.
+    func stages(_ key: Int) -> [Stage] {
+        let rotation = outcome.rotation
+        return [
+            Stage(state: .pending, start: rotation.publication(key), end: rotation.activation(key)),
+            Stage(state: .primary, start: rotation.activation(key), end: rotation.activation(key + 1)),
+            Stage(state: .retiring, start: rotation.activation(key + 1), end: rotation.expiry(key)),
+            Stage(state: .expired, start: rotation.expiry(key), end: max(rotation.expiry(key), end)),
+        ]
+    }
+}

@@ -1,0 +1,91 @@
+import PushCryptCore
+import PushCryptKeyStore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The share of devices that hold each key, over time. Each line of the grid stands for ten times fewer devices without
+/// the key: it's the last per mille that loses pushes.
+struct SpreadPlot {
+    private let axis: RehearsalAxis
+    /// The uppermost line is all devices; the one below it all but 10^-nines of them.
+    private let nines: Int
+
+    init(_ axis: RehearsalAxis) {
+        self.axis = axis
+        nines = min(max(Int(log10(Double(axis.outcome.fleet.devices))), 2), 6)
+    }
+
+    func parts(top: Double) -> [String] {
+        let plot = axis.plot(top: top, height: 180, 0...Double(nines + 1))
+        let left = plot.frame.left
+        var parts = axis.windows(plot)
+        parts += plot.axes(
+            title: "Devices that hold each key, in % of all", subtitle: true, xTitle: axis.unit.name,
+            xTicks: axis.ticks, yTicks: percents)
+        parts += Legend(
+            .line,
+            [
+                "line pending-line": "while pending", "line primary-line": "while primary",
+                "line retiring-line": "while retiring",
+            ]
+        ).parts(at: .init(x: left, y: top - 14))
+        for key in RehearsedRotation.keys {
+            for stage in axis.stages(key) where stage.state != .expired {
+                parts.append(SVG.polyline(curve(key, stage, plot), "line \(stage.state)-line"))
+            }
+        }
+        return parts + RehearsedRotation.keys.flatMap { activation($0, plot) }
+    }
+
+    private var percents: [Plot.Tick] {
+        let some = (0...nines).map { count in
+            Plot.Tick(value: Double(count), label: ShareText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
+        }
+        return some + [Plot.Tick(value: Double(nines + 1), label: "all")]
+    }
+
+    private func activation(_ key: Int, _ plot: Plot) -> [String] {
+        let time = axis.outcome.rotation.activation(key)
+        let point = plot.point(axis.value(time), height(holding(key, at: time)))
+        let dot = SVG.circle(point, radius: 4, "primary")
+        guard key == RehearsedRotation.keys.lowerBound else { return [dot] }
+        let tally = axis.outcome.tally
+        let words = "\(ShareText.percent(tally.heldAtActivation, of: tally.holders)) hold a key as it begins to seal"
+        return [dot, SVG.text(words, at: .init(x: point.x + 10, y: min(point.y + 22, plot.frame.bottom - 8)), "label")]
+    }
+
+    private func curve(_ key: Int, _ stage: RehearsalAxis.Stage, _ plot: Plot) -> [SVG.Point] {
+        let series = axis.outcome.tally.series
+        let end = min(stage.end, axis.end)
+        guard stage.start < end else { return [] }
+        let inner = (1..<series.count).map(series.start).filter { $0 > stage.start && $0 < end }
+        return ([stage.start] + inner + [end]).map { time in
+            plot.point(axis.value(time), height(holding(key, at: time)))
+        }
+    }
+
+    /// Within an interval of the series as if fetches were spread evenly over it.
+    private func holding(_ key: Int, at time: Int64) -> Double {
+        let series = axis.outcome.tally.series
+        let fetches = series.firstFetches[key - RehearsedRotation.keys.lowerBound]
+        let passed = max(time - series.period.lowerBound, 0)
+        let complete = Int(passed / series.widthInSeconds)
+        let before = Double(fetches.prefix(complete).reduce(0, +))
+        guard complete < fetches.count else { return before }
+        // What was fetched in the interval of the publication was fetched after it.
+        let start = max(series.start(complete), axis.outcome.rotation.publication(key))
+        let part = Double(time - start) / Double(max(series.start(complete + 1) - start, 1))
+        return before + Double(fetches[complete]) * max(part, 0)
+    }
+
+    private func height(_ devices: Double) -> Double {
+        let without = 1 - devices / Double(axis.outcome.fleet.devices)
+        return without > 0 ? min(-log10(without), Double(nines) + 0.9) : Double(nines + 1)
+    }
+}

@@ -1,0 +1,61 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Shares and counts for people.
+enum ShareText {
+    /// A percentage that is 0 or 100 only where it's exactly that: `0.00031%`, `99.97%`.
+    static func percent(_ count: Int, of total: Int) -> String {
+        guard total > 0 else { return "-" }
+        guard count > 0 else { return "0%" }
+        guard count < total else { return "100%" }
+        let percent = Double(count) / Double(total) * 100
+        // Of 99.97 the digits that count are those of 0.03.
+        let rest = Double(min(count, total - count)) / Double(total) * 100
+        let decimals = rest >= 1 ? 1 : min(Int((-log10(rest)).rounded(.up)) + 1, 15)
+        return decimal(percent, decimals) + "%"
+    }
+
+    /// Without zeros at the end.
+    static func decimal(_ value: Double, _ decimals: Int) -> String {
+        let scale = pow(10, Double(decimals))
+        let scaled = Int((value * scale).rounded())
+        let (whole, rest) = (scaled / Int(scale), scaled % Int(scale))
+        guard rest > 0 else { return String(whole) }
+        var digits = String(rest)
+        digits = String(repeating: "0", count: decimals - digits.count) + digits
+        while digits.last == "0" { digits.removeLast() }
+        return "\(whole).\(digits)"
+    }
+
+    /// `1,000,000`
+    static func grouped(_ count: Int) -> String {
+        var (rest, groups) = (count, [String]())
+        while rest >= 1_000 {
+            groups.append(String(String(1_000 + rest % 1_000).dropFirst()))
+            rest /= 1_000
+        }
+        return ([String(rest)] + groups.reversed()).joined(separator: ",")
+    }
+
+    /// A share as a bar, in eighths of a cell. Something is never nothing, and less than all never full.
+    static func bar(_ count: Int, of total: Int, width: Int) -> String {
+        guard total > 0, count > 0 else { return "" }
+        let eighths = count == total ? width * 8 : min(max(count * width * 8 / total, 1), width * 8 - 1)
+        let part = eighths % 8
+        let tail = part == 0 ? "" : String(Array("▏▎▍▌▋▊▉")[part - 1])
+        return String(repeating: "█", count: eighths / 8) + tail
+    }
+
+    static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(width - text.count, 0))
+    }
+
+    static func leftPadded(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(width - text.count, 0)) + text
+    }
+}

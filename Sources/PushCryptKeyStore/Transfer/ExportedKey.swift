@@ -1,0 +1,84 @@
+package import PushCryptCore
+import PushCryptOpenSSL
+package import PushCryptPrimitives
+
+/// One key in the forms that other tools read. Whoever holds a private one wipes it.
+package enum ExportedKey {
+    package enum Form: Sendable {
+        /// A JWK.
+        case jwk
+        /// SubjectPublicKeyInfo or PKCS#8, as text or as bytes.
+        case pem, der
+        /// base64 of the bare bytes: of a public key 65 (P-256) or 32, of a private one 32.
+        case raw
+    }
+
+    /// The public half.
+    ///
+    /// - Throws: `KeyError` with `wrongKind` for a shared key, which has none.
+    package static func publicKey(_ record: KeyRecord, as form: Form) throws -> [UInt8] {
+        let key = try contained(record.publicRecord(keepingPSK: false))
+        switch form {
+        case .jwk: return try jwk(record.publicRecord(keepingPSK: false))
+        case .pem, .der: return try container(key, as: .publicKey, form)
+        case .raw: return base64(key.publicKey.bytes)
+        }
+    }
+
+    /// The key itself, a secret. A psk is in the JWK only.
+    ///
+    /// - Parameter passphrase: encrypts PEM and DER; nil leaves them in clear.
+    /// - Throws: `KeyError` with `wrongKind` for a shared key as PEM or DER, which have no form for it.
+    package static func privateKey(_ record: KeyRecord, as form: Form, passphrase: SecretBytes?) throws -> [UInt8] {
+        if form == .jwk { return try jwk(record) }
+        if form == .raw, case .shared(let secret, _) = record.material { return base64(secret.bytes) }
+        let key = try contained(record)
+        guard let privateKey = key.privateKey else {
+            throw KeyError(.wrongKind, "key \(record.kid) is a public key")
+        }
+        if form == .raw { return base64(privateKey.bytes) }
+        return try container(key, as: passphrase.map { .encryptedPrivateKey(passphrase: $0) } ?? .privateKey, form)
+    }
+
+    private static func jwk(_ record: KeyRecord) throws -> [UInt8] {
+        var output = [UInt8]()
+        output.reserveCapacity(KeyRecord.maximumJWKByteCount)
+        try record.appendJWK(to: &output)
+        return output
+    }
+
+    private static func container(
+        _ key: ContainedKey, as kind: KeyContainer.Form, _ form: Form
+    ) throws -> [UInt8] {
+        let bytes = try KeyContainer.write(key, as: kind, encoding: form == .pem ? .pem : .der)
+        return Array(bytes.bytes)
+    }
+
+    private static func contained(_ record: KeyRecord) throws -> ContainedKey {
+        switch record.material {
+        case .recipient(let publicKey, let privateKey, _):
+            let algorithm: ContainedKey.Algorithm = publicKey.group == .p256 ? .p256 : .x25519
+            guard let privateKey else { return try ContainedKey(algorithm, publicKey: publicKey.serialized) }
+            return try ContainedKey(algorithm, privateKey: privateKey.serialized)
+        case .sender(let publicKey, let privateKey):
+            guard let privateKey else { return try ContainedKey(.ed25519, publicKey: publicKey.serialized) }
+            return try ContainedKey(.ed25519, privateKey: privateKey.serialized)
+        case .shared:
+            throw KeyError(
+                .wrongKind, "key \(record.kid) is a shared secret: it has no public half, and PEM no form for it")
+        }
+    }
+
+    /// RFC 4648 section 4, with padding.
+    private static func base64(_ bytes: Span<UInt8>) -> [UInt8] {
+        var text = [UInt8]()
+        text.reserveCapacity(96)
+        Base64URL.append(bytes, to: &text)
+        for index in text.indices {
+            if text[index] == UInt8(ascii: "-") { text[index] = UInt8(ascii: "+") }
+            if text[index] == UInt8(ascii: "_") { text[index] = UInt8(ascii: "/") }
+        }
+        while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+        return text
+    }
+}

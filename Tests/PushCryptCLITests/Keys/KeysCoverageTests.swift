@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+@Suite("keys coverage")
+struct KeysCoverageTests {
+    private let place: Workplace
+    /// Retiring, primary, pending without activatesAt, expired.
+    private let kids: [String]
+
+    private static let lifecycles = [
+        #""activatesAt":"2025-06-01T00:00:00Z","retiresAt":"2026-01-01T00:00:00Z""#,
+        #""activatesAt":"2026-01-01T00:00:00Z""#, "",
+        #""activatesAt":"2025-01-01T00:00:00Z","retiresAt":"2025-06-01T00:00:00Z","expiresAt":"2026-01-01T00:00:00Z""#,
+    ]
+
+    init() throws {
+        place = try Workplace()
+        kids = try place.writeSet(Self.lifecycles, to: "set.json")
+    }
+
+    private func line(_ device: String, _ kid: String, _ seenAt: String = Workplace.now) -> String {
+        #"{"device":"\#(device)","kid":"\#(kid)","seenAt":"\#(seenAt)"}"# + "\n"
+    }
+
+    /// 5 devices with the primary, 4 with the pending key, 1 with the retiring one, 1 with a foreign one, 2 long away.
+    private var reports: Data {
+        var text = "\n"
+        for index in 0..<5 { text += line("p\(index)", kids[1]) }
+        for index in 0..<4 { text += line("n\(index)", kids[2]) }
+        text += line("p0", kids[0], "2026-02-01T00:00:00Z") + line("old", kids[0]) + line("foreign", "AAAAAAAAAAA")
+        text += line("behind", kids[3])
+        text += line("away", kids[1], "2026-01-30T08:59:59Z") + line("gone", kids[2], "2020-01-01T00:00:00+01:00")
+        return Data(text.utf8)
+    }
+
+    private func coverage(_ options: [String], stdin: Data) throws -> Output {
+        try place.run(["keys", "coverage", "set.json", "--at", Workplace.now] + options, stdin: stdin)
+    }
+
+    @Test("shows the share of each key", arguments: ["-", "reports.jsonl"])
+    func table(_ file: String) throws {
+        try place.write(reports, to: "reports.jsonl")
+        let output = try coverage(["--reports", file], stdin: file == "-" ? reports : Data())
+        #expect(output.isSuccess, "\(output)")
+        #expect(
+            output.text == """
+                14 devices reported: 12 seen in the last 30 days, 2 not; the newest key of 1 of the seen opens
+                no more; the newest key of 1 of the seen is none of the keyset.
+
+                Devices seen in the last 30 days that hold each key
+                \(kids[0])  retiring  │██████████████████████████▋          83.3%           10
+                \(kids[1])  primary   │████████████████████████               75%            9
+                \(kids[2])  pending   │██████████▋                          33.3%            4
+
+                """)
+    }
+
+    @Test("--json is the same for machines")
+    func json() throws {
+        let object = try coverage(["--reports", "-", "--json"], stdin: reports).object()
+        #expect(object["devices"] as? Int == 14)
+        #expect(object["seen"] as? Int == 12)
+        #expect(object["unseen"] as? Int == 2)
+        #expect(object["ahead"] as? Int == 0)
+        #expect(object["unknownKid"] as? Int == 1)
+        #expect(object["outdated"] as? Int == 1)
+        #expect(object["at"] as? String == Workplace.now)
+        let keys = try #require(object["keys"] as? [[String: Any]])
+        #expect(keys.map { $0["kid"] as? String } == Array(kids[..<3]))
+        #expect(keys.map { $0["holding"] as? Int } == [10, 9, 4])
+        #expect(keys.map { $0["newest"] as? Int } == [1, 5, 4])
+        #expect(keys.map { $0["state"] as? String } == ["retiring", "primary", "pending"])
+    }
+
+    @Test(
+        "says whether a pending key covers what the policy demands", arguments: [("33.333", true), ("33.334", false)])
+    func required(_ share: String, _ isCovered: Bool) throws {
+        let policy =
+            #"{"rotateEvery":"P90D","publishLead":"P7D","overlap":"P30D","keep":2,"requireCoverage":\#(share)}"#
+        let set = String(decoding: try place.read("set.json"), as: UTF8.self)
+        let changed = set.replacing(#""pushcrypt":{"#, with: #""pushcrypt":{"policy":\#(policy),"#)
+        try place.write(Data(changed.utf8), to: "set.json")
+        let words = isCovered ? "covers the required \(share)%" : "below the required \(share)%"
+        let lines = try coverage(["--reports", "-"], stdin: reports).text.split(separator: "\n")
+        #expect(lines.filter { $0.contains("required") }.count == 1)
+        #expect(lines.contains { $0.hasPrefix(kids[2]) && $0.hasSuffix(words) })
+        let object = try coverage(["--reports", "-", "--json"], stdin: reports).object()
+        #expect(object["requireCoverage"] as? String == share + "%")
+        let keys = try #require(object["keys"] as? [[String: Any]])
+        #expect(keys.map { $0["isCovered"] as? Bool } == [true, true, isCovered])
+    }
+
+    @Test("no reports are no coverage")
+    func empty() throws {
+        let output = try coverage(["--reports", "-"], stdin: Data())
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.hasPrefix("0 devices reported: 0 seen in the last 30 days, 0 not.\n"))
+        #expect(output.text.contains("-            0\n"))
+    }
+
+    @Test("a share next to all is not shown as all")
+    func nearly() throws {
+        var text = line("late", kids[0])
+        for index in 0..<20_000 { text += line("d\(index)", kids[1]) }
+        let output = try coverage(["--reports", "-"], stdin: Data(text.utf8))
+        #expect(output.text.contains("▉   99.995%       20,000"), "\(output)")
+    }
+
+    @Test("a bad line is named with its number and file", arguments: ["-", "reports.jsonl"])
+    func badLine(_ file: String) throws {
+        let bad = Data((line("a", kids[0]) + "\n" + line("b", "short")).utf8)
+        try place.write(bad, to: "reports.jsonl")
+        let output = try coverage(["--reports", file], stdin: bad)
+        expectRefusal(output, 65, saying: "\(file == "-" ? "stdin" : file): line 3: kid is missing")
+    }
+
+    @Test("a line without end is refused and not kept")
+    func longLine() throws {
+        let output = try place.shell(
+            "head -c 5000000 /dev/zero | tr '\\0' a | \"$PUSHCRYPT\" keys coverage set.json --reports -")
+        expectRefusal(output, 65, saying: "line longer than 65536 bytes")
+    }
+
+    @Test(
+        "what can't be read",
+        arguments: [
+            (["set.json", "--reports", "none"], 66), (["none", "--reports", "-"], 66),
+            (["set.json", "--reports", "."], 66),
+            (["set.json"], 64), (["set.json", "--reports", "-", "--picture", "a.txt"], 64),
+        ] as [([String], Int32)])
+    func unreadable(_ arguments: [String], _ status: Int32) throws {
+        let output = try place.run(["keys", "coverage"] + arguments)
+        if status == 64 { expectUsageError(output) } else { expectRefusal(output, status) }
+    }
+}

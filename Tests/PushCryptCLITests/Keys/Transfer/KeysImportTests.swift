@@ -1,0 +1,134 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@Suite("keys import")
+struct KeysImportTests {
+    static let kinds = ["recipient", "recipient --suite x25519", "sender", "shared"]
+
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.write(Data("a passphrase\n".utf8), to: "passphrase")
+    }
+
+    /// Creates Keys/old of that kind and returns its kid.
+    private func create(_ kind: String) throws -> String {
+        let options = kind.split(separator: " ").map(String.init)
+        let output = try place.run(
+            ["keys", "create", "Keys/old", "--insecure-plaintext", "--at", Workplace.newYear, "--kind"] + options)
+        try #require(output.isSuccess, "\(output)")
+        return output.line
+    }
+
+    private func exported(_ options: String...) throws -> Data {
+        let output = try place.run(
+            ["keys", "export", "Keys/old", "--private", "--at", Workplace.newYear] + options)
+        try #require(output.isSuccess, "\(output)")
+        return output.stdout
+    }
+
+    private func imported(_ file: Data, into path: String = "Keys/new", _ options: String...) throws -> Output {
+        try place.write(file, to: "file")
+        return try place.run(
+            ["keys", "import", path, "--from", "file", "--insecure-plaintext", "--at", Workplace.newYear] + options)
+    }
+
+    @Test("takes back what export gave, in every form", arguments: kinds, ["jwk", "pem", "der", "raw"])
+    func roundTrip(_ kind: String, _ form: String) throws {
+        let kid = try create(kind)
+        guard kind != "shared" || ["jwk", "raw"].contains(form) else {
+            let output = try place.run("keys", "export", "Keys/old", "--format", form, "--at", Workplace.newYear)
+            return expectRefusal(output, 65, saying: "is a shared secret")
+        }
+        let words = kind.split(separator: " ").map(String.init)
+        let file = try exported("--format", form, "--insecure-plaintext")
+        try place.write(file, to: "file")
+        let hints = form == "raw" ? ["--kind"] + words : []
+        let output = try place.run(
+            ["keys", "import", "Keys/new", "--from", "file", "--insecure-plaintext", "--at", Workplace.newYear] + hints)
+        #expect(output.isSuccess && output.line == kid, "\(output)")
+        #expect(try place.states("Keys/new", at: Workplace.newYear) == ["primary"])
+        #expect(
+            try place.secrets(in: "Keys/new/keyset.json") == (try place.secrets(in: "Keys/old/keyset.json")))
+    }
+
+    @Test("an encrypted file, with its passphrase only", arguments: ["pem", "der"])
+    func encrypted(_ form: String) throws {
+        let kid = try create("sender")
+        let file = try exported("--format", form, "--export-passphrase-file", "passphrase")
+        let output = try imported(file, into: "Keys/new", "--key-passphrase-file", "passphrase")
+        #expect(output.isSuccess && output.line == kid, "\(output)")
+        expectRefusal(try imported(file, into: "Keys/other"), 64, saying: "passphrase")
+        try place.write(Data("another\n".utf8), to: "passphrase")
+        expectRefusal(
+            try imported(file, into: "Keys/other", "--key-passphrase-file", "passphrase"), 77, saying: "passphrase")
+        #expect(try place.names(in: "Keys") == ["new", "old"])
+    }
+
+    @Test("into a keyset that is there, as the next key")
+    func existing() throws {
+        let old = try create("shared")
+        let other = try place.run(
+            "keys", "create", "Keys/other", "--kind", "shared", "--insecure-plaintext", "--at", Workplace.newYear)
+        let file = try place.run(
+            "keys", "export", "Keys/other", "--private", "--insecure-plaintext", "--at", Workplace.newYear)
+        try place.write(file.stdout, to: "file")
+        let output = try place.run(
+            "keys", "import", "Keys/old", "--from", "file", "--at", "2026-02-01T00:00:00Z", "--reason", "moved")
+        #expect(output.text == "imported \(other.line): seals from 2026-02-08T00:00:00Z\n")
+        #expect(try place.keys("Keys/old", at: "2026-02-08T00:00:00Z").map(\.kid) == [old, other.line])
+        #expect(try place.states("Keys/old", at: "2026-02-08T00:00:00Z") == ["retiring", "primary"])
+    }
+
+    @Test("a key that was there before never comes back", arguments: ["primary", "revoked", "destroyed"])
+    func known(_ state: String) throws {
+        let kid = try create("shared")
+        let file = try exported("--insecure-plaintext")
+        let time = "2026-02-01T00:00:00Z"
+        if state != "primary" {
+            #expect(try place.run("keys", "revoke", "Keys/old", kid, "--yes", "--at", time).exit == 0)
+        }
+        if state == "destroyed" {
+            #expect(try place.run("keys", "destroy", "Keys/old", kid, "--force", "--at", time).exit == 0)
+        }
+        try place.write(file, to: "file")
+        let before = try place.read("Keys/old/keyset.json")
+        let output = try place.run("keys", "import", "Keys/old", "--from", "file", "--at", time)
+        expectRefusal(output, 65, saying: "an id is never used again")
+        #expect(try place.read("Keys/old/keyset.json") == before)
+    }
+
+    @Test("what isn't a private key of ours")
+    func refused() throws {
+        _ = try create("recipient")
+        let publicPEM = try place.run("keys", "export", "Keys/old", "--format", "pem", "--at", Workplace.newYear)
+        let publicJWK = try place.run("keys", "export", "Keys/old", "--format", "jwk", "--at", Workplace.newYear)
+        let set = try place.run("keys", "export", "Keys/old", "--at", Workplace.newYear)
+        expectRefusal(try imported(publicPEM.stdout), 65, saying: "public key")
+        expectRefusal(try imported(publicJWK.stdout), 65, saying: "public key")
+        expectRefusal(try imported(set.stdout), 65, saying: "public key")
+        expectRefusal(try imported(Data("AAAA\n".utf8), into: "Keys/new", "--kind", "shared"), 65, saying: "32 bytes")
+        expectRefusal(try imported(Data(Data(repeating: 7, count: 32).base64EncodedData())), 65, saying: "--kind")
+        let zero = Data(repeating: 0, count: 32).base64EncodedData()
+        expectRefusal(try imported(zero, into: "Keys/new", "--kind", "recipient"), 65)
+        for garbage in [
+            "", "{}", "hello world", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "\u{30}\u{82}",
+        ] {
+            expectRefusal(try imported(Data(garbage.utf8)), 65)
+        }
+        let demo = Repository.root.appendingPathComponent("Keys/demo/shared/keyset.json")
+        expectRefusal(try imported(Data(contentsOf: demo)), 64, saying: "demo key")
+        #expect(try place.names(in: "Keys") == ["old"])
+    }
+
+    @Test("another kind than the keyset's is refused")
+    func wrongKind() throws {
+        _ = try create("recipient")
+        let raw = Data(repeating: 7, count: 32).base64EncodedData()
+        try place.write(raw, to: "file")
+        let output = try place.run("keys", "import", "Keys/old", "--from", "file", "--kind", "shared")
+        expectRefusal(output, 65, saying: "the keyset holds recipient keys")
+    }
+}

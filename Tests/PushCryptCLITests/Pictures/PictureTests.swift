@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+@Suite("--picture")
+struct PictureTests {
+    static let rehearse = [
+        "keys", "rehearse", "Keys/app", "--refresh-p50", "6h", "--refresh-p99", "20d", "--devices", "500",
+    ]
+    static let coverage = ["keys", "coverage", "Keys/app", "--reports", "reports.jsonl"]
+
+    private let place: Workplace
+    private let kid: String
+
+    init() throws {
+        place = try Workplace()
+        kid = try place.create("Keys/app", "shared")
+        let line = #"{"device":"a","kid":"\#(kid)","seenAt":"2026-03-01T09:00:00Z"}"#
+        try place.write(Data(line.utf8), to: "reports.jsonl")
+    }
+
+    @Test("draws an SVG that is well-formed, runs nothing and needs nothing", arguments: [rehearse, coverage])
+    func svg(_ command: [String]) throws {
+        let output = try place.run(command + ["--picture", "out.svg"])
+        #expect(output.isSuccess && !output.text.isEmpty, "\(output)")
+        let names = try XMLNames(try place.read("out.svg"))
+        #expect(names.elements.first == "svg")
+        #expect(Set(names.elements).isSubset(of: Self.allowedElements), "\(Set(names.elements))")
+        #expect(names.attributes.allSatisfy { !$0.hasPrefix("on") && !$0.contains("href") })
+        let text = String(decoding: try place.read("out.svg"), as: UTF8.self)
+        #expect(text.contains("@media (prefers-color-scheme: dark)"))
+        #expect(!text.contains("NaN") && !text.contains("inf\"") && !text.contains("url("))
+        #expect(text.components(separatedBy: "http").count == 2, "only the namespace")
+        #expect(try place.names() == ["Keys", "out.svg", "reports.jsonl"])
+    }
+
+    static let allowedElements: Set = [
+        "svg", "title", "desc", "style", "rect", "text", "line", "polyline", "polygon", "circle",
+    ]
+
+    @Test("draws a page for .html", arguments: [rehearse, coverage], ["out.html", "OUT.HTML"])
+    func html(_ command: [String], _ name: String) throws {
+        #expect(try place.run(command + ["--picture", name]).isSuccess)
+        let text = String(decoding: try place.read(name), as: UTF8.self)
+        #expect(text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
+        #expect(text.contains("<svg ") && text.contains("</svg>\n</body>"))
+        #expect(!text.contains("<script"))
+    }
+
+    @Test(
+        "is fine for odd policies and fleets",
+        arguments: [
+            ["--rotate-every", "2s", "--publish-lead", "1s"], ["--rotate-every", "1h", "--publish-lead", "0s"],
+            ["--rotate-every", "36500d", "--publish-lead", "36499d"], ["--devices", "1"],
+            ["--offline", "0", "--refresh-p50", "1s", "--refresh-p99", "2s"],
+            ["--offline", "90%", "--refresh-p50", "1000d", "--refresh-p99", "36525d"],
+            ["--keep", "100"], ["--require-coverage", "100%"], ["--pushes-per-day", "0.001"],
+        ])
+    func extremes(_ options: [String]) throws {
+        let output = try place.run(Self.rehearse + options + ["--picture", "out.svg"])
+        #expect(output.isSuccess, "\(output)")
+        let text = String(decoding: try place.read("out.svg"), as: UTF8.self)
+        #expect(try XMLNames(Data(text.utf8)).elements.contains("polyline"))
+        #expect(!text.contains("nan") && text.utf8.count < 400_000)
+    }
+
+    @Test("shows names as text, never as markup")
+    func escaping() throws {
+        let name = "Keys/a&b<script>\"'"
+        try place.create(name, "shared")
+        var command = Self.rehearse
+        command[2] = name
+        #expect(try place.run(command + ["--picture", "out.svg"]).isSuccess)
+        let text = String(decoding: try place.read("out.svg"), as: UTF8.self)
+        #expect(text.contains("Keys/a&amp;b&lt;script&gt;"))
+        #expect(!text.contains("<script"))
+        #expect(try !XMLNames(Data(text.utf8)).elements.isEmpty)
+    }
+
+    @Test(
+        "takes the place of an older one, and fails as a whole where it can't be written",
+        arguments: [rehearse, coverage])
+    func replacing(_ command: [String]) throws {
+        try place.write(Data("old".utf8), to: "out.svg")
+        #expect(try place.run(command + ["--picture", "out.svg"]).isSuccess)
+        #expect(try place.read("out.svg").count > 1_000)
+        expectRefusal(try place.run(command + ["--picture", "none/out.svg"]), 73, saying: "none/out.svg")
+        try place.makeFolder("taken.svg")
+        let taken = try place.run(command + ["--picture", "taken.svg"])
+        #expect(taken.exit != 0 && taken.hasOneLineOnStderr && taken.stdout.isEmpty, "\(taken)")
+        #expect(try place.names() == ["Keys", "out.svg", "reports.jsonl", "taken.svg"])
+    }
+
+    @Test("every state has its colour in light and dark")
+    func colours() throws {
+        #expect(try place.run(Self.coverage + ["--picture", "out.svg"]).isSuccess)
+        let text = String(decoding: try place.read("out.svg"), as: UTF8.self)
+        for state in ["pending", "primary", "retiring", "expired", "revoked", "destroyed"] {
+            #expect(text.components(separatedBy: "\n.\(state) { fill: #").count == 3, "\(state)")
+        }
+    }
+}
+
+/// The names in an XML text, by Foundation's parser; throws for a text that isn't well-formed.
+private final class XMLNames: NSObject, XMLParserDelegate {
+    private(set) var elements = [String]()
+    private(set) var attributes = Set<String>()
+
+    init(_ data: Data) throws {
+        super.init()
+        let parser = XMLParser(data: data)
+        parser.delegate = self
+        guard parser.parse() else { throw parser.parserError ?? CocoaError(.coderReadCorrupt) }
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        elements.append(name)
+        self.attributes.formUnion(attributes.keys)
+    }
+}
