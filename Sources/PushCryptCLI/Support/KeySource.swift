@@ -76,7 +76,10 @@ struct KeySource {
         guard FileSystem.isFolder(path) else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }
-            return KeysetMetadata(try naming(path) { try Keyset(json: bytes) })
+            return try naming(path) {
+                let saysMore = (try? JSONText(bytes).root["pushcrypt"]) != nil
+                return saysMore ? try KeysetFile(bytes, path: path).metadata : KeysetMetadata(try Keyset(json: bytes))
+            }
         }
         let folder = KeysetFolder(path)
         guard folder.exists else { throw notAKeyset(path) }
