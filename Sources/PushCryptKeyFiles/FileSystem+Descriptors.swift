@@ -93,10 +93,13 @@ extension FileSystem {
         }
     }
 
+    package static let randomNameCharacterCount = 12
+
     /// A part of a file name that nobody foresees.
     package static func randomName() throws(KeyStoreError) -> String {
         do {
-            return Base64URL.encode(try DefaultBackend.shared.randomBytes(count: 9))
+            return Base64URL.encode(
+                try DefaultBackend.shared.randomBytes(count: randomNameCharacterCount * 3 / 4))
         } catch {
             throw KeyStoreError(.inputOutput, "no random name for a temporary file: \(error)")
         }

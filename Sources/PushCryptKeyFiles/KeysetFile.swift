@@ -1,4 +1,4 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptPrimitives
 
 /// `keyset.json` as it lies on disk, read but not unlocked.
@@ -62,6 +62,9 @@ package struct KeysetFile: Sendable {
             "\(path) holds its keys in plain text, though a secret was given for them; unless that is how you left it, "
                 + "somebody has exchanged the file. Without the secret it is used as it is")
     }
+
+    /// The whole text, private keys that lie in clear included.
+    package var root: JSONValue { text.root }
 
     /// With the keys.
     ///
@@ -129,7 +132,7 @@ package struct KeysetFile: Sendable {
         }
     }
 
-    static let digestName = "digest"
+    package static let digestName = "digest"
 
     static func digest(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
         var covered = Array(bytes)

@@ -90,12 +90,19 @@ struct KeySource {
         return try naming(path) { try folder.file().metadata }
     }
 
+    /// Refuses a path without a keyset of a keystore.
+    static func requireKeyset(_ path: String) throws {
+        guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
+            throw Failure(.noInput, "\(path.isEmpty ? "the empty name" : path) is not a keyset of a keystore")
+        }
+    }
+
     private static func notAKeyset(_ path: String) -> Failure {
         Failure(.noInput, "\(path) is a folder without a keyset.json: not a keyset of a keystore")
     }
 
     /// Says which file a bad key is in.
-    private static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+    static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as KeyError {

@@ -9,9 +9,7 @@ struct KeysetChange {
     let secrets: SecretSource
 
     init(_ path: String, _ options: ChangeOptions, _ secrets: SecretSource? = nil) throws {
-        guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
-            throw Failure(.noInput, "\(path.isEmpty ? "the empty name" : path) is not a keyset of a keystore")
-        }
+        try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
         self.secrets = secrets ?? SecretSource(options.secrets)
