@@ -50,7 +50,7 @@ let package = Package(
             ]
         ),
         .target(name: "PushCryptSender", dependencies: ["PushCryptCore", "PushCryptKeyFiles"]),
-        .target(name: "PushCryptExtension", dependencies: ["PushCryptCore"]),
+        .target(name: "PushCryptExtension", dependencies: ["PushCryptPrimitives", "PushCryptCore"]),
         .target(name: "PushCryptKeyStore", dependencies: ["PushCryptKeyFiles"]),
         .executableTarget(
             name: "PushCryptCLI",
