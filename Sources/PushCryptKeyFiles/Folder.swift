@@ -1,5 +1,3 @@
-package import PushCryptCore
-
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -33,7 +31,18 @@ package final class Folder {
         while flock(descriptor, kind == .exclusive ? LOCK_EX : LOCK_SH) != 0 {
             guard errno == EINTR else { throw FileSystem.failure("lock", path) }
         }
-        // Somebody may have put another folder in its place while this process waited.
+        try requireSameFolder()
+    }
+
+    /// - Returns: whether nobody held the folder; then this process does, as with an exclusive ``lock(_:)``.
+    package func lockAtOnce() throws(KeyStoreError) -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        try requireSameFolder()
+        return true
+    }
+
+    /// Somebody may have put another folder in its place while this process waited.
+    private func requireSameFolder() throws(KeyStoreError) {
         let now = try FileSystem.identity(of: path)
         guard now == (try FileSystem.identity(ofDescriptor: descriptor, path)) else {
             throw KeyStoreError(.changedMeanwhile, "\(path) was replaced by another folder; try again")
@@ -88,16 +97,18 @@ package final class Folder {
         return Int(status.st_mode & 0o7777)
     }
 
-    /// When the file was last written, in unix seconds.
-    package func modifiedAt(_ name: String) -> UnixTime? {
+    /// - Returns: nil where there is nothing of that name.
+    package func status(of name: String) -> FileStatus? {
         var status = stat()
-        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-        #if canImport(Darwin)
-        return UnixTime(Int64(status.st_mtimespec.tv_sec))
-        #else
-        return UnixTime(Int64(status.st_mtim.tv_sec))
-        #endif
+        return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
     }
+
+    package func status() throws(KeyStoreError) -> FileStatus {
+        FileStatus(try FileSystem.status(ofDescriptor: descriptor, path))
+    }
+
+    /// Hidden ones too, sorted.
+    package func names() throws(KeyStoreError) -> [String] { try FileSystem.names(in: path) }
 
     /// Puts a new file in place of `name` in one step: a crash leaves the old one or the new one, never a part.
     ///
@@ -155,8 +166,10 @@ package final class Folder {
 
     /// What a crash in ``replace(_:with:mode:step:)`` left.
     package func leftovers() throws(KeyStoreError) -> [String] {
-        try FileSystem.names(in: path).filter { $0.contains(Self.temporaryMark) }
+        try names().filter(Self.isLeftover)
     }
+
+    package static func isLeftover(_ name: String) -> Bool { name.contains(temporaryMark) }
 
     private static let temporaryMark = ".new-"
 

@@ -28,6 +28,8 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let damaged = Code(name: "damaged")
         /// The private keys are encrypted, and nothing was given that opens them.
         public static let secretNeeded = Code(name: "secretNeeded")
+        /// A secret was given for keys that lie in plain text: perhaps not those that were encrypted with it.
+        public static let notEncrypted = Code(name: "notEncrypted")
         /// The passphrase doesn't open the private keys.
         public static let wrongSecret = Code(name: "wrongSecret")
         /// The external command that wraps data keys failed.

@@ -46,6 +46,9 @@ struct HelpTests {
             (["keys", "list"], ["--json", "--picture", "--at"]),
             (["keys", "show"], ["--json", "--at"]),
             (["keys", "export"], ["--registration", "--device"]),
+            (["keys", "verify"], ["--json", "--at", "--passphrase-file", "--wrap-command"]),
+            (["keys", "log"], ["--verify", "--json", "--begin-anew", "--reason", "--yes", "--at"]),
+            (["keys", "doctor"], ["--json", "--at"]),
         ])
     func options(_ command: [String], _ options: [String]) throws {
         let text = try CLI.run(command + ["--help"]).text

@@ -44,9 +44,14 @@ public struct ChildProcess {
         (self.stdin, self.stdout, self.stderr) = (stdin, stdout, stderr)
     }
 
-    /// Starts the child and waits for its end. A shell changes the folder and gives way to the executable, because
-    /// Glibc's module has no function for that.
+    /// Starts the child and waits for its end.
     public func run() throws -> Ending {
+        try start().wait()
+    }
+
+    /// Starts the child. A shell changes the folder and gives way to the executable, because Glibc's module has no
+    /// function for that.
+    public func start() throws -> RunningProcess {
         var actions = unsafe Self.emptyFileActions
         var attributes = Self.emptyAttributes
         try unsafe check("posix_spawn_file_actions_init", posix_spawn_file_actions_init(&actions))
@@ -66,7 +71,7 @@ public struct ChildProcess {
             &child, "/bin/sh", &actions, &attributes, words.pointers, variables.pointers)
         withExtendedLifetime((words, variables)) {}
         try check("posix_spawn", result)
-        return try Self.ending(of: child)
+        return RunningProcess(child)
     }
 
     /// None blocked, and SIGPIPE not ignored, as a shell starts its commands.
@@ -79,15 +84,6 @@ public struct ChildProcess {
         try unsafe check("setsigdefault", posix_spawnattr_setsigdefault(&attributes, &defaults))
         let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
         try unsafe check("setflags", posix_spawnattr_setflags(&attributes, flags))
-    }
-
-    private static func ending(of child: pid_t) throws -> Ending {
-        var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) == -1 {
-            guard errno == EINTR else { throw Failure(call: "waitpid", number: errno) }
-        }
-        let signal = status & 0x7f
-        return signal == 0 ? .exit((status >> 8) & 0xff) : .signal(signal)
     }
 
     private func check(_ call: String, _ result: Int32) throws {

@@ -27,7 +27,11 @@ struct KeySource {
         isKeystore = FileSystem.isFolder(path)
         if isKeystore {
             guard folder.exists else { throw Self.notAKeyset(path) }
-            keyset = try Self.naming(path) { try folder.load { try secrets.secret(of: path) } }
+            keyset = try Self.naming(path) {
+                let file = try folder.file()
+                if secrets.isGiven { try file.requireEncrypted() }
+                return try file.unlocked { try secrets.secret(of: path) }.keyset()
+            }
         } else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }
@@ -76,11 +80,21 @@ struct KeySource {
         guard FileSystem.isFolder(path) else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }
-            return KeysetMetadata(try naming(path) { try Keyset(json: bytes) })
+            return try naming(path) {
+                let saysMore = (try? JSONText(bytes).root["pushcrypt"]) != nil
+                return saysMore ? try KeysetFile(bytes, path: path).metadata : KeysetMetadata(try Keyset(json: bytes))
+            }
         }
         let folder = KeysetFolder(path)
         guard folder.exists else { throw notAKeyset(path) }
         return try naming(path) { try folder.file().metadata }
+    }
+
+    /// Refuses a path without a keyset of a keystore.
+    static func requireKeyset(_ path: String) throws {
+        guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
+            throw Failure(.noInput, "\(path.isEmpty ? "the empty name" : path) is not a keyset of a keystore")
+        }
     }
 
     private static func notAKeyset(_ path: String) -> Failure {
@@ -88,7 +102,7 @@ struct KeySource {
     }
 
     /// Says which file a bad key is in.
-    private static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+    static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as KeyError {

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -30,7 +32,11 @@ enum StandardStreams {
 
     /// The data and one newline, unless it ends in one.
     static func writeLine(_ bytes: [UInt8]) throws(Failure) {
-        try write(bytes.last == UInt8(ascii: "\n") ? bytes : bytes + [UInt8(ascii: "\n")])
+        guard bytes.last != UInt8(ascii: "\n") else { return try write(bytes) }
+        // It may hold secrets, and its caller wipes only his own copy.
+        var line = bytes + [UInt8(ascii: "\n")]
+        defer { wipe(&line) }
+        try write(line)
     }
 
     /// `--json`: members in alphabetical order, indented.

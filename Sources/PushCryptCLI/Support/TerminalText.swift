@@ -8,6 +8,7 @@ struct TerminalText {
         case heading = "1"
         case faint = "2"
         case good = "32"
+        case warning = "93"
         case bad = "31"
         case due = "1;33"
         case placeholder = "33"

@@ -25,7 +25,7 @@ package enum Invariants {
         LifecycleError(.invariantBroken, reason)
     }
 
-    private static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
+    static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
         guard Set(timeline.keys.map(\.kid)).count == timeline.keys.count else {
             throw broken("an id stands for two keys")
         }

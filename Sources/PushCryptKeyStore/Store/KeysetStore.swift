@@ -43,7 +43,9 @@ package struct KeysetStore: Sendable {
         let folder = try Folder(self.folder.path)
         try folder.lock(.exclusive)
         FaultPoint.reach("locked")
-        let stored = try self.folder.file(in: folder).unlocked { try known ?? secret() }
+        let file = try self.folder.file(in: folder)
+        if known != nil { try file.requireEncrypted() }
+        let stored = try file.unlocked { try known ?? secret() }
         let notices = try mend(folder, stored)
         var editor = KeysetEditor(stored, at: time)
         let result = try body(&editor)
@@ -55,7 +57,7 @@ package struct KeysetStore: Sendable {
         return Change(result: result, metadata: finished.metadata, events: editor.events, notices: notices)
     }
 
-    private func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
+    func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
         var text = try keyset.fileText()
         defer { wipe(&text) }
         try requireReadable(text, keyset)
@@ -83,96 +85,12 @@ package struct KeysetStore: Sendable {
 
     /// Writes `public.jwks.json` where it isn't what the keyset says.
     @discardableResult
-    private func writePublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> Bool {
+    func writePublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> Bool {
         guard let published = try keyset.published() else { return false }
         let current = try? folder.read(KeysetFolder.publicName, isPrivate: false)
         guard current != published else { return false }
         _ = try Keyset(json: published)
         try folder.replace(KeysetFolder.publicName, with: published, mode: 0o644) { FaultPoint.reach("public-\($0)") }
         return true
-    }
-
-    /// Finishes or discards what a crash left.
-    ///
-    /// - Throws: `KeyStoreError` with `auditBroken` where the log isn't what a crash can leave.
-    private func mend(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
-        var notices = [String]()
-        for name in try folder.leftovers() {
-            try folder.remove(name)
-            notices.append("\(folder.path): discarded \(name), which an interrupted change had not finished")
-        }
-        let log = try self.folder.auditLog(in: folder)
-        switch log.condition(stored.metadata.audit) {
-        case .whole: break
-        case .interrupted(let missing):
-            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: log.lines + missing))
-            notices.append(
-                "\(folder.path): wrote \(missing.count) missing line\(missing.count == 1 ? "" : "s") of the audit log, "
-                    + "which an interrupted change had not finished")
-        case .broken(let flaw):
-            throw KeyStoreError(
-                .auditBroken,
-                "\(folder.path): \(flaw); find out why, then `keys log --begin-anew` sets it aside and begins another")
-        }
-        if try writePublic(stored, folder) {
-            notices.append("\(folder.path): wrote \(KeysetFolder.publicName) anew from the keyset")
-        }
-        return notices
-    }
-}
-
-extension KeysetStore {
-    /// Makes a new keyset with one key, the primary at once: the whole folder appears, or nothing does.
-    ///
-    /// - Throws: `KeyStoreError` with `alreadyExists` when the name is taken by anything.
-    package func create(
-        _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection, _ secret: KeysetSecret?,
-        at time: UnixTime, by actor: Actor, as action: AuditEvent.Action = .created
-    ) throws {
-        let path = folder.path
-        guard !FileSystem.exists(path) else { throw KeyStoreError(.alreadyExists, "\(path) exists already") }
-        let empty = KeysetMetadata(
-            kind: record.kind, sequence: 0, timeline: KeyTimeline([]), policy: policy, audit: .none, traits: [:])
-        var editor = KeysetEditor(
-            StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
-        try editor.add(record, activatesAt: time, as: action)
-        let stored = try editor.finished(after: nil, by: actor)
-        let parent = FileSystem.parent(of: path)
-        try FileSystem.makeFolders(parent)
-        let temporary = try (parent.isEmpty ? "" : parent + "/") + Self.unfinishedPrefix + FileSystem.randomName()
-        try FileSystem.makeFolder(temporary)
-        do {
-            FaultPoint.reach("create-folder")
-            try KeysetStore(temporary).write(stored, Folder(temporary))
-            FaultPoint.reach("create-written")
-            try FileSystem.publishFolder(temporary, as: path)
-            FaultPoint.reach("create-published")
-        } catch {
-            FileSystem.removeFolder(temporary)
-            throw error
-        }
-    }
-
-    /// Of folders that `create` hasn't finished.
-    package static let unfinishedPrefix = ".new-"
-
-    /// Sets a broken audit log aside and begins another; the keyset remembers why.
-    package func beginLogAnew(at time: UnixTime, by actor: Actor, _ secret: () throws -> KeysetSecret) throws -> String?
-    {
-        var known: KeysetSecret?
-        if try folder.file().protection != .plaintext { known = try secret() }
-        let folder = try Folder(self.folder.path)
-        try folder.lock(.exclusive)
-        let stored = try self.folder.file(in: folder).unlocked { try known ?? secret() }
-        guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
-            return nil
-        }
-        var editor = KeysetEditor(stored, at: time)
-        let oldName = "audit.broken-\(try FileSystem.randomName()).jsonl"
-        editor.beginLogAnew(oldName, flaw)
-        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
-        if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
-        try write(finished, folder)
-        return oldName
     }
 }

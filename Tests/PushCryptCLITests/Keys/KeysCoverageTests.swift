@@ -118,7 +118,7 @@ struct KeysCoverageTests {
     func longLine() throws {
         let output = try place.shell(
             "head -c 5000000 /dev/zero | tr '\\0' a | \"$PUSHCRYPT\" keys coverage set.json --reports -")
-        expectRefusal(output, 65, saying: "line longer than 65536 bytes")
+        expectRefusal(output, 65, saying: "line 1 is longer than 65536 bytes")
     }
 
     @Test(

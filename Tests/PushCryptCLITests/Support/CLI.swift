@@ -38,15 +38,39 @@ enum CLI {
     private static func launch(
         _ executable: URL, _ arguments: [String], stdin: Data, in folder: URL?
     ) throws -> Output {
+        try start(executable, arguments, stdin: stdin, in: folder, environment: [:]).wait()
+    }
+
+    /// Starts `pushcrypt` and doesn't wait for it.
+    static func start(
+        _ arguments: [String], stdin: Data = Data(), in folder: URL?, environment: [String: String] = [:]
+    ) throws -> RunningCommand {
+        try start(binary.get(), arguments, stdin: stdin, in: folder, environment: environment)
+    }
+
+    private static func start(
+        _ executable: URL, _ arguments: [String], stdin: Data, in folder: URL?, environment: [String: String]
+    ) throws -> RunningCommand {
         let streams = try TemporaryFolder()
         let names = ["stdin": stdin, "stdout": Data(), "stderr": Data()]
         for (name, data) in names { try data.write(to: streams.file(name)) }
+        let usual = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PUSHCRYPT": try binary.get().path]
         let child = ChildProcess(
             executable: executable.path, arguments: arguments,
-            environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PUSHCRYPT": try binary.get().path],
+            environment: usual.merging(environment) { $1 },
             folder: (folder ?? streams.url).path, stdin: streams.file("stdin").path,
             stdout: streams.file("stdout").path, stderr: streams.file("stderr").path)
-        let ending = try child.run()
+        return RunningCommand(process: try child.start(), streams: streams)
+    }
+}
+
+/// A command that was started, with the files for what it says.
+struct RunningCommand {
+    let process: RunningProcess
+    fileprivate let streams: TemporaryFolder
+
+    func wait() throws -> Output {
+        let ending = try process.wait()
         return Output(
             ending, stdout: try Data(contentsOf: streams.file("stdout")),
             stderr: try Data(contentsOf: streams.file("stderr")))

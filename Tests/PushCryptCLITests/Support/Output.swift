@@ -19,6 +19,11 @@ struct Output: CustomTestStringConvertible {
         if case .exit(let status) = ending { status } else { nil }
     }
 
+    /// The signal that ended it; nil for a program that ended by itself.
+    var signal: Int32? {
+        if case .signal(let number) = ending { number } else { nil }
+    }
+
     var stderr: String { String(decoding: stderrData, as: UTF8.self) }
     var text: String { String(decoding: stdout, as: UTF8.self) }
 

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptKeyFiles
 import PushCryptKeyStore
 import Testing
 

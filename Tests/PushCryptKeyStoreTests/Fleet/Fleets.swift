@@ -2,7 +2,6 @@ import PushCryptCore
 
 @testable import PushCryptKeyStore
 
-let day: Int64 = 86_400
 let hour: Int64 = 3_600
 
 extension Fleet {
@@ -31,7 +30,7 @@ extension RehearsedRotation {
 }
 
 extension RotationPolicy {
-    static func days(_ rotateEvery: Int64, lead: Int64, coverage: String? = nil) throws -> RotationPolicy {
+    static func rehearsed(_ rotateEvery: Int64, lead: Int64, coverage: String? = nil) throws -> RotationPolicy {
         try RotationPolicy(
             rotateEveryInSeconds: rotateEvery * day, publishLeadInSeconds: lead * day, overlapInSeconds: 30 * day,
             keep: 2, requiredCoverage: coverage.flatMap { Coverage($0) })

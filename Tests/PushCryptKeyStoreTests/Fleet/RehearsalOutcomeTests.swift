@@ -7,7 +7,7 @@ import Testing
 struct RehearsalOutcomeTests {
     @Test("the smallest lead and overlap lose none, a second less loses some", arguments: 1...6 as ClosedRange<UInt64>)
     func smallest(_ seed: UInt64) async throws {
-        let outcome = await RehearsalOutcome(try .small(seed: seed), try .days(60, lead: 7), workers: 2)
+        let outcome = await RehearsalOutcome(try .small(seed: seed), try .rehearsed(60, lead: 7), workers: 2)
         #expect(outcome.tally.pushes.lostToPolicy > 0)
         #expect(outcome.proof.lost == 0)
         #expect(try #require(outcome.proof.lostWithShorterLead) > 0)
@@ -20,8 +20,8 @@ struct RehearsalOutcomeTests {
     func anyLead(_ lead: Int64) async throws {
         let fleet = try Fleet.small()
         let (seven, other) = (
-            await RehearsalOutcome(fleet, try .days(60, lead: 7), workers: 2),
-            await RehearsalOutcome(fleet, try .days(60, lead: lead), workers: 2)
+            await RehearsalOutcome(fleet, try .rehearsed(60, lead: 7), workers: 2),
+            await RehearsalOutcome(fleet, try .rehearsed(60, lead: lead), workers: 2)
         )
         #expect(other.smallestLeadInSeconds == seven.smallestLeadInSeconds)
         #expect(other.smallestOverlapInSeconds == seven.smallestOverlapInSeconds)
@@ -60,10 +60,10 @@ struct RehearsalOutcomeTests {
     @Test("where the policy demands coverage the key waits for it", arguments: ["50", "90", "99", "100"])
     func coverage(_ required: String) async throws {
         let fleet = try Fleet.small()
-        let outcome = await RehearsalOutcome(fleet, try .days(60, lead: 0, coverage: required), workers: 2)
+        let outcome = await RehearsalOutcome(fleet, try .rehearsed(60, lead: 0, coverage: required), workers: 2)
         let waited = outcome.rotation.publishLeadInSeconds
         let coverage = try #require(RotationPolicy.Coverage(required))
-        let plain = await RehearsalOutcome(fleet, try .days(60, lead: 0), workers: 2)
+        let plain = await RehearsalOutcome(fleet, try .rehearsed(60, lead: 0), workers: 2)
         #expect(waited > 0 && waited <= 30 * day && waited % hour == 0)
         let fetches = plain.tally.firstFetches
         let seen = fetches.count(within: 720)
@@ -74,7 +74,7 @@ struct RehearsalOutcomeTests {
 
     @Test("a lead longer than the coverage needs stays")
     func longLead() async throws {
-        let outcome = await RehearsalOutcome(try .small(), try .days(60, lead: 29, coverage: "50"), workers: 2)
-        #expect(outcome.rotation == RehearsedRotation(try .days(60, lead: 29)))
+        let outcome = await RehearsalOutcome(try .small(), try .rehearsed(60, lead: 29, coverage: "50"), workers: 2)
+        #expect(outcome.rotation == RehearsedRotation(try .rehearsed(60, lead: 29)))
     }
 }

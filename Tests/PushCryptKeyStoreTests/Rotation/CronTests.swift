@@ -31,7 +31,7 @@ import Testing
             pattern == .onTheSecond || pattern == .daily && policy.publishLeadInSeconds > Int64(policy.keep) * day
         witness.countsOpenKeys = isInTime && !gated
         witness.sawWrite(keyset)
-        let span = min(max(12 * policy.rotateEveryInSeconds, 150 * day), 6 * 365 * day)
+        let span = min(max(10 * policy.rotateEveryInSeconds, gated ? 150 * day : 45 * day), 5 * 365 * day)
         var now = Self.start
         let slowness = Int64.random(in: 0...60, using: &random) * day
         while now < Self.start + span {

@@ -48,7 +48,9 @@ struct KeysCreate: ParsableCommand {
             .protection()
         let record = try KeyRecord.generate(
             kind, group: (suite ?? .p256).group, psk: psk, backend: DefaultBackend.shared)
-        try store.create(record, policy, protection, secret, at: change.timeOptions.time, by: change.actor)
+        let notices = try store.create(
+            record, policy, protection, secret, at: change.timeOptions.time, by: change.actor)
+        for notice in notices { StandardStreams.note(notice) }
         if change.json {
             try StandardStreams.writeJSON(["keyset": store.folder.path, "kid": "\(record.kid)"])
         } else {

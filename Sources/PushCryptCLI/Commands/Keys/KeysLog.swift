@@ -1,0 +1,97 @@
+import ArgumentParser
+import PushCryptKeyStore
+
+struct KeysLog: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Show a keyset's audit log: who did what, when and why.",
+        discussion: """
+            Each line holds the hash of the one before, and the keyset the hash of the last: a log that was cut, edited \
+            or exchanged shows. Whoever can write the keystore can make both anew, unless the keys are encrypted.
+
+            Exit status: 0 shown; with --verify 0 for a whole log, also for one whose last lines an interrupted change \
+            kept back, and 65 for a broken one. --begin-anew sets a broken log aside and begins another.
+            """)
+
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
+    var path: String
+
+    @Flag(help: "Check the log and don't show it.")
+    var verify = false
+
+    @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and begin another; with --reason.")
+    var beginsAnew = false
+
+    @OptionGroup var agreement: AgreementOptions
+    @OptionGroup var options: ChangeOptions
+
+    func validate() throws {
+        guard !(verify && beginsAnew) else { throw ValidationError("Say --verify or --begin-anew.") }
+        guard !beginsAnew || options.reason?.isEmpty == false else {
+            throw ValidationError("--begin-anew needs a --reason: the new log begins with it.")
+        }
+        guard beginsAnew || options.reason == nil else { throw ValidationError("--reason belongs to --begin-anew.") }
+    }
+
+    func run() throws {
+        try KeySource.requireKeyset(path)
+        let (log, condition) = try KeySource.naming(path) { try KeysetStore(path).log() }
+        if beginsAnew { return try beginAnew(condition) }
+        if verify { return try tell(log, condition) }
+        if case .broken(let flaw) = condition { StandardStreams.note("\(path): the audit log is broken: \(flaw)") }
+        if case .interrupted(let missing) = condition { StandardStreams.note("\(path): \(Self.words(missing))") }
+        let rows = log.lines.map(LogRow.init(line:))
+        if options.json {
+            try StandardStreams.writeJSON(rows)
+        } else {
+            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
+            let lines = TextTable(rows).lines(terminal, width: .max)
+            try StandardStreams.write(lines.map { $0 + "\n" }.joined())
+        }
+    }
+
+    private func tell(_ log: AuditLog, _ condition: AuditLog.Condition) throws {
+        let lines = "\(log.lines.count) line\(log.lines.count == 1 ? "" : "s")"
+        let (name, message, failure): (String, String, Failure?) =
+            switch condition {
+            case .whole: ("whole", "\(lines), to the keyset's own head", nil)
+            case .interrupted(let missing): ("interrupted", Self.words(missing), nil)
+            case .broken(let flaw): ("broken", flaw, Failure(.dataError, "\(path): the audit log is broken: \(flaw)"))
+            }
+        if options.json {
+            try StandardStreams.writeJSON(Report(condition: name, lines: log.lines.count, message: message))
+        } else if failure == nil {
+            try StandardStreams.write("\(name): \(message)\n")
+        }
+        if let failure { throw failure }
+    }
+
+    private static func words(_ missing: [String]) -> String {
+        let lines = "the last \(missing.count == 1 ? "line" : "\(missing.count) lines")"
+        return "an interrupted change kept \(lines) from the audit log; the next change or `keys verify` adds it"
+    }
+
+    private struct Report: Encodable {
+        let condition: String
+        let lines: Int
+        let message: String
+    }
+
+    private func beginAnew(_ condition: AuditLog.Condition) throws {
+        guard case .broken(let flaw) = condition else {
+            throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
+        }
+        let change = try KeysetChange(path, options)
+        try agreement.confirm(
+            "\(path): \(flaw);", ["the log so far is set aside, and nothing vouches for it any more"])
+        let oldName = try KeysetStore(path).beginLogAnew(at: change.time, by: options.actor) {
+            try change.secrets.secret(of: path)
+        }
+        guard let oldName else { throw Failure(.temporary, "\(path): somebody else mended the audit log meanwhile") }
+        if options.json {
+            try StandardStreams.writeJSON(["keyset": path, "oldLog": oldName])
+        } else {
+            try StandardStreams.write("began the audit log anew; the old one is \(path)/\(oldName)\n")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package import PushCryptCore
+package import PushCryptKeyFiles
+
+extension KeysetStore {
+    /// Holds the keyset's files against each other. What an interrupted change left is finished or discarded, where the
+    /// keystore can be written.
+    ///
+    /// - Parameter secret: nil where there is none.
+    /// - Throws: `KeyStoreError` where nothing can be said: no keyset, no permission, a wrong secret.
+    package func verify(_ secret: KeysetSecret?, at time: UnixTime) throws -> Verification {
+        let found = try Verification(snapshot(), secret: secret, at: time)
+        guard found.isUnfinished else { return found }
+        let notices: [String]
+        do {
+            notices = try finish(secret)
+        } catch let error as KeyStoreError where error.code == .noPermission {
+            return found
+        }
+        var left = try Verification(snapshot(), secret: secret, at: time)
+        left.tell(notices)
+        return left
+    }
+
+    private func snapshot() throws -> KeysetSnapshot {
+        try KeysetSnapshot(folder.path, refusingLooseModes: true)
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Testing
+
+extension DoctorCase {
+    static let keyset = "Keys/ios/keyset.json"
+
+    static let keysets = [
+        DoctorCase(
+            code: "missing", severity: "error", testDescription: "a keyset whose file is gone",
+            words: "there is no keyset.json", advice: "restore a copy"
+        ) { try $0.remove(keyset) },
+        DoctorCase(
+            code: "damaged", severity: "error", testDescription: "a changed byte", words: "is not what was written",
+            advice: "restore a copy"
+        ) { place in
+            let text = String(decoding: try place.read(keyset), as: UTF8.self)
+            try place.write(Data(text.replacing("\"seq\": 1", with: "\"seq\": 3").utf8), to: keyset)
+        },
+        DoctorCase(
+            code: "malformed", severity: "error", testDescription: "no keyset", words: "not a JSON text",
+            advice: "restore a copy"
+        ) { try $0.write(Data("{".utf8), to: keyset) },
+        DoctorCase(
+            code: "malformed", severity: "error", testDescription: "a folder in place of a keyset",
+            words: "is not a file", advice: "restore a copy", others: ["foreign-file"]
+        ) {
+            try $0.remove(keyset)
+            try $0.makeFolder(keyset)
+        },
+        DoctorCase(
+            code: "demo-keys", severity: "warning", testDescription: "the demo keys",
+            words: "published with pushcrypt and protect nothing", advice: "for the demo only",
+            others: ["demo-keys", "demo-keys"]
+        ) { try $0.copyDemoKeys() },
+        DoctorCase(
+            code: "demo-keys", severity: "error", testDescription: "a demo key among others",
+            words: "some of the keys are published", advice: "make a keyset of your own",
+            others: ["no-digest", "public-differs"]
+        ) { place in
+            let demo = try String(
+                contentsOf: Repository.root.appending(path: "Keys/demo/recipient/keyset.json"), encoding: .utf8)
+            let key = try #require(demo.firstMatch(of: /\{"kty".*\}/)?.0)
+            try place.edit(keyset) { text in
+                text.replacing("\"keys\": [", with: "\"keys\": [\(key),")
+                    .replacing(
+                        "\"keys\": {",
+                        with:
+                            "\"keys\": {\"nMfbZ7h-wC0\": {\"activatesAt\": \"2026-01-01T00:00:00Z\", \"retiresAt\": \"2026-02-01T00:00:00Z\"},"
+                    )
+            }
+        },
+    ]
+
+    static let contents = [
+        DoctorCase(
+            code: "no-digest", severity: "note", testDescription: "no digest", words: "has no digest",
+            advice: "the next change adds one"
+        ) { try $0.edit(keyset) { $0 + " " } },
+        unknown("at the root", "colour", "{\n  \"keys\"", "{\"colour\": 1, \"keys\""),
+        unknown("beside the lives", "pushcrypt.colour", "\"seq\": 1", "\"seq\": 1, \"colour\": 1"),
+        unknown("in a life", "pushcrypt.keys.", "\"createdAt\"", "\"colour\": 1, \"createdAt\""),
+        unknown("in the policy", "pushcrypt.policy.colour", "\"keep\": 2", "\"keep\": 2, \"colour\": 1"),
+        unknown("in a key", "keys[0].colour", "{\"kty\"", "{\"colour\":1,\"kty\""),
+        unknown("in what is remembered of the log", "pushcrypt.audit.colour", "\"count\"", "\"colour\": 1, \"count\""),
+        DoctorCase(
+            code: "weak-scrypt", severity: "warning", testDescription: "a passphrase that is cheap to guess",
+            words: "scrypt with N 1024, r 8, p 1", advice: "pushcrypt keys passwd Keys/ios", others: ["no-digest"]
+        ) { place in
+            try place.remove("Keys/ios")
+            try place.createEncrypted("Keys/ios", "recipient")
+            try place.edit(keyset) { $0.replacing("\"n\": 131072", with: "\"n\": 1024") }
+        },
+        DoctorCase(
+            code: "unknown-member", severity: "warning", testDescription: "unknown members beside encrypted keys",
+            words: "sealed.colour in keyset.json is read by nobody", advice: "keep it elsewhere",
+            others: ["unknown-member", "unknown-member", "no-digest"]
+        ) { place in
+            try place.remove("Keys/ios")
+            try place.createEncrypted("Keys/ios", "recipient")
+            try place.edit(keyset) { text in
+                text.replacing("{\"v\": 1", with: "{\"colour\": 1, \"v\": 1")
+                    .replacing("\"salt\"", with: "\"pepper\": 1, \"salt\"")
+                    .replacing("{\n  \"sealed\"", with: "{\"keys\": [], \"sealed\"")
+            }
+        },
+    ]
+
+    private static func unknown(_ place: String, _ path: String, _ old: String, _ new: String) -> DoctorCase {
+        DoctorCase(
+            code: "unknown-member", severity: "warning", testDescription: "an unknown member \(place)", words: path,
+            advice: "keep it elsewhere: the next change writes the file without it", others: ["no-digest"]
+        ) { try $0.edit(keyset) { $0.replacing(old, with: new) } }
+    }
+
+    static let lives = [
+        DoctorCase(
+            code: "no-sealing-key", severity: "error", testDescription: "no key that seals",
+            words: "no key seals at 2026-03-01T09:00:00Z", advice: "pushcrypt keys promote --force Keys/ios ",
+            others: ["no-digest", "public-differs"]
+        ) { try $0.edit(keyset) { $0.replacing("\"activatesAt\": \"2026-03-01T09:00:00Z\", ", with: "") } },
+        DoctorCase(
+            code: "lives", severity: "error", testDescription: "a key that expires too early",
+            words: "while pushes are on their way", advice: "pushcrypt keys list Keys/ios",
+            others: ["no-digest", "unfinished"]
+        ) { place in
+            let set = try place.read("Keys/ios/public.jwks.json")
+            try place.succeed("keys", "add", "Keys/ios")
+            try place.edit(keyset) {
+                $0.replacing(/"expiresAt": "[^"]*"/, with: "\"expiresAt\": \"2026-03-20T09:00:00Z\"")
+            }
+            try place.write(set, to: "Keys/ios/public.jwks.json", mode: 0o644)
+        },
+        DoctorCase(
+            code: "expired", severity: "warning", testDescription: "a key that opens nothing any more",
+            words: "and its material is still there", advice: "pushcrypt keys prune Keys/ios",
+            others: ["rotation-overdue"], time: Workplace.later(110 * Workplace.days)
+        ) { try $0.succeed("keys", "add", "Keys/ios") },
+        DoctorCase(
+            code: "expiring", severity: "note", testDescription: "a key in its last week",
+            words: "opens until 2026-06-06T09:10:00Z", advice: "unless devices still lack its successor",
+            others: ["rotation-overdue"], time: Workplace.later(96 * Workplace.days)
+        ) { try $0.succeed("keys", "add", "Keys/ios") },
+        DoctorCase(
+            code: "no-publish-lead", severity: "warning", testDescription: "a policy without a lead",
+            words: "publishLead is 0", advice: "pushcrypt keys policy --publish-lead 7d Keys/ios"
+        ) { try $0.succeed("keys", "policy", "Keys/ios", "--publish-lead", "0s") },
+        DoctorCase(
+            code: "rotation-due", severity: "note", testDescription: "a rotation that is due today",
+            words: "to add the next key is due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
+            time: Workplace.later(83 * Workplace.days + 3_600)
+        ) { _ in },
+        DoctorCase(
+            code: "rotation-overdue", severity: "warning", testDescription: "a rotation that nobody made",
+            words: "to add the next key is due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
+            time: Workplace.later(90 * Workplace.days)
+        ) { _ in },
+        DoctorCase(
+            code: "rotation-blocked", severity: "warning", testDescription: "a promotion that waits for reports",
+            words: "blocked: ", advice: "pushcrypt rotate --dry-run Keys/ios",
+            time: Workplace.later(8 * Workplace.days)
+        ) { place in
+            try place.succeed("keys", "policy", "Keys/ios", "--require-coverage", "99%")
+            try place.succeed("keys", "add", "Keys/ios")
+        },
+    ]
+
+    static let times = [
+        DoctorCase(
+            code: "clock", severity: "warning", testDescription: "a clock before the last change",
+            words: "before the last change at 2026-03-01T09:00:00Z", advice: "date -u", time: Workplace.later(-60)
+        ) { _ in },
+        DoctorCase(
+            code: "clock", severity: "warning", testDescription: "a clock far after the last change",
+            words: "more than 400d after the last change", advice: "date -u", others: ["rotation-overdue"],
+            time: Workplace.later(401 * Workplace.days)
+        ) { _ in },
+        DoctorCase(
+            code: "future-file", severity: "warning", testDescription: "a file from the future",
+            words: "public.jwks.json was written at 2026-03-01T09:10:01Z, and it is 2026-03-01T09:00:00Z",
+            advice: "date -u", settles: false
+        ) { place in
+            try place.settle("Keys")
+            try place.setWritten(at: 1_772_355_600 + 601, "Keys/ios/public.jwks.json")
+        },
+        DoctorCase(
+            code: "clock-skew", severity: "warning", testDescription: "a file older than what it says",
+            words: "says that its last change was at 2026-03-01T09:00:00Z", advice: "date -u", settles: false
+        ) { try $0.settle("Keys", at: 1_772_355_600 - 601) },
+    ]
+}

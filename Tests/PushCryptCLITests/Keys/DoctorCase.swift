@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// One way of spoiling a keystore, and what `keys doctor` must say of it.
+struct DoctorCase: Sendable, CustomTestStringConvertible {
+    let code: String
+    let severity: String
+    let testDescription: String
+    /// A part of the message.
+    let words: String
+    /// A part of the advice.
+    let advice: String
+    /// What else the same thing brings.
+    var others: [String] = []
+    var time = Workplace.now
+    /// Whether files were written at `now`, as the keyset says.
+    var settles = true
+    let spoil: @Sendable (Workplace) throws -> Void
+
+    static let verify = "pushcrypt keys verify Keys/ios"
+
+    static let all = modes + links + files + keysets + contents + lives + times
+
+    static let modes = [
+        DoctorCase(
+            code: "loose-mode", severity: "error", testDescription: "an open folder",
+            words: "the folder can be reached",
+            advice: "chmod 700 Keys/ios"
+        ) { try $0.setMode(0o755, of: "Keys/ios") },
+        DoctorCase(
+            code: "loose-mode", severity: "error", testDescription: "an open keyset",
+            words: "keyset.json can be reached", advice: "chmod 600 Keys/ios/keyset.json"
+        ) { try $0.setMode(0o640, of: "Keys/ios/keyset.json") },
+        DoctorCase(
+            code: "loose-mode", severity: "error", testDescription: "an open log", words: "audit.jsonl can be reached",
+            advice: "chmod 600 Keys/ios/audit.jsonl"
+        ) { try $0.setMode(0o604, of: "Keys/ios/audit.jsonl") },
+        DoctorCase(
+            code: "loose-mode", severity: "warning", testDescription: "a public set that others may write",
+            words: "public.jwks.json can be changed by others", advice: "chmod 644 Keys/ios/public.jwks.json"
+        ) { try $0.setMode(0o664, of: "Keys/ios/public.jwks.json") },
+        DoctorCase(
+            code: "loose-mode", severity: "warning", testDescription: "a keystore that others may write",
+            words: "others than its owner can put keysets into this folder", advice: "chmod go-w Keys"
+        ) { try $0.setMode(0o775, of: "Keys") },
+    ]
+
+    static let links = [
+        DoctorCase(
+            code: "symbolic-link", severity: "error", testDescription: "a link to a keyset",
+            words: "a symbolic link to a keyset", advice: "put the folder itself"
+        ) { _ = try $0.shell("ln -s ios Keys/link") },
+        DoctorCase(
+            code: "symbolic-link", severity: "error", testDescription: "a link in place of the keyset",
+            words: "keyset.json is a symbolic link", advice: "put the file itself", others: ["foreign-file"]
+        ) { _ = try $0.shell("mv Keys/ios/keyset.json Keys/real && ln -s ../real Keys/ios/keyset.json") },
+        DoctorCase(
+            code: "symbolic-link", severity: "error", testDescription: "a link in place of the log",
+            words: "audit.jsonl is a symbolic link", advice: "put the file itself", others: ["foreign-file"]
+        ) { _ = try $0.shell("mv Keys/ios/audit.jsonl Keys/real && ln -s ../real Keys/ios/audit.jsonl") },
+        DoctorCase(
+            code: "symbolic-link", severity: "warning", testDescription: "a link that is none of a keyset's files",
+            words: "other is a symbolic link", advice: "put the file itself"
+        ) { _ = try $0.shell("ln -s keyset.json Keys/ios/other") },
+        DoctorCase(
+            code: "foreign-file", severity: "error", testDescription: "a folder in place of the log",
+            words: "audit.jsonl is not a file", advice: "keep it somewhere else"
+        ) { _ = try $0.shell("rm Keys/ios/audit.jsonl; mkdir -m 700 Keys/ios/audit.jsonl") },
+    ]
+
+    static let files = [
+        DoctorCase(
+            code: "foreign-file", severity: "note", testDescription: "a file in a keyset",
+            words: "notes.txt is none of a keyset's files", advice: "keep it somewhere else"
+        ) { try $0.write(Data(), to: "Keys/ios/notes.txt", mode: 0o644) },
+        DoctorCase(
+            code: "foreign-file", severity: "note", testDescription: "a file in a keystore",
+            words: "none of a keystore's files", advice: "keep it somewhere else"
+        ) { try $0.write(Data(), to: "Keys/notes.txt", mode: 0o644) },
+        DoctorCase(
+            code: "foreign-file", severity: "note", testDescription: "a folder without a keyset",
+            words: "a folder without a keyset", advice: "keep it somewhere else"
+        ) { try $0.makeFolder("Keys/empty") },
+        DoctorCase(
+            code: "unfinished", severity: "warning", testDescription: "a file that a crash left",
+            words: "an interrupted change left keyset.json.new-AAAAAAAAAAAA", advice: verify
+        ) { try $0.write(Data(), to: "Keys/ios/keyset.json.new-AAAAAAAAAAAA") },
+        DoctorCase(
+            code: "unfinished", severity: "warning", testDescription: "a log and a set that a crash kept back",
+            words: "kept 1 line from the audit log", advice: verify, others: ["unfinished"]
+        ) { try $0.interruptedAdd("Keys/ios") },
+        DoctorCase(
+            code: "unfinished", severity: "warning", testDescription: "a folder that a crash left",
+            words: "a `keys create` that was interrupted", advice: "the next `keys create` beside it removes it"
+        ) { try $0.makeFolder("Keys/.new-AAAAAAAAAAAA") },
+        DoctorCase(
+            code: "public-missing", severity: "warning", testDescription: "no public set",
+            words: "public.jwks.json is missing", advice: verify
+        ) { try $0.remove("Keys/ios/public.jwks.json") },
+        DoctorCase(
+            code: "public-differs", severity: "error", testDescription: "an edited public set",
+            words: "public.jwks.json is not what the keyset gives",
+            advice: "rm Keys/ios/public.jwks.json && \(verify)"
+        ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("2026-03-01", with: "2026-03-02") } },
+        DoctorCase(
+            code: "rolled-back", severity: "error", testDescription: "a keyset older than its public set",
+            words: "the keyset is an old copy", advice: "restore the newest copy"
+        ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("\"seq\": 1", with: "\"seq\": 7") } },
+        DoctorCase(
+            code: "old-log", severity: "note", testDescription: "a log that was set aside",
+            words: "an audit log that was set aside", advice: "keep it somewhere else"
+        ) { place in
+            try place.edit("Keys/ios/audit.jsonl") { $0 + "x\n" }
+            try place.succeed("keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--yes")
+        },
+        DoctorCase(
+            code: "audit-broken", severity: "error", testDescription: "a broken log",
+            words: "line 2 of the audit log is not line 2", advice: "keys log Keys/ios --begin-anew --reason WHY"
+        ) { try $0.edit("Keys/ios/audit.jsonl") { $0 + "x\n" } },
+    ]
+}

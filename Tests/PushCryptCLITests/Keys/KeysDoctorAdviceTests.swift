@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@Suite("the advice of keys doctor")
+struct KeysDoctorAdviceTests {
+    static let cases = DoctorCase.all.filter { test in
+        ["loose-mode", "public-missing", "public-differs", "no-publish-lead", "rotation-overdue"].contains(test.code)
+            || test.code == "unfinished" && test.advice == DoctorCase.verify
+    }
+
+    @Test("works as it stands, whatever the folder's name", arguments: cases)
+    func advice(_ test: DoctorCase) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try test.spoil(place)
+        let name = "it's $HOME"
+        try place.move("Keys", to: name)
+        try place.settle(name)
+        let (before, commands) = try findings(place, name, test)
+        #expect(before.contains(test.code))
+        let script = try #require(commands.first)
+        let mended = try place.shell("pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(test.time); }; \(script)")
+        #expect(mended.exit == 0, "\(mended)")
+        try place.settle(name)
+        #expect(!(try findings(place, name, test).codes.contains(test.code)))
+    }
+
+    private func findings(
+        _ place: Workplace, _ path: String, _ test: DoctorCase
+    ) throws -> (codes: [String], commands: [String]) {
+        let output = try place.run("keys", "doctor", path, "--json", "--at", test.time)
+        let list = try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]]
+        let found = try #require(list, "\(output)")
+        return (
+            found.compactMap { $0["code"] }, found.filter { $0["code"] == test.code }.compactMap { $0["advice"] }
+        )
+    }
+}

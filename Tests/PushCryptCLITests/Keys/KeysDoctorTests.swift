@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@Suite("keys doctor")
+struct KeysDoctorTests {
+    @Test("has nothing to say of a healthy keystore")
+    func healthy() throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/ios", "recipient")
+        try place.createEncrypted("Keys/push", "sender")
+        try place.write(Data(), to: "Keys/README.md", mode: 0o644)
+        try place.settle("Keys")
+        let output = try place.run("keys", "doctor", "--at", Workplace.now)
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text == "2 keysets: nothing to say\n")
+        #expect(
+            try place.run("keys", "doctor", "Keys/ios/", "--at", Workplace.now).text == "1 keyset: nothing to say\n")
+        #expect(try place.run("keys", "doctor", "Keys", "--json", "--at", Workplace.now).text == "[\n\n]\n")
+    }
+
+    @Test("names the gravest first, with what to do")
+    func transcript() throws {
+        let place = try Workplace()
+        for name in ["a", "b"] { try place.create("Keys/\(name)", "shared") }
+        try place.setMode(0o644, of: "Keys/b/keyset.json")
+        try place.write(Data(), to: "Keys/a/notes.txt")
+        try place.settle("Keys")
+        let output = try place.run("keys", "doctor", "Keys/", "--at", Workplace.now)
+        #expect(output.exit == 65, "\(output)")
+        #expect(output.stderr == "pushcrypt: Keys/: 1 error\n")
+        #expect(
+            output.text == """
+                error    Keys/b: keyset.json can be reached by others than its owner
+                         chmod 600 Keys/b/keyset.json
+                warning  Keys/a: the private keys are not encrypted: who reads the file or a copy has them
+                         pushcrypt keys passwd Keys/a
+                warning  Keys/b: the private keys are not encrypted: who reads the file or a copy has them
+                         pushcrypt keys passwd Keys/b
+                note     Keys/a: notes.txt is none of a keyset's files
+                         keep it somewhere else; pushcrypt leaves it alone
+                2 keysets: 1 error, 2 warnings, 1 note
+
+                """)
+    }
+
+    @Test("finds everything that can be wrong, and changes nothing", arguments: DoctorCase.all)
+    func finding(_ test: DoctorCase) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try test.spoil(place)
+        if test.settles { try place.settle("Keys") }
+        let before = try place.contents(of: "Keys")
+        let output = try place.run("keys", "doctor", "Keys", "--json", "--at", test.time)
+        let findings = try findings(output)
+        let match = try #require(
+            findings.first { $0["code"] == test.code && $0["message"]?.contains(test.words) == true }, "\(output)")
+        #expect(match["severity"] == test.severity)
+        #expect(match["advice"]?.contains(test.advice) == true, "\(output)")
+        #expect(match["keyset"]?.hasPrefix("Keys") == true)
+        let codes = findings.compactMap { $0["code"] }.filter { $0 != "plain-text" }.sorted()
+        #expect(codes == ([test.code] + test.others).sorted())
+        #expect(output.exit == (findings.contains { $0["severity"] == "error" } ? 65 : 0))
+        #expect(try place.contents(of: "Keys") == before)
+    }
+
+    @Test("what belongs to somebody else", .enabled(if: geteuid() == 0, "only root can give files away"))
+    func owner() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        _ = try place.shell("chown 65534 Keys/ios/keyset.json")
+        try place.settle("Keys")
+        let found = try findings(place.run("keys", "doctor", "--json", "--at", Workplace.now))
+        #expect(found.map { $0["code"] } == ["owner", "plain-text"])
+        #expect(found[0]["message"] == "keyset.json belongs to user 65534, and you are user 0")
+        #expect(found[0]["advice"] == "chown 0 Keys/ios/keyset.json")
+    }
+
+    @Test("what can't be read", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    func unreadable() throws {
+        let place = try Workplace()
+        for name in ["file", "folder", "log"] { try place.create("Keys/\(name)", "shared") }
+        try place.giveAway()
+        try place.setMode(0o000, of: "Keys/file/keyset.json")
+        try place.setMode(0o000, of: "Keys/log/audit.jsonl")
+        try place.setMode(0o000, of: "Keys/folder")
+        let output = try place.shell("\(Unprivileged.prefix) \"$PUSHCRYPT\" keys doctor --json")
+        #expect(output.exit == 65, "\(output)")
+        let found = try findings(output).filter { $0["code"] == "unreadable" }
+        #expect(found.map { $0["keyset"] } == ["Keys/file", "Keys/folder", "Keys/log"])
+    }
+
+    @Test("what isn't there", arguments: ["none", "file", ""])
+    func missing(_ path: String) throws {
+        let place = try Workplace()
+        try place.write(Data(), to: "file")
+        expectRefusal(try place.run("keys", "doctor", path), 66)
+    }
+
+    private func findings(_ output: Output) throws -> [[String: String]] {
+        let list = try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]]
+        let findings = try #require(list, "\(output)")
+        for finding in findings {
+            #expect(Set(finding.keys) == ["severity", "keyset", "code", "message", "advice"])
+        }
+        return findings
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@Suite("keys log of a broken one")
+struct KeysLogBrokenTests {
+    static let damages: [(words: String, change: @Sendable (String) -> String)] = [
+        ("line 1 of the audit log is not line 1", { "\n" + $0 }),
+        ("line 2 of the audit log doesn't follow", { $0.replacing("seals at once", with: "seals at twice") }),
+        ("line 3 of the audit log doesn't follow", { $0.replacing("seals from", with: "seals at") }),
+        ("not the one that belongs to the keyset", { $0.replacing("\\\"keep\\\": 3", with: "\\\"keep\\\": 1") }),
+        ("has 1 of 3 lines: its end was cut off", { $0.split(separator: "\n")[0] + "\n" }),
+        ("has 0 of 3 lines: its end was cut off", { _ in "" }),
+        ("goes on after its last whole line", { $0 + "{" }),
+        ("the keyset knows of 3", { $0 + $0 }),
+        ("line 2 of the audit log is not line 2", { $0.replacing("\"n\":2", with: "\"n\":3") }),
+    ]
+
+    @Test("--verify exits 65 and names the first line that is wrong", arguments: 0..<damages.count)
+    func verify(_ index: Int) throws {
+        let place = try makePlace()
+        let damage = Self.damages[index]
+        // The log that is longer than the keyset knows is one whose own chain goes on.
+        if damage.words.hasPrefix("the keyset knows") {
+            let keyset = try place.read("Keys/ios/keyset.json")
+            try place.succeed("keys", "policy", "Keys/ios", "--keep", "4")
+            try place.write(keyset, to: "Keys/ios/keyset.json")
+        } else {
+            try place.edit("Keys/ios/audit.jsonl", damage.change)
+        }
+        expectRefusal(try place.run("keys", "log", "Keys/ios", "--verify"), 65, saying: damage.words)
+        let json = try place.run("keys", "log", "Keys/ios", "--verify", "--json")
+        #expect(json.exit == 65)
+        #expect(try json.object()["condition"] as? String == "broken")
+        #expect(try place.run("keys", "log", "Keys/ios").exit == 0)
+        let refused = try place.run("keys", "add", "Keys/ios", "--at", Workplace.now, "--force")
+        expectRefusal(refused, 65, saying: "`keys log --begin-anew` sets it aside")
+    }
+
+    @Test("--begin-anew sets it aside, says why and goes on", arguments: [true, false])
+    func beginAnew(_ isEncrypted: Bool) throws {
+        let place = try Workplace()
+        if isEncrypted {
+            try place.createEncrypted("Keys/ios", "sender")
+        } else {
+            try place.create("Keys/ios", "sender")
+        }
+        let secret = isEncrypted ? ["--passphrase-file", "passphrase"] : []
+        try place.edit("Keys/ios/audit.jsonl") { $0.replacing("once", with: "last") }
+        let broken = try place.read("Keys/ios/audit.jsonl")
+        let output = try place.run(
+            ["keys", "log", "Keys/ios", "--begin-anew", "--reason", "tried it", "--yes", "--at", Workplace.now] + secret
+        )
+        #expect(output.exit == 0, "\(output)")
+        let name = try #require(output.text.firstMatch(of: /audit\.broken-[A-Za-z0-9_-]{12}\.jsonl/)?.0)
+        #expect(try place.read("Keys/ios/\(name)") == broken)
+        #expect(try place.mode(of: "Keys/ios/\(name)") == 0o600)
+        let log = try place.run("keys", "log", "Keys/ios", "--json")
+        let rows = try #require(try JSONSerialization.jsonObject(with: log.stdout) as? [[String: Any]])
+        #expect(rows.map { $0["what"] as? String } == ["logBegunAnew"])
+        #expect(rows[0]["why"] as? String == "tried it")
+        #expect((rows[0]["detail"] as? String)?.contains(name) == true)
+        #expect(try place.run(["keys", "verify", "Keys/ios", "--at", Workplace.now] + secret).isSuccess)
+        #expect(try place.run(["keys", "add", "Keys/ios", "--at", Workplace.now] + secret).isSuccess)
+    }
+
+    @Test("--begin-anew asks before, and leaves a whole log alone")
+    func refusals() throws {
+        let place = try makePlace()
+        let command = ["keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--at", Workplace.now]
+        expectRefusal(try place.run(command + ["--yes"]), 65, saying: "not broken; nothing was changed")
+        try place.edit("Keys/ios/audit.jsonl") { $0 + "x\n" }
+        let before = try place.contents(of: "Keys/ios")
+        expectRefusal(try place.run(command), 64, saying: "say --yes to do it")
+        #expect(try place.contents(of: "Keys/ios") == before)
+    }
+
+    @Test(
+        "bad usage",
+        arguments: [
+            ["--begin-anew"], ["--begin-anew", "--reason", ""], ["--reason", "x"], ["--verify", "--reason", "x"],
+            ["--begin-anew", "--verify", "--reason", "x"],
+        ])
+    func usage(_ options: [String]) throws {
+        let place = try makePlace()
+        expectUsageError(try place.run(["keys", "log", "Keys/ios"] + options))
+    }
+
+    @Test("what isn't a keyset, and one that can't be read")
+    func missing() throws {
+        let place = try makePlace()
+        expectRefusal(try place.run("keys", "log", "none"), 66)
+        try place.write(Data("{}".utf8), to: "Keys/ios/keyset.json")
+        expectRefusal(try place.run("keys", "log", "Keys/ios"), 65, saying: "Keys/ios: ")
+    }
+
+    /// Three lines.
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.create("Keys/ios", "sender")
+        try place.succeed("keys", "add", "Keys/ios")
+        try place.succeed("keys", "policy", "Keys/ios", "--keep", "3")
+        return place
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@Suite("keys log")
+struct KeysLogTests {
+    @Test("shows who did what, when and why")
+    func transcript() throws {
+        let place = try Workplace()
+        let first = try place.create("Keys/ios", "recipient")
+        let second = try place.run(
+            "keys", "add", "Keys/ios", "--at", Workplace.now, "--reason", "a drill", "--json")
+        let kid = try #require(try (second.object()["done"] as? [[String: Any]])?.first?["kid"] as? String)
+        let output = try place.run("keys", "log", "Keys/ios")
+        #expect(output.isSuccess, "\(output)")
+        let who = try me(place)
+        #expect(
+            output.text
+                == """
+                N  AT                    WHO   WHAT     KID          DETAIL                           WHY
+                1  2026-03-01T09:00:00Z  \(who)  created  \(first)  seals at once                    -
+                2  2026-03-01T09:00:00Z  \(who)  added    \(kid)  seals from 2026-03-08T09:00:00Z  a drill
+
+                """.replacing("WHO ", with: "WHO".padding(toLength: max(who.count, 3), withPad: " ", startingAt: 0)))
+    }
+
+    @Test("--json is an array of objects")
+    func json() throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/ios", "sender")
+        let output = try place.run("keys", "log", "Keys/ios", "--json")
+        #expect(output.isSuccess, "\(output)")
+        let rows = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]])
+        #expect(rows.count == 1)
+        #expect(Set(rows[0].keys) == ["n", "at", "who", "what", "kid", "detail", "why"])
+        #expect(rows[0]["n"] as? Int == 1)
+        #expect(rows[0]["kid"] as? String == kid)
+        #expect(rows[0]["why"] is NSNull)
+    }
+
+    @Test("whatever somebody wrote into it doesn't steer the terminal")
+    func harmless() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "sender")
+        try place.succeed("keys", "policy", "Keys/ios", "--keep", "3", "--reason", "\u{1b}[31mred\nnew\u{202e}line")
+        try place.edit("Keys/ios/audit.jsonl") { $0 + "\u{1b}]0;title\u{7}\n" }
+        let output = try place.run("keys", "log", "Keys/ios")
+        #expect(output.exit == 0, "\(output)")
+        #expect(output.text.contains("\u{fffd}[31mred\u{fffd}new\u{fffd}line"))
+        let unprintable = (output.text + output.stderr).unicodeScalars.filter { $0.value < 32 && $0 != "\n" }
+        #expect(unprintable.isEmpty)
+        #expect(output.text.split(separator: "\n").count == 4)
+        #expect(
+            output.stderr == "pushcrypt: Keys/ios: the audit log is broken: line 3 of the audit log is not line 3\n")
+    }
+
+    @Test("--verify of a whole one")
+    func whole() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "sender")
+        try place.succeed("keys", "add", "Keys/ios")
+        let output = try place.run("keys", "log", "Keys/ios", "--verify")
+        #expect(output.isSuccess && output.text == "whole: 2 lines, to the keyset's own head\n", "\(output)")
+        let json = try place.run("keys", "log", "Keys/ios", "--verify", "--json").object()
+        #expect(json["condition"] as? String == "whole")
+        #expect(json["lines"] as? Int == 2)
+    }
+
+    @Test("--verify of one that a crash interrupted", arguments: [0, 1, 40])
+    func interrupted(_ byteCount: Int) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "sender")
+        let before = try place.read("Keys/ios/audit.jsonl")
+        try place.succeed("keys", "add", "Keys/ios")
+        let torn = try place.read("Keys/ios/audit.jsonl").prefix(before.count + byteCount)
+        try place.write(torn, to: "Keys/ios/audit.jsonl")
+        let output = try place.run("keys", "log", "Keys/ios", "--verify")
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.hasPrefix("interrupted: an interrupted change kept the last line from the audit log; "))
+        let json = try place.run("keys", "log", "Keys/ios", "--verify", "--json")
+        #expect(json.exit == 0)
+        #expect(try json.object()["condition"] as? String == "interrupted")
+        let shown = try place.run("keys", "log", "Keys/ios")
+        #expect(shown.exit == 0 && shown.stderr.contains("an interrupted change kept"), "\(shown)")
+        try place.succeed("keys", "verify", "Keys/ios")
+        #expect(try place.run("keys", "log", "Keys/ios", "--verify").text.hasPrefix("whole: 2 lines"))
+    }
+
+    private func me(_ place: Workplace) throws -> String { try place.shell("id -un").line }
+}

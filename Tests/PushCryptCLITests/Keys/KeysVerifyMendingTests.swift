@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@Suite("keys verify after an interrupted change")
+struct KeysVerifyMendingTests {
+    @Test("finishes the log and the public set, and says so once", arguments: ["recipient", "shared"])
+    func unfinished(_ kind: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", kind)
+        try place.interruptedAdd("Keys/ios")
+        let output = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.contains("mended     unfinished Keys/ios: wrote 1 missing line of the audit log"))
+        #expect(output.text.contains("wrote public.jwks.json anew from the keyset") == (kind == "recipient"))
+        let again = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(again.isSuccess && !again.text.contains("mended"), "\(again)")
+        #expect(again.text.contains("2 lines of the audit log"))
+    }
+
+    @Test("discards files that were not finished, also where the log is broken")
+    func leftovers() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        for name in ["keyset.json.new-AAAAAAAAAAAA", "public.jwks.json.new-B"] {
+            try place.write(Data("{".utf8), to: "Keys/ios/\(name)")
+        }
+        try place.edit("Keys/ios/audit.jsonl") { $0.replacing("once", with: "last") }
+        let output = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(output.exit == 65, "\(output)")
+        #expect(output.text.contains("discarded keyset.json.new-AAAAAAAAAAAA"))
+        #expect(output.text.contains("discarded public.jwks.json.new-B"))
+        #expect(output.stderr == "pushcrypt: Keys/ios: 1 finding\n")
+        #expect(try place.names(in: "Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
+    }
+
+    @Test("a missing public set is written")
+    func missing() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let set = try place.read("Keys/ios/public.jwks.json")
+        try place.remove("Keys/ios/public.jwks.json")
+        #expect(try place.run("keys", "verify", "Keys/ios").isSuccess)
+        #expect(try place.read("Keys/ios/public.jwks.json") == set)
+        #expect(try place.mode(of: "Keys/ios/public.jwks.json") == 0o644)
+    }
+
+    @Test("the public set of encrypted keys needs the secret")
+    func encrypted() throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/ios", "recipient")
+        try place.interruptedAdd("Keys/ios", "--passphrase-file", "passphrase")
+        let without = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(without.exit == 65, "\(without)")
+        #expect(without.text.contains("wrote 1 missing line of the audit log"))
+        #expect(without.text.contains("bad        public     public.jwks.json is of an earlier change, seq 1"))
+        let with = try place.run("keys", "verify", "Keys/ios", "--passphrase-file", "passphrase")
+        #expect(with.isSuccess, "\(with)")
+        #expect(with.text.contains("mended     unfinished Keys/ios: wrote public.jwks.json anew"))
+    }
+
+    @Test(
+        "where it can't be written, is only reported",
+        .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    func readOnly() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.interruptedAdd("Keys/ios")
+        try place.giveAway()
+        try place.setMode(0o500, of: "Keys/ios")
+        let before = try place.contents(of: "Keys/ios")
+        let output = try place.shell(
+            "\(Unprivileged.prefix) \"$PUSHCRYPT\" keys verify Keys/ios --at \(Workplace.now)")
+        #expect(output.exit == 65, "\(output)")
+        #expect(output.stderr == "pushcrypt: Keys/ios: 2 findings\n")
+        #expect(output.text.contains("an interrupted change kept 1 line from the audit log"))
+        #expect(try place.contents(of: "Keys/ios") == before)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@Suite("keys verify")
+struct KeysVerifyTests {
+    @Test("says of a whole keyset what it checked")
+    func transcript() throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/ios", "recipient")
+        let output = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(output.isSuccess, "\(output)")
+        #expect(
+            output.text == """
+                ok         digest     keyset.json is what was written
+                ok         metadata   1 recipient key, seq 1
+                ok         lives      key \(kid) seals, and one will at every later moment
+                ok         keys       every private key is there and fits its public key and its id
+                ok         log        1 line of the audit log, each following from the one before, to the keyset's own head
+                ok         public     public.jwks.json is what the keyset gives
+                ok         leftovers  no interrupted change left anything
+
+                """)
+    }
+
+    @Test("of an encrypted keyset says without its secret what it could not check")
+    func encrypted() throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/ios", "sender")
+        let without = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(without.isSuccess, "\(without)")
+        #expect(try checks(without, "unchecked") == ["keys", "public"])
+        #expect(without.text.contains("say --passphrase-file"))
+        let with = try place.run("keys", "verify", "Keys/ios", "--passphrase-file", "passphrase")
+        #expect(with.isSuccess, "\(with)")
+        #expect(try checks(with, "ok").count == 7)
+        try place.write(Data("wrong".utf8), to: "wrong")
+        expectRefusal(
+            try place.run("keys", "verify", "Keys/ios", "--passphrase-file", "wrong"), 77,
+            saying: "the passphrase is wrong")
+    }
+
+    @Test("of a keyset in plain text needs no secret, though one is named that isn't there")
+    func needlessSecret() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        #expect(try place.run("keys", "verify", "Keys/ios", "--passphrase-file", "none").isSuccess)
+    }
+
+    @Test("the published demo keys", arguments: ["recipient", "sender", "shared"])
+    func demo(_ name: String) throws {
+        let place = try Workplace()
+        try place.copyDemoKeys()
+        let output = try place.run("keys", "verify", "Keys/demo/\(name)")
+        #expect(output.isSuccess, "\(output)")
+        #expect(try place.names(in: "Keys/demo/\(name)") == ["keyset.json"])
+    }
+
+    @Test("--json is an array of objects")
+    func json() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        try place.edit("Keys/ios/audit.jsonl") { $0.replacing("root", with: "nobody").replacing("1", with: "2") }
+        let output = try place.run("keys", "verify", "Keys/ios", "--json", "--at", Workplace.now)
+        #expect(output.exit == 65, "\(output)")
+        let rows = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]])
+        #expect(
+            rows.map { $0["check"] as? String } == [
+                "digest", "metadata", "lives", "keys", "log", "public", "leftovers",
+            ])
+        #expect(rows.map { $0["outcome"] as? String } == ["ok", "ok", "ok", "ok", "bad", "ok", "ok"])
+        #expect(rows[0]["advice"] is NSNull)
+        #expect((rows[4]["advice"] as? String)?.contains("keys log Keys/ios --begin-anew") == true)
+    }
+
+    @Test("what isn't a keyset", arguments: ["none", ".", "", "passphrase"])
+    func missing(_ path: String) throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/ios", "shared")
+        expectRefusal(try place.run("keys", "verify", path), 66)
+    }
+
+    @Test("loose modes are refused as by every command", arguments: ["", "/keyset.json", "/audit.jsonl"])
+    func modes(_ name: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        try place.setMode(0o755, of: "Keys/ios\(name)")
+        expectRefusal(try place.run("keys", "verify", "Keys/ios"), 77, saying: "mend it with: chmod")
+    }
+
+    private func checks(_ output: Output, _ outcome: String) throws -> [String] {
+        output.text.matches(of: /(?m)^([a-z]+) +([a-z]+)/).filter { $0.1 == outcome }.map { String($0.2) }
+    }
+}

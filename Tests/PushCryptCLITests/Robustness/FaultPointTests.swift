@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@Suite("the fault points of the keystore")
+struct FaultPointTests {
+    /// A new one without a test shows here.
+    @Test("are those that the tests of killed commands name")
+    func all() throws {
+        let named =
+            ChangePoint.allCases.map(\.rawValue) + KilledCreationTests.points
+            + ["create-published", "log-set-aside", "leftover-removed"]
+            + ["log-created", "log-written", "log-synced", "log-renamed"]
+        #expect(try points() == Set(named))
+    }
+
+    private func points() throws -> Set<String> {
+        let steps = try literals(in: "PushCryptKeyFiles", /step\("([a-z-]+)"\)/)
+        let reached = try literals(in: "PushCryptKeyStore", /FaultPoint\.reach\("([a-z-]+(?:\\\(\$0\))?)"\)/)
+        return Set(
+            reached.flatMap { name in
+                name.hasSuffix("\\($0)") ? steps.map { name.dropLast(5) + $0 } : [name]
+            })
+    }
+
+    private func literals(in target: String, _ pattern: Regex<(Substring, Substring)>) throws -> [String] {
+        let folder = Repository.root.appendingPathComponent("Sources/\(target)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        return try names.flatMap { name in
+            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8).matches(of: pattern)
+                .map { String($0.1) }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// `kill -9` at every step of every change. Debug builds only: a release build has no fault points.
+@Suite("a change that is killed")
+struct KillTests {
+    private static let path = KilledChange.path
+
+    @Test("leaves the old keyset or the new one, and the next command does the rest", arguments: KilledChange.all)
+    func everyStep(_ change: KilledChange) throws {
+        let template = try change.prepare()
+        let old = try StoredFile(Self.path, in: template)
+        let push = try template.sealed(to: Self.path, change.secret)
+        let command = try change.arguments(template)
+        for point in change.points {
+            let place = try template.copy()
+            try kill(command, place, at: point.rawValue)
+            let left = try StoredFile(Self.path, in: place)
+            #expect(left.sequence == old.sequence + (point.isMade ? 1 : 0), "\(point)")
+            #expect(left.kids.isSuperset(of: old.kids), "\(point)")
+            let secret = point.isMade ? change.newSecret : change.secret
+            #expect(try place.opens(push, with: Self.path, secret), "\(point)")
+            try expectFinished(change, point, by: ["keys", "policy", Self.path, "--keep", "7"], secret, place.copy())
+            try expectFinished(change, point, by: ["keys", "verify", Self.path], secret, place)
+            #expect(try StoredFile(Self.path, in: place).kids == left.kids, "\(point)")
+        }
+    }
+
+    /// The next command says what it finished, and then everything is whole.
+    private func expectFinished(
+        _ change: KilledChange, _ point: ChangePoint, by command: [String], _ secret: [String], _ place: Workplace
+    ) throws {
+        let next = try place.run(command + secret + ["--at", KilledChange.time])
+        #expect(next.exit == 0, "\(point), \(command): \(next)")
+        let isVerify = command[1] == "verify"
+        let prefix = isVerify ? "mended     unfinished " : "pushcrypt: "
+        let said = (isVerify ? next.text : next.stderr).split(separator: "\n").filter { $0.hasPrefix(prefix) }
+            .map { String($0.dropFirst(prefix.count)).replacing(/new-[A-Za-z0-9_-]{12},/, with: "new-RANDOM,") }
+        #expect(said == point.notices(Self.path, missingLines: change.lineCount), "\(point), \(command): \(next)")
+        let verified = try place.run(["keys", "verify", Self.path, "--at", KilledChange.time] + secret)
+        #expect(verified.isSuccess && !verified.text.contains("mended"), "\(point): \(verified)")
+        #expect(!verified.text.contains("unchecked"), "\(point): \(verified)")
+        #expect(try place.names(in: Self.path) == ["audit.jsonl", "keyset.json", "public.jwks.json"], "\(point)")
+    }
+
+    @Test("a rotation is made once, whenever it is killed")
+    func rotateAgain() throws {
+        let change = KilledChange(name: "rotate", protection: .plain)
+        let template = try change.prepare()
+        let command = try change.arguments(template)
+        for point in ChangePoint.allCases {
+            let place = try template.copy()
+            try kill(command, place, at: point.rawValue)
+            let plan = try place.rotate(Self.path, at: KilledChange.time)
+            #expect(plan.exit == 0 && plan.done == (point.isMade ? [] : ["add", "destroy"]), "\(point)")
+            #expect(try place.states(Self.path, at: KilledChange.time) == ["destroyed", "primary", "pending"])
+        }
+    }
+
+    /// What the second crash leaves, the third command finishes.
+    @Test(
+        "and killed again while the rest is done",
+        arguments: [
+            "leftover-removed", "log-created", "log-written", "log-synced", "log-renamed", "public-created",
+            "public-written", "public-synced", "public-renamed",
+        ], ["keys policy Keys/ios --keep 7", "keys verify Keys/ios"])
+    func twice(_ point: String, _ command: String) throws {
+        let change = KilledChange(name: "keys add", protection: .plain)
+        let place = try change.prepare()
+        let old = try StoredFile(Self.path, in: place)
+        try kill(try change.arguments(place), place, at: "public-created")
+        let arguments = command.split(separator: " ").map(String.init) + ["--at", KilledChange.time]
+        let killed = try place.run(arguments, dyingAt: point)
+        #expect(killed.signal == SIGKILL, "\(killed)")
+        let left = try StoredFile(Self.path, in: place)
+        #expect(left.kids.count == old.kids.count + 1 && left.sequence == old.sequence + 1)
+        for _ in 1...2 { try place.succeed("keys", "verify", Self.path, at: KilledChange.time) }
+        #expect(try place.names(in: Self.path) == ["audit.jsonl", "keyset.json", "public.jwks.json"])
+        #expect(try StoredFile(Self.path, in: place).logCount == old.logCount + 1)
+    }
+
+    private func kill(_ command: [String], _ place: Workplace, at point: String) throws {
+        let killed = try place.run(command, dyingAt: point)
+        try #require(killed.signal == SIGKILL, "\(command) did not reach \(point): \(killed)")
+    }
+}
+
+extension Workplace {
+    /// Runs a command that kills itself at a fault point.
+    func run(_ arguments: [String], dyingAt point: String) throws -> Output {
+        try CLI.start(arguments, in: folder.url, environment: ["PUSHCRYPT_FAULT_POINT": point]).wait()
+    }
+
+    /// Another place with the same files.
+    func copy() throws -> Workplace {
+        let other = try Workplace()
+        let output = try shell("cp -a . '\(other.folder.path)'")
+        try #require(output.isSuccess, "\(output)")
+        return other
+    }
+
+    fileprivate func sealed(to path: String, _ secret: [String]) throws -> Data {
+        let output = try run(
+            ["seal", "--to", path, "--topic", Self.topic, "--at", KilledChange.time] + secret, stdin: Self.inner)
+        try #require(output.isSuccess, "\(output)")
+        return output.payload
+    }
+
+    fileprivate func opens(_ push: Data, with path: String, _ secret: [String]) throws -> Bool {
+        let output = try run(
+            ["open", "--keys", path, "--topic", Self.topic, "--at", KilledChange.time] + secret, stdin: push)
+        return output.isSuccess && output.payload == Self.inner
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// A keyset with a history, and a command that changes it.
+///
+/// ```
+/// day   0   the first key
+/// day  83   rotate adds the second, which seals from day 90
+/// day 180   the first opens no more
+/// day 181   the command
+/// ```
+struct KilledChange: Sendable, CustomTestStringConvertible {
+    enum Protection: String, Sendable {
+        case plain, command, passphrase
+    }
+
+    let name: String
+    let protection: Protection
+    /// Lines that it adds to the log.
+    var lineCount = 1
+    /// Where it is killed.
+    var points = ChangePoint.allCases
+
+    var testDescription: String { "\(name), \(protection)" }
+
+    static let all =
+        [
+            KilledChange(name: "rotate", protection: .plain, lineCount: 2),
+            KilledChange(name: "rotate", protection: .command, lineCount: 2),
+            KilledChange(name: "keys add", protection: .plain), KilledChange(name: "keys revoke", protection: .plain),
+            KilledChange(name: "keys passwd", protection: .command),
+            KilledChange(name: "keys passwd", protection: .passphrase, points: few),
+            KilledChange(name: "keys add", protection: .command, points: few),
+            KilledChange(name: "keys revoke", protection: .command, points: few),
+        ]
+        + ["keys promote", "keys retire", "keys destroy", "keys prune", "keys policy", "keys passwd"].map {
+            KilledChange(name: $0, protection: .plain, points: few)
+        }
+
+    /// All changes take the same steps; enough for those that differ from others in nothing but what they change.
+    private static let few: [ChangePoint] = [.keysetSynced, .keysetRenamed, .publicSynced, .published]
+
+    static let path = "Keys/ios"
+    static let time = later(181)
+
+    static func later(_ days: Int) -> String { String(1_767_225_600 + days * 86_400) }
+
+    /// Options that name the secret.
+    var secret: [String] {
+        switch protection {
+        case .plain: []
+        case .command: ["--wrap-command", "./wrap"]
+        case .passphrase: ["--passphrase-file", "passphrase"]
+        }
+    }
+
+    /// The same after the change.
+    var newSecret: [String] {
+        name != "keys passwd"
+            ? secret : protection == .passphrase ? ["--passphrase-file", "new"] : ["--wrap-command", "./rewrap"]
+    }
+
+    /// Makes the keyset.
+    func prepare() throws -> Workplace {
+        let place = try Workplace()
+        for (name, shift) in [("wrap", 1), ("rewrap", 2)] {
+            try place.write(Data(Self.script(shift).utf8), to: name, mode: 0o700)
+        }
+        for name in ["passphrase", "new"] { try place.write(Data("\(name) horse".utf8), to: name) }
+        let protection = protection == .plain ? ["--insecure-plaintext"] : secret
+        try run(["keys", "create", Self.path, "--kind", "recipient"] + protection, place, at: Self.later(0))
+        try run(["rotate", Self.path] + secret, place, at: Self.later(83))
+        if ["keys promote", "keys retire", "keys revoke"].contains(name) {
+            try run(["keys", "add", Self.path] + secret, place, at: Self.time)
+        }
+        return place
+    }
+
+    /// Of those that it is about, in a keyset as `prepare` makes it.
+    func arguments(_ place: Workplace) throws -> [String] {
+        let keys = try place.keys(Self.path, at: Self.time)
+        func kid(_ state: String) throws -> String { try #require(keys.first { $0.state == state }).kid }
+        let more: [String] =
+            switch name {
+            case "keys promote": [try kid("pending"), "--force", "--yes"]
+            case "keys retire", "keys revoke": [try kid("pending"), "--yes"]
+            case "keys destroy": [try kid("expired"), "--yes"]
+            case "keys prune": ["--yes"]
+            case "keys policy": ["--keep", "5"]
+            case "keys passwd":
+                protection == .passphrase ? ["--new-passphrase-file", "new"] : ["--new-wrap-command", "./rewrap"]
+            default: []
+            }
+        return name.split(separator: " ").map(String.init) + [Self.path] + more + secret + ["--at", Self.time]
+    }
+
+    private func run(_ arguments: [String], _ place: Workplace, at time: String) throws {
+        let output = try place.run(arguments + ["--at", time])
+        try #require(output.isSuccess, "\(output)")
+    }
+
+    /// Adds a number to every byte, or takes it away: not what anybody should protect keys with.
+    private static func script(_ shift: Int) -> String {
+        """
+        #!/bin/sh
+        from='\\000-\\377'; to='\\00\(shift)-\\377\\000-\\00\(shift - 1)'
+        if [ "$1" = wrap ]; then LC_ALL=C tr "$from" "$to"; else LC_ALL=C tr "$to" "$from"; fi
+
+        """
+    }
+}

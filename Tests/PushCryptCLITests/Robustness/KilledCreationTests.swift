@@ -1,0 +1,79 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@Suite("a keyset that is being made, killed")
+struct KilledCreationTests {
+    static let points =
+        ["create-folder"]
+        + ["created", "written", "synced", "renamed"].flatMap { ["keyset-\($0)", "public-\($0)"] }
+        + ["published", "logged", "create-written"]
+
+    private static let command = [
+        "keys", "create", "Keys/ios", "--kind", "recipient", "--insecure-plaintext", "--at", Workplace.now,
+    ]
+
+    @Test("isn't there, and the next one discards what there is of it", arguments: points)
+    func early(_ point: String) throws {
+        let place = try Workplace()
+        let killed = try place.run(Self.command, dyingAt: point)
+        #expect(killed.signal == SIGKILL, "\(killed)")
+        #expect(!place.has("Keys/ios"))
+        let left = try place.names(in: "Keys")
+        #expect(left.count == 1 && left[0].hasPrefix(".new-"))
+        expectRefusal(try place.run("rotate", "--all"), 66, saying: "no keyset in Keys")
+        let again = try place.run(Self.command)
+        #expect(again.exit == 0, "\(again)")
+        #expect(
+            again.stderr
+                == "pushcrypt: discarded Keys/\(left[0]), which an interrupted `keys create` had not finished\n")
+        #expect(try place.names(in: "Keys") == ["ios"])
+        #expect(try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now).isSuccess)
+    }
+
+    @Test("after the last step is whole")
+    func late() throws {
+        let place = try Workplace()
+        #expect(try place.run(Self.command, dyingAt: "create-published").signal == SIGKILL)
+        let output = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(output.isSuccess && !output.text.contains("mended"), "\(output)")
+        #expect(try place.names(in: "Keys") == ["ios"])
+    }
+
+    @Test("one that somebody else is making stays, and so does what was not made here")
+    func others() throws {
+        let place = try Workplace()
+        try place.makeFolder("Keys/.new-AAAAAAAAAAAA")
+        try place.makeFolder("Keys/.new-BBBBBBBBBBBB")
+        try place.write(Data(), to: "Keys/.new-BBBBBBBBBBBB/thesis.txt")
+        try place.makeFolder("Keys/.new-project")
+        let output = try place.shell(
+            """
+            flock Keys/.new-AAAAAAAAAAAA "$PUSHCRYPT" \(Self.command.joined(separator: " "))
+            """)
+        #expect(output.isSuccess, "\(output)")
+        #expect(
+            try place.names(in: "Keys")
+                == [".new-AAAAAAAAAAAA", ".new-BBBBBBBBBBBB", ".new-project", "ios"])
+    }
+
+    @Test("a log that is begun anew", arguments: ["log-set-aside"] + ChangePoint.allCases.dropFirst().map(\.rawValue))
+    func log(_ point: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        for keep in 3...5 { try place.succeed("keys", "policy", "Keys/ios", "--keep", "\(keep)") }
+        try place.edit("Keys/ios/audit.jsonl") { $0 + "somebody was here\n" }
+        let broken = try place.read("Keys/ios/audit.jsonl")
+        let command = [
+            "keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--yes", "--at", Workplace.now,
+        ]
+        #expect(try place.run(command, dyingAt: point).signal == SIGKILL)
+        let log = try place.run("keys", "log", "Keys/ios", "--verify")
+        if log.exit == 65 { #expect(try place.run(command).exit == 0) }
+        let output = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
+        #expect(output.isSuccess, "\(output)")
+        let kept = try place.contents(of: "Keys/ios").filter { $0.key.hasPrefix("audit.broken-") }
+        #expect(Array(kept.values) == [broken])
+        #expect(try place.run("keys", "log", "Keys/ios", "--verify").text.hasPrefix("whole: 1 line"))
+    }
+}
