@@ -1,15 +1,15 @@
 import PushCryptCore
 
-/// The rows: keys, the key that the policy asks for next, and the windows of overlap.
+/// The rows: keys, the key that the policy asks for next, and below them the overlap.
 extension TimelinePicture {
     var lanes: [String] {
-        let count = view.lives.count
+        let count = timeline.lives.count
         let planned = view.successor.map { lane($0.phases, row: count) } ?? []
-        return windows + view.lives.enumerated().flatMap { index, life in lane(life, row: index) } + planned
-            + overlap(row: count + (view.successor == nil ? 0 : 1))
+        return windows + timeline.lives.enumerated().flatMap { index, life in lane(life, row: index) } + planned
+            + overlaps(from: count + (view.successor == nil ? 0 : 1))
     }
 
-    private func top(_ row: Int) -> Double { plot.frame.top + 8 + Double(row) * Self.rowHeight }
+    func top(_ row: Int) -> Double { plot.frame.top + 8 + Double(row) * Self.rowHeight }
 
     // MARK: A key
 
@@ -26,7 +26,7 @@ extension TimelinePicture {
         ]
     }
 
-    private func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
+    func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
 
     private func bar(_ kid: KeyID, _ phase: KeyPhase, _ top: Double) -> [String] {
         let (start, end) = span(phase)
@@ -43,7 +43,7 @@ extension TimelinePicture {
     }
 
     /// `from 2026-03-01T09:00:00Z to 2026-03-08T09:00:00Z (7d)`
-    private func told(_ phase: KeyPhase) -> String {
+    func told(_ phase: KeyPhase) -> String {
         guard let start = phase.start else { return phase.end.map { "to \($0)" } ?? "" }
         guard let end = phase.end else { return "from \(start) on" }
         return "from \(start) to \(end) (\(DurationText.human(end.seconds - start.seconds)))"
@@ -97,74 +97,4 @@ extension TimelinePicture {
             SVG.text("planned", at: .init(x: Self.left, y: top + 15), "muted"),
         ] + bars
     }
-
-    // MARK: Overlap
-
-    /// Behind the bars: from the key that only opens to the one that seals.
-    private var windows: [String] {
-        view.overlaps.compactMap { kid, window in
-            let (start, end) = span(window)
-            guard end > start, let row = view.lives.firstIndex(where: { $0.kid == kid }),
-                let other = view.lives.firstIndex(where: { $0.seals(at: window.start ?? axis.start) })
-            else { return nil }
-            let rows = [top(row), top(other)].sorted()
-            let title =
-                "overlap: key \(view.lives[other].kid) seals, key \(kid) opens what is on its way, \(told(window))"
-            return SVG.rectangle(
-                Frame(left: start, top: rows[0], width: end - start, height: rows[1] - rows[0] + Self.barHeight),
-                "retiring band", title: title)
-        }
-    }
-
-    private func overlap(row: Int) -> [String] {
-        guard !view.overlaps.isEmpty else { return [] }
-        let top = top(row)
-        return [SVG.text("overlap", at: .init(x: plot.frame.left - 12, y: top + 15), "muted", anchor: .end)]
-            + view.overlaps.flatMap { kid, window -> [String] in
-                let (start, end) = span(window)
-                guard end - start > 0.3 else { return [] }
-                let length = zip(window.start, window.end).map { DurationText.human($1.seconds - $0.seconds) }
-                return bracket(
-                    from: start, to: end, y: top + 14, "retiring", label: length,
-                    title: "key \(kid) overlaps \(told(window))")
-            }
-    }
-
-    private func bracket(
-        from start: Double, to end: Double, y: Double, _ style: String, label: String?, title: String
-    ) -> [String] {
-        let caps = [start + 0.5, end - 0.5].map { x in
-            SVG.line(from: .init(x: x, y: y - 3), to: .init(x: x, y: y + 3), "line \(style)-line")
-        }
-        let line = SVG.line(from: .init(x: start, y: y), to: .init(x: end, y: y), "line \(style)-line")
-        let drawn = SVG.element("g", [:], [SVG.element("title", [:], [SVG.escaped(title)]), line] + caps)
-        guard let label, Double(label.count) * 6.5 + 8 < end - start else { return [drawn] }
-        return [drawn, SVG.text(label, at: .init(x: (start + end) / 2, y: y - 5), "label", anchor: .middle)]
-    }
-
-    // MARK: The legend
-
-    var legend: [String] {
-        let y = plot.frame.bottom + 52
-        var parts = Legend(
-            .area,
-            [
-                "pending": "pending", "primary": "seals and opens", "retiring": "opens only",
-                "expired": "expired, not destroyed", "revoked": "revoked",
-            ]
-        ).parts(at: .init(x: Self.left, y: y))
-        parts.append(
-            faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
-        parts.append(SVG.text("destroyed by now", at: .init(x: 649, y: y), "label"))
-        let x = 774.0
-        if view.policy != nil {
-            parts += bracket(from: x, to: x + 18, y: y - 4, "pending", label: nil, title: "publish lead")
-            parts.append(SVG.text("publish lead", at: .init(x: x + 24, y: y), "label"))
-        }
-        return parts
-    }
-}
-
-private func zip<First, Second>(_ first: First?, _ second: Second?) -> (First, Second)? {
-    first.flatMap { first in second.map { (first, $0) } }
 }

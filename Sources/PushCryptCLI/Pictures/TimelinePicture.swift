@@ -4,8 +4,7 @@ import PushCryptKeyStore
 
 /// The lives of a keyset's keys: a row for each over one axis of time, with the windows in which they overlap.
 struct TimelinePicture {
-    let view: KeysetView
-    let axis: TimeAxis
+    let timeline: Timeline
     let plot: Plot
 
     private static let width = 960.0
@@ -14,19 +13,21 @@ struct TimelinePicture {
     static let barHeight = 20.0
 
     init(_ view: KeysetView) {
-        self.view = view
-        axis = TimeAxis(view)
-        let rows = view.lives.count + (view.successor == nil ? 0 : 1) + (view.overlaps.isEmpty ? 0 : 1)
-        let top = 104 + 18 * Double(Self.words(of: view).count)
+        timeline = Timeline(view)
+        let rows = timeline.lives.count + (view.successor == nil ? 0 : 1) + timeline.overlaps.count
+        let top = 104 + 18 * Double(Self.words(of: timeline).count)
         plot = Plot(
             Frame(left: 214, top: top, width: 566, height: Double(rows) * Self.rowHeight + 8),
-            x: Double(axis.start.seconds)...Double(axis.end.seconds), y: 0...1)
+            x: Double(timeline.axis.start.seconds)...Double(timeline.axis.end.seconds), y: 0...1)
     }
+
+    var view: KeysetView { timeline.view }
+    var axis: TimeAxis { timeline.axis }
 
     var picture: Picture {
         let name = view.path.count > 60 ? "…" + view.path.suffix(60) : view.path
         let title = "Keys of \(name) at \(view.now)"
-        let words = Self.words(of: view)
+        let words = Self.words(of: timeline)
         let head =
             [SVG.text(title, at: .init(x: Self.left, y: 42), "title")]
             + words.enumerated().map { index, line in
@@ -45,7 +46,8 @@ struct TimelinePicture {
     }
 
     /// What the policy is and asks for.
-    private static func words(of view: KeysetView) -> [Line] {
+    private static func words(of timeline: Timeline) -> [Line] {
+        let view = timeline.view
         let kind = "\(view.metadata.kind.rawValue) keys"
         guard let policy = view.policy, let plan = view.plan else { return [Line(text: kind, style: "muted")] }
         let lengths = [
@@ -60,9 +62,10 @@ struct TimelinePicture {
         if !blocked.isEmpty { lines.append(Line(text: "Blocked: \(blocked.few)", style: "state revoked")) }
         if let next = plan.next {
             let distance = TimeDistance.words(next.dueAt, from: view.now)
-            lines.append(Line(text: "Next: \(next.action.words), \(next.dueAt) (\(distance))"))
+            let objection = next.blockedBy == nil ? "" : ", blocked"
+            lines.append(Line(text: "Next: \(next.action.words), \(next.dueAt) (\(distance))\(objection)"))
         }
-        return lines
+        return lines + (timeline.leftOut.map { [Line(text: $0, style: "muted")] } ?? [])
     }
 
     private static func since(_ step: RotationPlan.Step, _ now: UnixTime) -> String {

@@ -45,5 +45,5 @@ struct KeyRow: Encodable {
 }
 
 extension KeysetView {
-    var rows: [KeyRow] { lives.map { KeyRow(life: $0, kind: metadata.kind.rawValue) } }
+    var rows: [KeyRow] { listed.map { KeyRow(life: $0, kind: metadata.kind.rawValue) } }
 }

@@ -19,7 +19,7 @@ struct KeysetText {
             .init("AGE", importance: 4), .init("SEALS", importance: 2), .init("OPENS", importance: 3),
             .init("NEXT CHANGE"),
         ]
-        let rows = view.lives.map { life -> [TextTable.Cell] in
+        let rows = view.listed.map { life -> [TextTable.Cell] in
             [
                 .init(text: "\(life.kid)"), .init(text: "\(life.state)") { terminal.styled($0, life.state) },
                 .init(text: life.traits?.suite.rawValue ?? "-"), yes(life.traits?.demandsPSK ?? false),

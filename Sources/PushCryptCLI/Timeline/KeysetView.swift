@@ -11,7 +11,7 @@ struct KeysetView {
     let clock: UnixTime
     /// The time that states are told for: the clock, but no earlier than the last change.
     let now: UnixTime
-    /// In the order of the file, those that are destroyed last.
+    /// In the order of the file, which is the order in which keys came.
     let lives: [KeyLife]
     /// nil where nobody rotates: a FILE, the published demo keys.
     let plan: RotationPlan?
@@ -33,10 +33,13 @@ struct KeysetView {
         self.folder = folder
         clock = time
         now = timeline.effective(time)
-        self.lives = lives.filter { $0.state != .destroyed } + lives.filter { $0.state == .destroyed }
+        self.lives = lives
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
         plan = isFile || isDemo ? nil : RotationPlan(metadata, at: time)
     }
+
+    /// Those that are destroyed last.
+    var listed: [KeyLife] { lives.filter { $0.state != .destroyed } + lives.filter { $0.state == .destroyed } }
 
     /// Said where the clock is before the last change.
     var clockNote: String { "\(clock) is before the last change; shown is the time of that" }
@@ -47,11 +50,6 @@ struct KeysetView {
     func life(_ kid: String) -> KeyLife? { lives.first { $0.kid.description == kid } }
 
     var primary: KeyLife? { lives.first { $0.state == .primary } }
-
-    /// When a key that seals no more opens beside the one that does.
-    var overlaps: [(kid: KeyID, window: KeyPhase)] {
-        lives.flatMap { life in life.phases.filter { $0.state == .retiring }.map { (life.kid, $0) } }
-    }
 
     /// The key that the policy asks for next: the step and what its life will be; nil for none.
     var successor: (step: RotationPlan.Step, phases: [KeyPhase])? {

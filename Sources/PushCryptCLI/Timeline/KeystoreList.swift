@@ -95,7 +95,8 @@ struct KeystoreList {
             return .init(text: "due: \(step.action.words)") { terminal.styled($0, .due) }
         }
         guard let step = plan.next else { return "-" }
-        return .init(text: "\(step.action.words) \(TimeDistance.words(step.dueAt, from: view.now))")
+        let objection = step.blockedBy == nil ? "" : ", blocked"
+        return .init(text: "\(step.action.words) \(TimeDistance.words(step.dueAt, from: view.now))\(objection)")
     }
 
     private struct Row: Encodable {

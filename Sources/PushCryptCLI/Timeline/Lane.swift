@@ -27,10 +27,6 @@ struct Lane {
         for (offset, character) in text.enumerated() { put(character, ink, at: column + offset) }
     }
 
-    func isEmpty(but column: Int) -> Bool {
-        cells.indices.allSatisfy { $0 == column || cells[$0].character == " " }
-    }
-
     /// Without trailing spaces; neighbours of one ink share an escape sequence.
     func text(_ terminal: TerminalText) -> String {
         let end = (cells.lastIndex { $0.character != " " } ?? -1) + 1

@@ -4,11 +4,11 @@ import PushCryptCore
 extension TimelineText {
     /// Where the present is, in words before or behind the mark.
     var nowLine: String {
-        let (now, full) = (column(view.now), "now \(view.now)")
-        let words = [full, "now"].first { now + 2 + $0.count <= width || now > $0.count } ?? ""
-        let isRight = now + 2 + words.count <= width
+        let mark = column(now)
+        let words = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
+        let isRight = mark + 2 + words.count <= width
         let text = isRight ? "▼ " + words : words + " ▼"
-        let start = isRight ? now : now - words.count - 1
+        let start = isRight ? mark : mark - words.count - 1
         return spaces(Self.labelWidth + start) + terminal.styled(text, .heading)
     }
 
@@ -16,13 +16,13 @@ extension TimelineText {
         var line = emptyLane("", .plain)
         var labels = emptyLane("", .plain)
         for column in 0..<width { line.put("─", .style(.faint), at: column) }
-        line.put("┴", .style(.heading), at: column(view.now))
+        line.put("┴", .style(.heading), at: column(now))
         var free = 0
         for tick in axis.ticks(room: width / (TimeAxis.labelCharacterCount + 2)) {
             let at = column(tick.time)
             let start = min(max(at - tick.label.count / 2, 0), width - tick.label.count)
             guard start >= free else { continue }
-            line.put(at == column(view.now) ? "┼" : "┬", .style(.faint), at: at)
+            line.put(at == column(now) ? "┼" : "┬", .style(.faint), at: at)
             labels.write(tick.label, .style(.faint), at: start)
             free = start + tick.label.count + 2
         }
@@ -31,7 +31,10 @@ extension TimelineText {
 
     /// Of what is in sight.
     var legend: [String] {
-        let states = Set(view.lives.flatMap(\.phases).filter(isInSight).map(\.state))
+        let phases = timeline.lives.flatMap(\.phases).filter { phase in
+            phase.state == .destroyed ? phase.start.map(axis.contains) ?? false : axis.shows(phase)
+        }
+        let states = Set(phases.map(\.state))
         let words: [(String, KeyState, String)] = [
             ("░", .pending, "pending"), ("█", .primary, "seals and opens"), ("▒", .retiring, "opens only"),
             ("┤·", .expired, "expired"), ("✕·", .revoked, "revoked"), ("†", .destroyed, "destroyed"),

@@ -12,25 +12,26 @@ import PushCryptKeyStore
 ///            2026-01-01              2026-04-01
 /// ```
 struct TimelineText {
-    let view: KeysetView
+    let timeline: Timeline
     let terminal: TerminalText
-    let axis: TimeAxis
     /// Of the lanes, without their labels.
     let width: Int
 
     init(_ view: KeysetView, _ terminal: TerminalText, width: Int) {
-        self.view = view
+        timeline = Timeline(view)
         self.terminal = terminal
-        axis = TimeAxis(view)
         self.width = width - Self.labelWidth
     }
+
+    var axis: TimeAxis { timeline.axis }
+    var now: UnixTime { timeline.view.now }
 
     static let labelWidth = KeyID.characterCount + 2
 
     var lines: [String] {
-        var lanes = view.lives.map(lane)
-        if let planned { lanes.append(planned) }
-        if let overlap { lanes.append(overlap) }
+        let lanes =
+            [leftOut].compactMap(\.self) + timeline.lives.map(lane) + [planned].compactMap(\.self)
+            + timeline.overlaps.enumerated().map(overlap)
         return [nowLine] + lanes.map { $0.text(terminal) } + axisLines + legend
     }
 
@@ -41,14 +42,19 @@ struct TimelineText {
             guard let mark = phase.state.mark, let start = phase.start, axis.contains(start) else { continue }
             lane.put(mark, .state(phase.state), at: column(start))
         }
-        if lane.isEmpty(but: column(view.now)), let nextWords = life.nextWords {
-            lane.write("◂ " + nextWords, .state(life.state), at: 0)
-        }
+        return lane
+    }
+
+    private var leftOut: Lane? {
+        guard let words = timeline.leftOut else { return nil }
+        var lane = emptyLane("", .plain)
+        lane.put("│", .style(.heading), at: column(now))
+        lane.write("◂ " + words, .style(.faint), at: 0)
         return lane
     }
 
     private var planned: Lane? {
-        guard let successor = view.successor else { return nil }
+        guard let successor = timeline.view.successor else { return nil }
         var lane = emptyLane("(next key)", .style(.faint))
         fill(&lane, successor.phases) { _ in .style(.faint) }
         return lane
@@ -63,13 +69,13 @@ struct TimelineText {
             }
             lane.put(glyph, ink(state), at: column)
         }
-        lane.put("│", .style(.heading), at: column(view.now))
+        lane.put("│", .style(.heading), at: column(now))
     }
 
-    private var overlap: Lane? {
-        let windows = view.overlaps.map(\.window).filter(isInSight)
-        guard !windows.isEmpty else { return nil }
-        var lane = emptyLane("overlap", .style(.faint))
+    /// A row of windows.
+    private func overlap(_ index: Int, _ overlaps: [Timeline.Overlap]) -> Lane {
+        let windows = overlaps.map(\.window)
+        var lane = emptyLane(index == 0 ? "overlap" : "", .style(.faint))
         let ink = Lane.Ink.state(.retiring)
         for window in windows {
             let (first, last) = (window.start.map(column) ?? 0, window.end.map(column) ?? width - 1)
@@ -80,8 +86,7 @@ struct TimelineText {
         for column in starts.union(ends) {
             lane.put(!starts.contains(column) ? "┤" : ends.contains(column) ? "┼" : "├", ink, at: column)
         }
-        let isCrossed = windows.contains { $0.contains(view.now) }
-        lane.put(isCrossed ? "┼" : "│", .style(.heading), at: column(view.now))
+        lane.put(windows.contains { $0.contains(now) } ? "┼" : "│", .style(.heading), at: column(now))
         return lane
     }
 
@@ -91,9 +96,5 @@ struct TimelineText {
 
     func column(_ time: UnixTime) -> Int {
         min(max(Int((axis.share(time) * Double(width)).rounded(.down)), 0), width - 1)
-    }
-
-    func isInSight(_ phase: KeyPhase) -> Bool {
-        (phase.start ?? axis.start) < axis.end && (phase.end ?? axis.end) > axis.start
     }
 }

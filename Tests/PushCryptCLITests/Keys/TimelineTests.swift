@@ -21,12 +21,12 @@ struct TimelineTests {
                 Next: 2026-03-10T09:00:00Z destroy key key number2 (in 9d)
 
                                                                   now 2026-03-01T09:00:00Z ▼
+                key number0  ████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒┤†                                     │
                 key number1    ░░████████████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒┤·················│························
                 key number2                        ░░████████████████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│▒┤······················
                 key number3                                   ░░░░░✕·······················│························
                 key number4                                             ░██████████████████│██▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒┤··
                 key number5                                                          ░░░░░░│░░██████████████████████
-                key number0  ████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒┤†                                     │
                 overlap         ├───────────────────┼────────────────────┼─────────────────┼─┼───────────────────┤
                              ───────┬────────────────────┬────────────────────┬────────────┴──────┬─────────────────
                                2025-07-01           2025-10-01           2026-01-01          2026-04-01
@@ -54,12 +54,12 @@ struct TimelineTests {
                 Next: 2026-03-10T09:00:00Z destroy key key number2 (in 9d)
 
                                      now 2026-03-01T09:00:00Z ▼
+                key number0  ██▒▒▒▒▒▒▒▒▒▒┤†                   │
                 key number1   ░███████████▒▒▒▒▒▒▒▒▒▒┤·········│·············
                 key number2              ░███████████▒▒▒▒▒▒▒▒▒│┤············
                 key number3                    ░░✕············│·············
                 key number4                         ░█████████│█▒▒▒▒▒▒▒▒▒▒┤·
                 key number5                                ░░░│░████████████
-                key number0  ██▒▒▒▒▒▒▒▒▒▒┤†                   │
                 overlap       ├──────────┼──────────┼─────────┼┼──────────┤
                              ────┬─────────────────────┬──────┴─────────────
                              2025-07-01           2026-01-01
@@ -140,7 +140,8 @@ struct TimelineTests {
             ("expiresAt", "2026-03-10"),
         ])
         let text = try Workplace().listed([old, forgotten, Lives.primary])
-        #expect(text.contains("\nkey number0  ◂ destroyed 3457d ago"))
+        #expect(text.contains("\nkey number0  destroyed  shared  -    3645d  -      -      destroyed 3457d ago\n"))
+        #expect(text.contains("\n             ◂ 1 key destroyed earlier"))
         #expect(text.contains("\nkey number1  ████"))
         #expect(!text.contains("2016"))
     }

@@ -23,7 +23,7 @@ struct KeysShow: ParsableCommand {
     func run() throws {
         let view = try KeysetView(path, at: timeOptions.time)
         guard let life = view.life(kid) else {
-            let kids = view.lives.map(\.kid.description).joined(separator: ", ")
+            let kids = view.listed.map(\.kid.description).joined(separator: ", ")
             throw Failure(.noInput, "no key \(kid) in \(path); there are: \(kids)")
         }
         let story = try KeyStory(life, in: view)
