@@ -64,14 +64,16 @@ import Testing
         // Behind what was on its way already.
         watcher.lookNow()
         let count = trace.looks.all.count
-        // The only watcher that still looks sees this; the stopped one has had as much time.
+        // Another one that looks as often has time for much, and sees what the stopped one doesn't.
         let other = Looks()
         let witness = try KeysetWatcher(
-            WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false), .events,
+            WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false),
+            .init(followsEvents: true, interval: .milliseconds(10)),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { place.clock.now },
             observe: { other.add($0) })
         let kid = try place.rotate()
         try other.wait(for: .taken(sequence: 3))
+        try other.wait(forCount: other.all.count + 20)
         #expect(trace.looks.all.count == count)
         #expect(try watcher.recipient().kid != kid)
         #expect(try witness.recipient().kid == kid)

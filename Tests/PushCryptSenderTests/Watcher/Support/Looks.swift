@@ -20,11 +20,18 @@ final class Looks: Sendable {
 
     /// Waits for the watcher to see that; a minute is the end of patience and fails the test.
     func wait(for wanted: Outcome, _ location: SourceLocation = #_sourceLocation) throws {
+        try wait(location) { $0.contains(wanted) }
+    }
+
+    func wait(forCount count: Int, _ location: SourceLocation = #_sourceLocation) throws {
+        try wait(location) { $0.count >= count }
+    }
+
+    private func wait(_ location: SourceLocation, until isEnough: ([Outcome]) -> Bool) throws {
         let deadline = DispatchTime.now() + 60
-        while !all.contains(wanted) {
+        while !isEnough(all) {
             try #require(
-                arrival.wait(timeout: deadline) == .success, "the watcher saw \(all), not \(wanted)",
-                sourceLocation: location)
+                arrival.wait(timeout: deadline) == .success, "the watcher saw \(all)", sourceLocation: location)
         }
     }
 }
