@@ -98,7 +98,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PushCryptInteropTests",
-            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"],
+            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptKeyFiles", "PushCryptTestSupport"],
             path: "Tests/Interop",
             exclude: ["python"]
         ),
