@@ -76,8 +76,7 @@ import Testing
         private var keyIDs: [(shown: String, printed: String)] = []
 
         mutating func learnKeyIDs(shown: String, printed: String) {
-            for (shown, printed) in zip(shown.components(separatedBy: "\n"), printed.components(separatedBy: "\n"))
-            {
+            for (shown, printed) in zip(shown.components(separatedBy: "\n"), printed.components(separatedBy: "\n")) {
                 if let shown = Self.newKeyID(shown), let printed = Self.newKeyID(printed) {
                     keyIDs.append((shown, printed))
                 }
