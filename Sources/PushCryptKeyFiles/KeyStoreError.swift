@@ -20,6 +20,8 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let looseMode = Code(name: "looseMode")
         /// Not a keyset: a folder, a link, a device, or far too long.
         public static let notAKeyset = Code(name: "notAKeyset")
+        /// Keys that are published with this project: everybody has their private halves.
+        public static let demoKeys = Code(name: "demoKeys")
         /// Reading or writing failed half-way.
         public static let inputOutput = Code(name: "inputOutput")
         /// The keyset's folder was exchanged for another one while the command waited for it.

@@ -13,10 +13,19 @@ private typealias Attributes = posix_spawnattr_t
 #endif
 
 extension HelperProcess {
+    /// Whether this process has a terminal. A helper in the same process group may ask there for a PIN, and Ctrl-C
+    /// reaches both.
+    static var hasTerminal: Bool {
+        let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else { return false }
+        close(terminal)
+        return true
+    }
+
     /// Starts `sh -c script` with these two streams and this process's stderr.
-    ///
-    /// In the process group of this one: Ctrl-C reaches both, and the child may ask on the terminal for a PIN.
-    static func spawn(_ script: String, stdin: Int32, stdout: Int32) throws(HelperFailure) -> pid_t {
+    static func spawn(
+        _ script: String, stdin: Int32, stdout: Int32, leadsGroup: Bool
+    ) throws(HelperFailure) -> pid_t {
         var (actions, attributes) = unsafe (Self.noFileActions, Self.noAttributes)
         guard unsafe posix_spawn_file_actions_init(&actions) == 0, unsafe posix_spawnattr_init(&attributes) == 0 else {
             throw HelperFailure(system: "posix_spawn", ENOMEM)
@@ -28,7 +37,7 @@ extension HelperProcess {
         unsafe posix_spawn_file_actions_adddup2(&actions, stdin, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, stdout, 1)
         unsafe closeOthers(&actions)
-        setSignals(&attributes)
+        setSignals(&attributes, leadsGroup: leadsGroup)
         var child = pid_t()
         let words: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("sh"), strdup("-c"), strdup(script), nil]
         defer { for index in unsafe words.indices { unsafe free(words[index]) } }
@@ -54,7 +63,7 @@ extension HelperProcess {
 
     /// None blocked, and SIGPIPE not ignored, as a shell starts its commands: threads of a server block signals, and the
     /// tool ignores SIGPIPE.
-    private static func setSignals(_ attributes: inout Attributes) {
+    private static func setSignals(_ attributes: inout Attributes, leadsGroup: Bool) {
         var (none, defaults) = (sigset_t(), sigset_t())
         _ = unsafe sigemptyset(&none)
         _ = unsafe sigemptyset(&defaults)
@@ -62,6 +71,10 @@ extension HelperProcess {
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
         var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        if leadsGroup {
+            flags |= Int32(POSIX_SPAWN_SETPGROUP)
+            unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        }
         #if canImport(Darwin)
         flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
         #endif

@@ -12,6 +12,7 @@ import Musl
 /// for.
 struct HelperProcess {
     private let process: pid_t
+    private let leadsGroup: Bool
     private let stdout: HelperPipe
     private let deadline: ContinuousClock.Instant
     private let now: () -> ContinuousClock.Instant
@@ -21,17 +22,25 @@ struct HelperProcess {
     ///   - stdin: at most 4,096 bytes. It need not read them.
     ///   - limit: the most bytes that it may print.
     ///   - seconds: after so long it is killed.
+    ///   - mayAsk: whether it stays in the foreground of the terminal. Only otherwise can what it started be killed too.
     /// - Returns: what it printed. Whoever holds it wipes it.
     static func run(
-        _ script: String, stdin: [UInt8], limit: Int, seconds: Int, now: @escaping () -> ContinuousClock.Instant
+        _ script: String, stdin: [UInt8], limit: Int, seconds: Int, mayAsk: Bool,
+        now: @escaping () -> ContinuousClock.Instant
     ) throws(HelperFailure) -> [UInt8] {
         let (input, output) = (try HelperPipe(), try HelperPipe())
         try input.fill(stdin)
-        let process = try spawn(script, stdin: input.readEnd, stdout: output.writeEnd)
+        let deadline = now() + .seconds(seconds)
+        let process = try spawn(script, stdin: input.readEnd, stdout: output.writeEnd, leadsGroup: !mayAsk)
         input.closeReadEnd()
         output.closeWriteEnd()
-        let deadline = now() + .seconds(seconds)
-        return try HelperProcess(process: process, stdout: output, deadline: deadline, now: now).finish(limit)
+        return try HelperProcess(
+            process: process, leadsGroup: !mayAsk, stdout: output, deadline: deadline, now: now
+        ).finish(limit)
+    }
+
+    private func end() {
+        kill(leadsGroup ? -process : process, SIGKILL)
     }
 
     private func finish(_ limit: Int) throws(HelperFailure) -> [UInt8] {
@@ -41,13 +50,13 @@ struct HelperProcess {
         do throws(HelperFailure) {
             count = try read(into: &output)
         } catch {
-            kill(process, SIGKILL)
+            end()
             _ = try? exitStatus()
             throw error
         }
         // A child that is still printing would otherwise wait for room, and this process for the child.
         stdout.closeReadEnd()
-        if count > limit { kill(process, SIGKILL) }
+        if count > limit { end() }
         let status = try exitStatus()
         guard count <= limit else { throw HelperFailure("it printed more than \(limit) bytes") }
         guard status == 0 else { throw HelperFailure("exit status \(status)") }
@@ -90,7 +99,7 @@ struct HelperProcess {
             guard result == 0 || errno == EINTR else { throw HelperFailure(system: "waiting for it") }
             if now() >= deadline {
                 isLate = true
-                kill(process, SIGKILL)
+                end()
             } else {
                 poll(nil, 0, wait)
                 wait = min(wait * 2, Self.longestWaitInMilliseconds)

@@ -8,21 +8,28 @@ package import PushCryptPrimitives
 /// exit status 0; anything else is a failure, explained on stderr, which is passed on
 /// ```
 /// Both are raw bytes, through pipes. The command runs by /bin/sh, with the environment of this process except for
-/// PUSHCRYPT_PASSPHRASE, and with no descriptors but the standard streams; after two minutes it is killed. It is never
-/// taken from a keyset's file: whoever can write one could have anything run.
+/// PUSHCRYPT_PASSPHRASE, and with no descriptors but the standard streams. After two minutes it is killed; without a
+/// terminal, with all that it started. It is never taken from a keyset's file: whoever can write one could have anything
+/// run.
 ///
 /// Wrapping must need a secret of the operator's: under a public key, whoever can write the file could put keys of his own
 /// in place.
 package struct WrapCommand: Sendable {
     package static let maximumByteCount = 4_096
     private let command: String
+    private let mayAsk: Bool
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// - Parameter now: the time that the two minutes are measured by.
-    package init(
-        _ command: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-    ) {
+    package init(_ command: String) {
+        self.init(command, mayAsk: HelperProcess.hasTerminal) { ContinuousClock.now }
+    }
+
+    /// - Parameters:
+    ///   - mayAsk: whether it may ask a person, on the terminal.
+    ///   - now: the time that the two minutes are measured by.
+    init(_ command: String, mayAsk: Bool, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.command = command
+        self.mayAsk = mayAsk
         self.now = now
     }
 
@@ -56,7 +63,9 @@ package struct WrapCommand: Sendable {
         guard command.contains(where: { !$0.isWhitespace }) else { throw failure(verb, "its name is empty") }
         do throws(HelperFailure) {
             return try HelperProcess.run(
-                "\(command) \(verb)", stdin: input, limit: Self.maximumByteCount, seconds: Self.timeLimit, now: now)
+                "\(command) \(verb)", stdin: input, limit: Self.maximumByteCount, seconds: Self.timeLimit,
+                mayAsk: mayAsk,
+                now: now)
         } catch {
             throw failure(verb, error.reason)
         }
