@@ -16,6 +16,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
         .systemLibrary(
@@ -49,8 +50,14 @@ let package = Package(
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
             ]
         ),
-        .target(name: "PushCryptSender", dependencies: ["PushCryptCore", "PushCryptKeyFiles"]),
-        .target(name: "PushCryptExtension", dependencies: ["PushCryptCore"]),
+        .target(
+            name: "PushCryptSender",
+            dependencies: [
+                "PushCryptPrimitives", "PushCryptCore", "PushCryptKeyFiles",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(name: "PushCryptExtension", dependencies: ["PushCryptPrimitives", "PushCryptCore"]),
         .target(
             name: "PushCryptKeyStore",
             dependencies: [
@@ -73,7 +80,14 @@ let package = Package(
         .testTarget(name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport"]),
         .testTarget(name: "PushCryptHPKETests", dependencies: ["PushCryptHPKE", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptCoreTests", dependencies: ["PushCryptCore", "PushCryptTestSupport"]),
-        .testTarget(name: "PushCryptSenderTests", dependencies: ["PushCryptSender", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptSenderTests",
+            dependencies: [
+                "PushCryptSender", "PushCryptKeyStore", "PushCryptExtension", "PushCryptTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
+            ]
+        ),
         .testTarget(
             name: "PushCryptExtensionTests",
             dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]
@@ -84,13 +98,19 @@ let package = Package(
         ),
         .testTarget(
             name: "PushCryptInteropTests",
-            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"],
+            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptKeyFiles", "PushCryptTestSupport"],
             path: "Tests/Interop",
             exclude: ["python"]
         ),
         .testTarget(name: "PushCryptKeyFilesTests", dependencies: ["PushCryptKeyFiles", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
-        .testTarget(name: "PushCryptREADMETests", dependencies: ["PushCryptSender", "PushCryptExtension"]),
+        .testTarget(
+            name: "PushCryptREADMETests",
+            dependencies: [
+                "PushCryptSender", "PushCryptExtension", "PushCryptKeyStore", "PushCryptTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         .testTarget(name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptTestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -66,9 +66,9 @@ struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make, look at and change keysets.",
         subcommands: [
-            KeysCreate.self, KeysList.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self, KeysRetire.self,
-            KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self, KeysPasswd.self,
-            KeysRehearse.self, KeysCoverage.self, KeysVerify.self, KeysLog.self, KeysDoctor.self,
+            KeysCreate.self, KeysList.self, KeysShow.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self,
+            KeysRetire.self, KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self,
+            KeysPasswd.self, KeysLog.self, KeysVerify.self, KeysDoctor.self, KeysRehearse.self, KeysCoverage.self,
         ]
     )
 }

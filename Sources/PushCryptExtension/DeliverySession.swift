@@ -1,5 +1,6 @@
 import Dispatch
 public import PushCryptCore
+import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

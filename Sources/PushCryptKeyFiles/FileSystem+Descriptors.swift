@@ -41,16 +41,17 @@ extension FileSystem {
         return status
     }
 
-    /// Room for all of it is made at once: an array that grows leaves copies of secrets behind.
+    /// Room for all of it, of a pipe for what is likely, is made at once: an array that grows leaves copies of secrets
+    /// behind.
     static func readAll(_ descriptor: Int32, _ path: String) throws(KeyStoreError) -> [UInt8] {
         let expectedByteCount = Int(try status(ofDescriptor: descriptor, path).st_size)
         let limit = 16 << 20
         var bytes = [UInt8]()
-        bytes.reserveCapacity(min(max(expectedByteCount, 0), limit))
+        bytes.reserveCapacity(min(max(expectedByteCount, 65_536), limit))
         var chunk = [UInt8](repeating: 0, count: 65_536)
         defer { wipe(&chunk) }
         while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe readBytes(descriptor, $0.baseAddress!, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("read", path) }
             guard count > 0 else { return bytes }
@@ -59,6 +60,25 @@ extension FileSystem {
                 throw KeyStoreError(.notAKeyset, "\(path) is longer than \(limit) bytes: not a key file")
             }
         }
+    }
+
+    /// Reads to the end, or until the buffer is full.
+    ///
+    /// - Returns: the number of bytes.
+    static func read(
+        _ descriptor: Int32, into buffer: inout [UInt8], _ path: String
+    ) throws(KeyStoreError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let more = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe readBytes(descriptor, bytes.baseAddress! + count, bytes.count - count)
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more >= 0 else { throw failure("read", path) }
+            guard more > 0 else { break }
+            count += more
+        }
+        return count
     }
 
     static func writeAll(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(KeyStoreError) {
@@ -98,4 +118,9 @@ extension FileSystem {
             }
         return KeyStoreError(code, "can't \(verb) \(path): \(unsafe String(cString: strerror(number)))")
     }
+}
+
+/// read(2), which a function above hides by its name.
+private func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    unsafe read(descriptor, start, count)
 }

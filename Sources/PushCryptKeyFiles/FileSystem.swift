@@ -21,14 +21,26 @@ package enum FileSystem {
         return try readAll(descriptor, path)
     }
 
-    /// Throws for a symbolic link, and unless nobody but the owner can reach the file.
-    package static func requirePrivateFile(_ path: String) throws(KeyStoreError) {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { throw failure("read", path) }
-        guard status.st_mode & S_IFMT != S_IFLNK else {
-            throw KeyStoreError(.notAKeyset, "\(path) is a symbolic link; a private file is a file")
+    /// Opens a file that nobody but its owner can reach; one of root's may be its group's to read, as container platforms
+    /// mount secrets, which they do through links, too.
+    ///
+    /// - Returns: a descriptor to close.
+    static func openPrivateFile(_ path: String) throws(KeyStoreError) -> Int32 {
+        // Without blocking: a pipe under the name would hold up the process for good.
+        let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("read", path) }
+        do throws(KeyStoreError) {
+            let status = try status(ofDescriptor: descriptor, path)
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw KeyStoreError(.notAKeyset, "\(path) is not a file; a private file is needed here")
+            }
+            let shared: mode_t = status.st_uid == 0 ? S_IRGRP : 0
+            try requirePrivate(mode: status.st_mode & ~shared, path, wanted: "600")
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
         }
-        try requirePrivate(mode: status.st_mode, path, wanted: "600")
     }
 
     static func requirePrivate(mode: mode_t, _ path: String, wanted: String) throws(KeyStoreError) {

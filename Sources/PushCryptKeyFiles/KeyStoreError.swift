@@ -20,6 +20,8 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let looseMode = Code(name: "looseMode")
         /// Not a keyset: a folder, a link, a device, or far too long.
         public static let notAKeyset = Code(name: "notAKeyset")
+        /// Keys that are published with this project: everybody has their private halves.
+        public static let demoKeys = Code(name: "demoKeys")
         /// Reading or writing failed half-way.
         public static let inputOutput = Code(name: "inputOutput")
         /// The keyset's folder was exchanged for another one while the command waited for it.
@@ -28,6 +30,8 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let damaged = Code(name: "damaged")
         /// The private keys are encrypted, and nothing was given that opens them.
         public static let secretNeeded = Code(name: "secretNeeded")
+        /// A secret was given for keys that lie in plain text: perhaps not those that were encrypted with it.
+        public static let notEncrypted = Code(name: "notEncrypted")
         /// The passphrase doesn't open the private keys.
         public static let wrongSecret = Code(name: "wrongSecret")
         /// The external command that wraps data keys failed.

@@ -15,7 +15,7 @@ import PushCryptPrimitives
 package struct KeysetFile: Sendable {
     package let metadata: KeysetMetadata
     package let protection: Protection
-    private let text: JSONText
+    private let wholeText: WipedText
     private let records: [KeyID: KeyRecord]
     private let path: String
 
@@ -24,8 +24,8 @@ package struct KeysetFile: Sendable {
     package init(_ bytes: [UInt8], path: String) throws {
         let root: JSONValue
         do {
-            text = try JSONText(bytes)
-            root = text.root
+            wholeText = try WipedText(bytes)
+            root = wholeText.root
         } catch {
             throw KeyError(.malformed, "not a JSON text: \(error)")
         }
@@ -34,6 +34,9 @@ package struct KeysetFile: Sendable {
             throw KeyError(.malformed, "a keyset needs a pushcrypt member with the lives of its keys")
         }
         if let sealed = root["sealed"] {
+            guard root["keys"] == nil else {
+                throw KeyError(.malformed, "the set has keys in clear beside the encrypted ones")
+            }
             records = [:]
             protection = try SealedKeys(sealed).protection
             metadata = try KeysetMetadata(member, records: [:])
@@ -44,6 +47,20 @@ package struct KeysetFile: Sendable {
             try Self.requireEveryKey(of: metadata, in: records)
         }
         self.path = path
+    }
+
+    private var text: JSONText { wholeText.text }
+
+    /// Refuses keys in clear, for who has a secret for them: somebody may have put them in place of the encrypted ones,
+    /// and whatever is sealed, signed or added from now on would be his. The published demo keys have nothing to hide.
+    ///
+    /// - Throws: `KeyStoreError` with `notEncrypted`.
+    package func requireEncrypted() throws(KeyStoreError) {
+        guard protection == .plaintext, !DemoKeys.covers(metadata.timeline.keys.map(\.kid)) else { return }
+        throw KeyStoreError(
+            .notEncrypted,
+            "\(path) holds its keys in plain text, though a secret was given for them; unless that is how you left it, "
+                + "somebody has exchanged the file. Without the secret it is used as it is")
     }
 
     /// The whole text, private keys that lie in clear included.
@@ -61,9 +78,17 @@ package struct KeysetFile: Sendable {
         var plaintext = try SealedKeys(sealed).open(
             metadata: Array(member.rawBytes), secret: secret, path: path)
         defer { wipe(&plaintext) }
-        let keys = try Self.records(JSONText(plaintext).root)
+        let keys = try Self.records(decrypted: plaintext)
         try Self.requireEveryKey(of: metadata, in: keys)
         return StoredKeyset(metadata: metadata, records: keys, protection: protection, secret: secret)
+    }
+
+    private static func records(decrypted plaintext: [UInt8]) throws -> [KeyID: KeyRecord] {
+        do {
+            return try records(JSONText(plaintext).root)
+        } catch let error as JSONError {
+            throw KeyError(.malformed, "the decrypted keys are not a JSON text: \(error)")
+        }
     }
 
     private static func records(_ root: JSONValue) throws -> [KeyID: KeyRecord] {
@@ -110,7 +135,8 @@ package struct KeysetFile: Sendable {
     package static let digestName = "digest"
 
     static func digest(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
-        let covered = Array(bytes)
+        var covered = Array(bytes)
+        defer { wipe(&covered) }
         return try DefaultBackend.shared.sha256(covered.bytes)
     }
 }

@@ -34,6 +34,11 @@ package struct KeysetFolder: Sendable {
     package func file(in folder: Folder) throws -> KeysetFile {
         var bytes = try folder.read(Self.keysetName, isPrivate: false)
         defer { wipe(&bytes) }
+        return try file(bytes, in: folder)
+    }
+
+    /// - Parameter bytes: what was read from the folder.
+    func file(_ bytes: [UInt8], in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
         if !DemoKeys.covers(file.metadata.timeline.keys.map(\.kid)) {
             try folder.requirePrivate()

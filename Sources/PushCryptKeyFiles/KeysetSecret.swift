@@ -41,41 +41,60 @@ public struct KeysetSecret: Sendable {
         KeysetSecret(kind: .command(command))
     }
 
-    /// A passphrase from a file that only its owner can read; one newline at its end doesn't count.
+    /// The most bytes of a passphrase from anywhere but ``passphrase(_:)``.
+    package static let maximumPassphraseByteCount = 1_024
+
+    /// A passphrase from a file that only its owner can read; one newline at its end doesn't count. One that belongs to
+    /// root may be its group's to read, and links are followed: so container platforms mount secrets.
     ///
-    /// - Throws: `KeyStoreError`.
+    /// - Throws: `KeyStoreError` with `notFound`, `noPermission`, `looseMode`, `notAKeyset` for anything but a file,
+    ///   `secretNeeded` for an empty passphrase or one of more than 1,024 bytes.
     public static func passphraseFile(_ path: String) throws -> KeysetSecret {
-        try FileSystem.requirePrivateFile(path)
-        var bytes = try FileSystem.readFile(path)
-        defer { wipe(&bytes) }
-        return try passphrase(line: bytes, from: path)
+        let descriptor = try FileSystem.openPrivateFile(path)
+        defer { close(descriptor) }
+        return try passphrase(readFrom: descriptor, path)
     }
 
-    /// A passphrase from a descriptor that was inherited from the parent process, read to its end.
+    /// A passphrase from a descriptor that was inherited from the parent process, read to its end; one newline there
+    /// doesn't count. It stays open.
     ///
-    /// - Throws: `KeyStoreError`.
+    /// - Throws: `KeyStoreError` with `inputOutput`, `secretNeeded` as ``passphraseFile(_:)`` and for a terminal.
     public static func passphraseDescriptor(_ descriptor: Int32) throws -> KeysetSecret {
-        var bytes = try FileSystem.readAll(descriptor, "descriptor \(descriptor)")
-        defer { wipe(&bytes) }
-        return try passphrase(line: bytes, from: "descriptor \(descriptor)")
+        guard isatty(descriptor) == 0 else {
+            throw KeyStoreError(
+                .secretNeeded, "descriptor \(descriptor) is a terminal, which would show the passphrase")
+        }
+        return try passphrase(readFrom: descriptor, "descriptor \(descriptor)")
+    }
+
+    private static func passphrase(readFrom descriptor: Int32, _ source: String) throws -> KeysetSecret {
+        // With a line's end, and one more byte that says too long.
+        var buffer = [UInt8](repeating: 0, count: maximumPassphraseByteCount + 3)
+        defer { wipe(&buffer) }
+        let count = try FileSystem.read(descriptor, into: &buffer, source)
+        return try passphrase(line: buffer.bytes.extracting(first: count), from: source)
     }
 
     /// A passphrase from an environment variable: visible to whoever may look at the process, as in containers.
     ///
     /// - Returns: nil where the variable isn't set.
-    /// - Throws: `KeyStoreError` for an empty one.
+    /// - Throws: `KeyStoreError` with `secretNeeded` for an empty one or one of more than 1,024 bytes.
     public static func environment(_ name: String) throws -> KeysetSecret? {
         guard let value = unsafe getenv(name) else { return nil }
         var bytes = unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
         defer { wipe(&bytes) }
-        return try passphrase(line: bytes, from: "the environment variable \(name)")
+        return try passphrase(line: bytes.bytes, from: "the environment variable \(name)")
     }
 
-    package static func passphrase(line bytes: [UInt8], from source: String) throws -> KeysetSecret {
+    package static func passphrase(line bytes: Span<UInt8>, from source: String) throws -> KeysetSecret {
         var count = bytes.count
-        if bytes.last == UInt8(ascii: "\n") { count -= 1 }
+        if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
         if count > 0, count < bytes.count, bytes[count - 1] == UInt8(ascii: "\r") { count -= 1 }
         guard count > 0 else { throw KeyStoreError(.secretNeeded, "the passphrase from \(source) is empty") }
-        return passphrase(SecretBytes(copying: bytes.bytes.extracting(first: count)))
+        guard count <= maximumPassphraseByteCount else {
+            throw KeyStoreError(
+                .secretNeeded, "what \(source) holds has more than \(maximumPassphraseByteCount) bytes: no passphrase")
+        }
+        return passphrase(SecretBytes(copying: bytes.extracting(first: count)))
     }
 }

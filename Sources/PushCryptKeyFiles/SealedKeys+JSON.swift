@@ -2,18 +2,21 @@ import PushCryptCore
 import PushCryptPrimitives
 
 extension SealedKeys {
-    /// - Throws: `KeyError` with `malformed`, `CryptoError` for scrypt parameters out of bounds.
-    init(_ member: JSONValue) throws {
+    /// - Throws: `KeyError` with `malformed`, also for scrypt parameters out of bounds.
+    init(_ member: JSONValue) throws(KeyError) {
         guard member["v"]?.protocolInteger == 1 else {
             throw KeyError(.malformed, "sealed is of a version that this pushcrypt doesn't know")
         }
+        let lock = try Lock(member)
         guard let dataKey = member["dataKey"]?.utf8.flatMap(Base64URL.decode),
-            (1...WrapCommand.maximumByteCount).contains(dataKey.count),
-            let keys = member["keys"]?.utf8.flatMap(Base64URL.decode)
+            lock.dataKeyByteCounts.contains(dataKey.count)
         else {
-            throw KeyError(.malformed, "sealed has no dataKey or no keys")
+            throw KeyError(.malformed, "sealed.dataKey is missing or not a wrapped data key")
         }
-        self.init(lock: try Lock(member), dataKey: dataKey, keys: keys)
+        guard let keys = member["keys"]?.utf8.flatMap(Base64URL.decode), keys.count >= Self.overheadByteCount else {
+            throw KeyError(.malformed, "sealed.keys is missing or too short")
+        }
+        self.init(lock: lock, dataKey: dataKey, keys: keys)
     }
 
     var json: [UInt8] {
@@ -33,14 +36,16 @@ extension SealedKeys {
 }
 
 extension SealedKeys.Lock {
-    fileprivate init(_ member: JSONValue) throws {
-        guard let passphrase = member["passphrase"] else {
-            guard member["command"]?.boolean == true else {
-                throw KeyError(.malformed, "sealed is neither under a passphrase nor under a command")
-            }
-            self = .command
-            return
+    fileprivate init(_ member: JSONValue) throws(KeyError) {
+        switch (member["passphrase"], member["command"]) {
+        case (let passphrase?, nil): try self.init(passphrase: passphrase)
+        case (nil, let command?) where command.boolean == true: self = .command
+        default:
+            throw KeyError(.malformed, "sealed is not either under a passphrase or under a command")
         }
+    }
+
+    private init(passphrase: JSONValue) throws(KeyError) {
         guard let n = passphrase["n"]?.protocolInteger, let r = passphrase["r"]?.protocolInteger,
             let p = passphrase["p"]?.protocolInteger,
             let salt = passphrase["salt"]?.utf8.flatMap(Base64URL.decode),
@@ -50,6 +55,10 @@ extension SealedKeys.Lock {
         else {
             throw KeyError(.malformed, "sealed.passphrase lacks n, r, p, salt or check")
         }
-        self = .passphrase(try ScryptParameters(n: Int(n), r: Int(r), p: Int(p)), salt: salt, check: check)
+        do throws(CryptoError) {
+            self = .passphrase(try ScryptParameters(n: Int(n), r: Int(r), p: Int(p)), salt: salt, check: check)
+        } catch {
+            throw KeyError(.malformed, "sealed.passphrase: \(error.reason)")
+        }
     }
 }

@@ -22,18 +22,29 @@ import PushCryptPrimitives
 /// life back. `check` tells a wrong passphrase from a damaged file; to guess passphrases it offers no more than the tag.
 struct SealedKeys {
     let lock: Lock
-    /// 60 bytes under a passphrase, at most `WrapCommand.maximumByteCount` from a command.
+    /// Wrapped: `Lock.dataKeyByteCounts`.
     let dataKey: [UInt8]
+    /// No shorter than `overheadByteCount`.
     let keys: [UInt8]
 
     enum Lock {
         case passphrase(ScryptParameters, salt: [UInt8], check: [UInt8])
         case command
+
+        var dataKeyByteCounts: ClosedRange<Int> {
+            let encrypted = SealedKeys.keyByteCount + SealedKeys.overheadByteCount
+            return switch self {
+            case .passphrase: encrypted...encrypted
+            case .command: 1...WrapCommand.maximumByteCount
+            }
+        }
     }
 
     static let saltByteCount = 16
     static let checkByteCount = 16
     private static let keyByteCount = 32
+    /// Nonce and tag.
+    static let overheadByteCount = AEADAlgorithm.nonceByteCount + AEADAlgorithm.tagByteCount
     private static let dataKeyContext = Array("pushcrypt/1 data key".utf8)
 
     var protection: Protection {
@@ -73,7 +84,7 @@ struct SealedKeys {
         let damaged = KeyStoreError(
             .damaged, "\(path): the encrypted keys don't fit together with the rest: damaged or changed by others")
         let dataKey = try unwrappedDataKey(secret, path, damaged)
-        guard let plaintext = Self.decrypt(keys, under: dataKey.bytes, aad: Self.context(metadata)) else {
+        guard let plaintext = try Self.decrypt(keys, under: dataKey.bytes, aad: Self.context(metadata)) else {
             throw damaged
         }
         return plaintext
@@ -88,7 +99,7 @@ struct SealedKeys {
             guard constantTimeEqual(derived.check.bytes, check.bytes) else {
                 throw KeyStoreError(.wrongSecret, "\(path): the passphrase is wrong")
             }
-            guard var key = Self.decrypt(dataKey, under: derived.key.bytes, aad: Self.dataKeyContext) else {
+            guard var key = try Self.decrypt(dataKey, under: derived.key.bytes, aad: Self.dataKeyContext) else {
                 throw damaged
             }
             defer { wipe(&key) }
@@ -128,10 +139,14 @@ struct SealedKeys {
         return output
     }
 
-    private static func decrypt(_ sealed: [UInt8], under key: Span<UInt8>, aad: [UInt8]) -> [UInt8]? {
-        guard sealed.count >= AEADAlgorithm.nonceByteCount + AEADAlgorithm.tagByteCount else { return nil }
-        return try? OpenSSLBackend().open(
-            .aes256GCM, key: key, nonce: sealed.bytes.extracting(first: AEADAlgorithm.nonceByteCount),
-            aad: aad.bytes, ciphertext: sealed.bytes.extracting(droppingFirst: AEADAlgorithm.nonceByteCount))
+    /// - Returns: nil for what isn't authentic.
+    private static func decrypt(_ sealed: [UInt8], under key: Span<UInt8>, aad: [UInt8]) throws -> [UInt8]? {
+        do {
+            return try OpenSSLBackend().open(
+                .aes256GCM, key: key, nonce: sealed.bytes.extracting(first: AEADAlgorithm.nonceByteCount),
+                aad: aad.bytes, ciphertext: sealed.bytes.extracting(droppingFirst: AEADAlgorithm.nonceByteCount))
+        } catch let error as CryptoError where error.code == .authenticationFailure {
+            return nil
+        }
     }
 }

@@ -9,6 +9,7 @@ struct HelpTests {
             ["--help"], ["-h"], ["help"], [], ["keys"], ["keys", "--help"], ["help", "keys", "create"],
             ["seal", "--help"], ["open", "--help"], ["inspect", "--help"], ["demo", "--help"],
             ["keys", "create", "--help"], ["keys", "list", "--help"], ["keys", "export", "-h"],
+            ["keys", "show", "--help"],
         ])
     func help(_ arguments: [String]) throws {
         let output = try CLI.run(arguments)
@@ -42,7 +43,8 @@ struct HelpTests {
             (["open"], ["--keys", "--topic", "--device", "--trust", "--at"]),
             (["inspect"], ["--keys", "--topic", "--json"]),
             (["keys", "create"], ["--kind", "--suite", "--psk", "--insecure-plaintext", "--at"]),
-            (["keys", "list"], ["--json"]),
+            (["keys", "list"], ["--json", "--picture", "--at"]),
+            (["keys", "show"], ["--json", "--at"]),
             (["keys", "export"], ["--registration", "--device"]),
             (["keys", "verify"], ["--json", "--at", "--passphrase-file", "--wrap-command"]),
             (["keys", "log"], ["--verify", "--json", "--begin-anew", "--reason", "--yes", "--at"]),

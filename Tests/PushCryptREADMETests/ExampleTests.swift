@@ -15,7 +15,7 @@ import Testing
 
     @Test func readmeShowsTheseFiles() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let examples = try ["SendingExample.swift", "ReceivingExample.swift"].map { name in
+        let examples = try ["SendingExample.swift", "RotatingExample.swift", "ReceivingExample.swift"].map { name in
             try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
         }
         let blocks = try README.blocks(of: "swift", below: "Library")

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// The transcript of README.md: its commands are pasted into one shell, and its output is what they print.
+/// The transcripts of README.md: their commands are pasted into one shell, and their output is what they print.
 @Suite struct TranscriptTests {
-    @Test func commandsPrintWhatTheReadmeShows() throws {
-        let steps = try Self.steps()
+    @Test(arguments: ["Transcript", "Rotate a key"])
+    func commandsPrintWhatTheReadmeShows(_ heading: String) throws {
+        let steps = try Self.steps(below: heading)
         #expect(steps.count >= 5)
         let outputs = try Self.run(steps.map(\.commands))
         try #require(outputs.count == steps.count)
@@ -21,8 +22,8 @@ import Testing
         let output: String
     }
 
-    private static func steps() throws -> [Step] {
-        let blocks = try README.blocks(of: "sh", "text", below: "Transcript")
+    private static func steps(below heading: String) throws -> [Step] {
+        let blocks = try README.blocks(of: "sh", "text", below: heading)
         var steps: [Step] = []
         for (index, block) in blocks.enumerated() where block.language == "sh" {
             let next = blocks.dropFirst(index + 1).first
@@ -70,14 +71,15 @@ import Testing
 
     private final class Marker {}
 
-    /// Key ids and ciphertext differ from run to run; a key id that is new has a line of its own.
+    /// Key ids and ciphertext differ from run to run; a key id that is new has a line of its own, or is added.
     private struct StableLines {
         private var keyIDs: [(shown: String, printed: String)] = []
 
         mutating func learnKeyIDs(shown: String, printed: String) {
-            for (shown, printed) in zip(shown.components(separatedBy: "\n"), printed.components(separatedBy: "\n"))
-            where Self.isKeyID(shown) && Self.isKeyID(printed) {
-                keyIDs.append((shown, printed))
+            for (shown, printed) in zip(shown.components(separatedBy: "\n"), printed.components(separatedBy: "\n")) {
+                if let shown = Self.newKeyID(shown), let printed = Self.newKeyID(printed) {
+                    keyIDs.append((shown, printed))
+                }
             }
         }
 
@@ -94,8 +96,8 @@ import Testing
             return text.replacing(#/"sealed":"[A-Za-z0-9_-]+…?"/#, with: #""sealed":"…""#).components(separatedBy: "\n")
         }
 
-        private static func isKeyID(_ line: String) -> Bool {
-            line.wholeMatch(of: #/[A-Za-z0-9_-]{11}/#) != nil
+        private static func newKeyID(_ line: String) -> String? {
+            line.wholeMatch(of: #/(?: *done +add key )?([A-Za-z0-9_-]{11})(?:, .*)?/#).map { String($0.1) }
         }
     }
 }

@@ -1,6 +1,5 @@
 import PushCryptCore
 import PushCryptKeyFiles
-import PushCryptKeyStore
 
 /// A finished picture: an SVG that needs nothing from elsewhere, runs nothing, and follows the reader's choice of light
 /// or dark.
@@ -13,7 +12,7 @@ struct Picture {
 
     /// - Throws: `KeyStoreError`, when the file can't be written. The file is there as a whole or not at all.
     func write(to file: PictureFile) throws {
-        try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8))
+        try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8), mode: 0o644)
     }
 
     var svg: String { #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n" + graphic + "\n" }
@@ -76,6 +75,7 @@ enum PictureStyle {
         .axis, .grid, .marker { stroke-width: 1; }
         .marker { stroke-dasharray: 3 3; }
         .band { fill-opacity: 0.14; }
+        .now { stroke-width: 1.5; }
         \(rules(\.light, \.light))
         @media (prefers-color-scheme: dark) {
         \(rules(\.dark, \.dark))
@@ -105,7 +105,8 @@ enum PictureStyle {
 
     private static let strokes = [
         Colour("axis", "#818b98", "#656c76"), Colour("grid", "#d1d9e0", "#2a313c"),
-        Colour("marker", "#59636e", "#9198a1"), Colour("label", "#ffffff", "#0d1117"),
+        Colour("marker", "#59636e", "#9198a1"), Colour("now", "#1f2328", "#e6edf3"),
+        Colour("label", "#ffffff", "#0d1117"),
     ]
 
     /// `.name` fills or draws; `.state-line` draws in the colour of a state.

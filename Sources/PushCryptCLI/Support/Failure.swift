@@ -65,7 +65,7 @@ struct Failure: Error {
 
     private static func status(_ code: KeyStoreError.Code) -> ExitStatus {
         switch code {
-        case .secretNeeded: .usage
+        case .secretNeeded, .demoKeys: .usage
         case .wrongSecret: .noPermission
         case .changedMeanwhile: .temporary
         case .alreadyExists, .cannotCreate: .cannotCreate

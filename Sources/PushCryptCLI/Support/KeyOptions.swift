@@ -31,23 +31,47 @@ struct SecretOptions: ParsableArguments {
             "A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", valueName: "COMMAND"))
     var wrapCommand: String?
 
+    /// A descriptor can be read once, and a command may open several keysets.
+    private let fromDescriptor = Remembered<KeysetSecret>()
+
+    private enum CodingKeys: CodingKey {
+        case passphraseFile, passphraseDescriptor, wrapCommand
+    }
+
     func validate() throws {
         guard [passphraseFile != nil, passphraseDescriptor != nil, wrapCommand != nil].filter(\.self).count <= 1 else {
             throw ValidationError("Say one of --passphrase-file, --passphrase-fd and --wrap-command.")
         }
     }
 
+    /// Whether a secret is named, by an option or an environment variable.
+    var isGiven: Bool {
+        isNamed || Self.isSet("PUSHCRYPT_PASSPHRASE") || Self.isSet("PUSHCRYPT_WRAP_COMMAND")
+    }
+
+    /// Whether an option names one.
+    var isNamed: Bool { passphraseFile != nil || passphraseDescriptor != nil || wrapCommand != nil }
+
     /// What was named by an option or an environment variable; nil for neither.
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }
-        if let command = unsafe getenv("PUSHCRYPT_WRAP_COMMAND") { return .command(unsafe String(cString: command)) }
-        return try .environment("PUSHCRYPT_PASSPHRASE")
+        guard let command = unsafe getenv("PUSHCRYPT_WRAP_COMMAND") else {
+            return try .environment("PUSHCRYPT_PASSPHRASE")
+        }
+        guard !Self.isSet("PUSHCRYPT_PASSPHRASE") else {
+            throw Failure(.usage, "PUSHCRYPT_PASSPHRASE and PUSHCRYPT_WRAP_COMMAND are both set; unset one of them")
+        }
+        return .command(unsafe String(cString: command))
     }
+
+    private static func isSet(_ variable: String) -> Bool { unsafe getenv(variable) != nil }
 
     /// What was named by an option.
     func named() throws -> KeysetSecret? {
         if let passphraseFile { return try .passphraseFile(passphraseFile) }
-        if let passphraseDescriptor { return try .passphraseDescriptor(passphraseDescriptor) }
+        if let passphraseDescriptor {
+            return try fromDescriptor.value { try .passphraseDescriptor(passphraseDescriptor) }
+        }
         return wrapCommand.map { .command($0) }
     }
 
@@ -60,7 +84,7 @@ struct SecretOptions: ParsableArguments {
                 "\(path) is encrypted: say --passphrase-file, --passphrase-fd or --wrap-command, or set "
                     + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND")
         }
-        return try terminal.passphrase("Passphrase of \(path): ")
+        return try terminal.passphrase("Passphrase of \(TerminalText.harmless(path.utf8)): ")
     }
 }
 
@@ -68,20 +92,45 @@ struct SecretOptions: ParsableArguments {
 struct NewSecretOptions {
     let options: SecretOptions
     let allowsPlaintext: Bool
-    /// Whether the environment names the old secret.
-    var ignoresEnvironment = false
+    /// Whether there was another secret, which the environment may name.
+    var replaces = false
 
     func protection() throws -> (Protection, KeysetSecret?) {
-        if allowsPlaintext { return (.plaintext, nil) }
-        if let given = try ignoresEnvironment ? options.named() : options.given() {
+        if allowsPlaintext {
+            try requireNoSecret()
+            return (.plaintext, nil)
+        }
+        if let given = try replaces ? options.named() : options.given() {
             return (given.isCommand ? .command : .passphrase(.standard), given)
         }
-        guard let terminal = Terminal() else {
-            throw Failure(
-                .usage,
-                "private keys are written encrypted: say --passphrase-file, --passphrase-fd or --wrap-command, set "
-                    + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND, or accept plain text with --insecure-plaintext")
-        }
+        guard let terminal = Terminal() else { throw Failure(.usage, advice) }
         return (.passphrase(.standard), try terminal.newPassphrase())
+    }
+
+    /// Whoever gives a secret believes that it is used.
+    private func requireNoSecret() throws {
+        guard replaces ? options.isNamed : options.isGiven else { return }
+        throw Failure(
+            .usage,
+            "a secret is given, by an option or the environment, and --insecure-plaintext would leave it unused")
+    }
+
+    private var advice: String {
+        replaces
+            ? "the new secret is missing: say --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"
+            : "private keys are written encrypted: say --passphrase-file, --passphrase-fd or --wrap-command, set "
+                + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND, or accept plain text with --insecure-plaintext"
+    }
+}
+
+/// A value that is made once, when it is first needed.
+final class Remembered<Value> {
+    private var known: Value?
+
+    func value(_ make: () throws -> Value) rethrows -> Value {
+        if let known { return known }
+        let value = try make()
+        known = value
+        return value
     }
 }

@@ -27,7 +27,11 @@ struct KeySource {
         isKeystore = FileSystem.isFolder(path)
         if isKeystore {
             guard folder.exists else { throw Self.notAKeyset(path) }
-            keyset = try Self.naming(path) { try folder.load { try secrets.secret(of: path) } }
+            keyset = try Self.naming(path) {
+                let file = try folder.file()
+                if secrets.isGiven { try file.requireEncrypted() }
+                return try file.unlocked { try secrets.secret(of: path) }.keyset()
+            }
         } else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }

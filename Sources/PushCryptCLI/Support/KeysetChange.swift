@@ -42,7 +42,8 @@ struct KeysetChange {
     /// Makes the change and says nothing but what a crash had left.
     func store<Result>(_ body: (inout KeysetEditor) throws -> Result) throws -> KeysetStore.Change<Result> {
         let change = try naming {
-            try KeysetStore(path).change(at: time, by: options.actor, { try secrets.secret(of: path) }, body)
+            if secrets.isGiven { try KeysetFolder(path).file().requireEncrypted() }
+            return try KeysetStore(path).change(at: time, by: options.actor, { try secrets.secret(of: path) }, body)
         }
         for notice in change.notices { StandardStreams.note(notice) }
         return change
@@ -99,19 +100,19 @@ extension AuditEvent.Action {
     }
 }
 
-/// Asks once for what opens several keysets: a descriptor can't be read twice, and nobody types a passphrase twice.
+/// Asks once for what opens several keysets: nobody types a passphrase twice.
 final class SecretSource {
     private let options: SecretOptions
-    private var known: KeysetSecret?
+    private let known = Remembered<KeysetSecret>()
 
     init(_ options: SecretOptions) {
         self.options = options
     }
 
+    /// Whether a secret is named, by an option or an environment variable.
+    var isGiven: Bool { options.isGiven }
+
     func secret(of path: String) throws -> KeysetSecret {
-        if let known { return known }
-        let secret = try options.secret(of: path)
-        known = secret
-        return secret
+        try known.value { try options.secret(of: path) }
     }
 }

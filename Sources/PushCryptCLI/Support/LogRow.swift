@@ -42,10 +42,10 @@ struct LogRow: Encodable {
 extension TextTable {
     init(_ rows: [LogRow]) {
         self.init(
-            ["N", "AT", "WHO", "WHAT", "KID", "DETAIL", "WHY"],
+            ["N", "AT", "WHO", "WHAT", "KID", "DETAIL", "WHY"].map { heading in Column(heading) },
             rows.map { row in
                 [row.n.map(String.init), row.at, row.who, row.what, row.kid, row.detail, row.why]
-                    .map { cell in TerminalText.harmless((cell ?? "-").utf8) }
+                    .map { cell in Cell(text: TerminalText.harmless((cell ?? "-").utf8)) }
             })
     }
 }

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -30,7 +32,11 @@ enum StandardStreams {
 
     /// The data and one newline, unless it ends in one.
     static func writeLine(_ bytes: [UInt8]) throws(Failure) {
-        try write(bytes.last == UInt8(ascii: "\n") ? bytes : bytes + [UInt8(ascii: "\n")])
+        guard bytes.last != UInt8(ascii: "\n") else { return try write(bytes) }
+        // It may hold secrets, and its caller wipes only his own copy.
+        var line = bytes + [UInt8(ascii: "\n")]
+        defer { wipe(&line) }
+        try write(line)
     }
 
     /// `--json`: members in alphabetical order, indented.
@@ -86,6 +92,21 @@ enum StandardStreams {
 
     static var isColourful: Bool {
         unsafe isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+    }
+
+    /// The characters of a line: what COLUMNS says, else the terminal, else 100. Never less than 60, for which there is
+    /// nothing to draw in, nor more than 200.
+    static var columns: Int {
+        let named = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) } ?? 0
+        let known = named > 0 ? named : terminalColumns
+        return known > 0 ? min(max(known, 60), 200) : 100
+    }
+
+    /// 0 where stdout is no terminal, or one that doesn't know.
+    private static var terminalColumns: Int {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return 0 }
+        return Int(size.ws_col)
     }
 
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

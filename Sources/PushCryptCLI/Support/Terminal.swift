@@ -1,5 +1,4 @@
 import PushCryptKeyFiles
-import PushCryptPrimitives
 
 #if canImport(Darwin)
 import Darwin
@@ -25,9 +24,14 @@ final class Terminal {
 
     /// Asks for a passphrase, which is not shown.
     func passphrase(_ prompt: String) throws -> KeysetSecret {
-        var line = try withoutEcho { try readLine(prompt) }
-        defer { wipe(&line) }
-        return try .passphrase(line: line, from: "the terminal")
+        var line = TypedLine()
+        defer { line.wipe() }
+        guard try withoutEcho({ try read(&line, prompt) }) else {
+            // What the terminal would have done, were it not silent: a shell's loop ends with it.
+            raise(SIGINT)
+            throw Failure(.usage, "interrupted; nothing was changed")
+        }
+        return try line.secret()
     }
 
     /// Asks for a new passphrase, twice.
@@ -43,7 +47,7 @@ final class Terminal {
     func agrees(_ question: String) throws -> Bool {
         write("\(question) Type yes to go on: ")
         var (line, byte) = ([UInt8](), [UInt8](repeating: 0, count: 1))
-        while line.count < 64, unsafe read(descriptor, &byte, 1) == 1, byte[0] != UInt8(ascii: "\n") {
+        while line.count < 64, unsafe Self.readBytes(descriptor, &byte, 1) == 1, byte[0] != UInt8(ascii: "\n") {
             line.append(byte[0])
         }
         return line == Array("yes".utf8)
@@ -61,6 +65,16 @@ final class Terminal {
         unsafe Glibc.write(descriptor, start, count)
         #else
         unsafe Musl.write(descriptor, start, count)
+        #endif
+    }
+
+    private static func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        #if canImport(Darwin)
+        unsafe Darwin.read(descriptor, start, count)
+        #elseif canImport(Glibc)
+        unsafe Glibc.read(descriptor, start, count)
+        #else
+        unsafe Musl.read(descriptor, start, count)
         #endif
     }
 
@@ -82,22 +96,42 @@ final class Terminal {
         return try body()
     }
 
-    private func readLine(_ prompt: String) throws -> [UInt8] {
+    /// - Returns: false for Ctrl-C.
+    private func read(_ line: inout TypedLine, _ prompt: String) throws -> Bool {
         write(prompt)
-        var (line, byte) = ([UInt8](), [UInt8](repeating: 0, count: 1))
-        line.reserveCapacity(1_024)
-        while line.count < 1_024, unsafe read(descriptor, &byte, 1) == 1 {
-            switch byte[0] {
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return line
-            case 3, 4:
-                wipe(&line)
-                throw Failure(.usage, "interrupted; nothing was changed")
-            case 8, 127: _ = line.popLast()
-            case 21: line.removeAll(keepingCapacity: true)
-            default: line.append(byte[0])
+        while let byte = nextByte() {
+            switch byte {
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return true
+            case Control.interrupt: return false
+            case Control.end: throw Failure(.usage, "no passphrase was typed; nothing was changed")
+            case Control.backspace, Control.delete: line.removeLastCharacter()
+            case Control.kill: line.removeAll()
+            case 0..<0x20 where byte != UInt8(ascii: "\t"): write(Control.bell)
+            default:
+                guard line.append(byte) else {
+                    throw Failure(.usage, "the passphrase is too long; nothing was changed")
+                }
             }
         }
-        wipe(&line)
-        throw Failure(.usage, "no passphrase was typed")
+        throw Failure(.usage, "no passphrase was typed; nothing was changed")
+    }
+
+    private func nextByte() -> UInt8? {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe Self.readBytes(descriptor, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            return count == 1 ? byte : nil
+        }
+    }
+
+    /// The usual keys, whatever stty says.
+    private enum Control {
+        static let interrupt: UInt8 = 3
+        static let end: UInt8 = 4
+        static let backspace: UInt8 = 8
+        static let kill: UInt8 = 21
+        static let delete: UInt8 = 127
+        static let bell = "\u{7}"
     }
 }

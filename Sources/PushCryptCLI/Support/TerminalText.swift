@@ -10,6 +10,7 @@ struct TerminalText {
         case good = "32"
         case warning = "93"
         case bad = "31"
+        case due = "1;33"
         case placeholder = "33"
         case envelope = "34"
         case ciphertext = "35"

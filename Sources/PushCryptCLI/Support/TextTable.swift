@@ -1,22 +1,66 @@
-/// Columns of text under a header, for people.
+/// Columns of text under headings, two spaces apart.
 struct TextTable {
-    let text: String
+    struct Column {
+        let heading: String
+        /// The columns with the lowest are left out first, where the width doesn't do; nil: never.
+        var importance: Int?
 
-    /// - Parameter rows: as many cells as `header`, harmless and without newlines.
-    init(_ header: [String], _ rows: [[String]]) {
-        let lines = [header] + rows
-        let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        text =
-            lines.map { line in
-                zip(line, widths).map { cell, width in
-                    cell + String(repeating: " ", count: width - cell.count)
-                }.joined(separator: "  ").trimmingSpaces
-            }.joined(separator: "\n") + "\n"
+        init(_ heading: String, importance: Int? = nil) {
+            self.heading = heading
+            self.importance = importance
+        }
+    }
+
+    struct Cell {
+        let text: String
+        /// Adds what doesn't count as width.
+        var styled: (String) -> String = { $0 }
+    }
+
+    private var columns: [Column]
+    private var rows: [[Cell]]
+
+    init(_ columns: [Column], _ rows: [[Cell]]) {
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// - Returns: lines without trailing spaces.
+    func lines(_ terminal: TerminalText, width: Int) -> [String] {
+        var table = self
+        while table.width > width, let index = table.leastImportant {
+            table.columns.remove(at: index)
+            for row in table.rows.indices { table.rows[row].remove(at: index) }
+        }
+        return table.lines(terminal)
+    }
+
+    private func lines(_ terminal: TerminalText) -> [String] {
+        let heading = columns.map { column in Cell(text: column.heading) { terminal.styled($0, .heading) } }
+        return ([heading] + rows).map { row in
+            zip(row, widths).enumerated().map { index, cell in
+                let space = index + 1 < row.count ? cell.1 - cell.0.text.count : 0
+                return cell.0.styled(cell.0.text) + String(repeating: " ", count: space)
+            }.joined(separator: "  ")
+        }
+    }
+
+    private var widths: [Int] {
+        columns.enumerated().map { index, column in
+            rows.map { $0[index].text.count }.reduce(column.heading.count, max)
+        }
+    }
+
+    private var width: Int { widths.reduce(0, +) + 2 * (columns.count - 1) }
+
+    private var leastImportant: Int? {
+        columns.indices.filter { columns[$0].importance != nil }
+            .min { columns[$0].importance! < columns[$1].importance! }
     }
 }
 
-extension String {
-    fileprivate var trimmingSpaces: String {
-        String(reversed().drop { $0 == " " }.reversed())
+extension TextTable.Cell: ExpressibleByStringLiteral {
+    init(stringLiteral text: String) {
+        self.init(text: text)
     }
 }

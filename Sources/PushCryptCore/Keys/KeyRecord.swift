@@ -62,13 +62,23 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
 }
 
 extension KeyRecord {
-    /// A fresh key from the backend's CSPRNG.
+    /// A fresh key from the backend's CSPRNG. Its kid doesn't begin with `-`, which one in 64 would: on a command line that
+    /// is an option.
     ///
     /// - Parameters:
     ///   - group: for a recipient.
     ///   - psk: whether the recipient's record gets a pre-shared key.
     package static func generate(
         _ kind: KeyKind, group: DHGroup = .p256, psk: Bool = false, backend: any CryptoBackend
+    ) throws -> KeyRecord {
+        while true {
+            let record = try anyRecord(kind, group: group, psk: psk, backend: backend)
+            if record.kid.utf8.first != UInt8(ascii: "-") { return record }
+        }
+    }
+
+    private static func anyRecord(
+        _ kind: KeyKind, group: DHGroup, psk: Bool, backend: any CryptoBackend
     ) throws -> KeyRecord {
         let material: Material
         switch kind {

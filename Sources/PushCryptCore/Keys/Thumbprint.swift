@@ -29,3 +29,11 @@ enum Thumbprint {
         return try backend.sha256(json.bytes)
     }
 }
+
+extension KeyRecord {
+    /// The whole RFC 7638 thumbprint, 32 bytes, of which `kid` shows the first 8. Of a shared key it is a hash of the
+    /// secret: not for printing.
+    package func thumbprint() throws -> [UInt8] {
+        try Thumbprint.sha256(of: material, backend: backend)
+    }
+}

@@ -43,7 +43,9 @@ package struct KeysetStore: Sendable {
         let folder = try Folder(self.folder.path)
         try folder.lock(.exclusive)
         FaultPoint.reach("locked")
-        let stored = try self.folder.file(in: folder).unlocked { try known ?? secret() }
+        let file = try self.folder.file(in: folder)
+        if known != nil { try file.requireEncrypted() }
+        let stored = try file.unlocked { try known ?? secret() }
         let notices = try mend(folder, stored)
         var editor = KeysetEditor(stored, at: time)
         let result = try body(&editor)

@@ -13,8 +13,13 @@ package struct Keystore: Sendable {
     ///
     /// - Throws: `KeyStoreError` where the folder can't be read.
     package func keysets() throws(KeyStoreError) -> [String] {
+        try everyKeyset().filter { !Self.isDemo($0) }
+    }
+
+    /// The published demo keys too: for looking, which harms nobody.
+    package func everyKeyset() throws(KeyStoreError) -> [String] {
         try FileSystem.names(in: path).filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
-            .filter { FileSystem.isFolder($0) && KeysetFolder($0).exists && !Self.isDemo($0) }
+            .filter { FileSystem.isFolder($0) && KeysetFolder($0).exists }
     }
 
     private static func isDemo(_ path: String) -> Bool {

@@ -24,7 +24,7 @@ extension KeyContainer.Kind {
         }
     }
 
-    /// The kind of a DER container, by the tags of its first two members:
+    /// The kind of a DER container, by the tags of its first two members. What follows is left to its reader.
     ///
     /// ```
     /// PKCS#8                    INTEGER   SEQUENCE
@@ -37,7 +37,6 @@ extension KeyContainer.Kind {
         var outer = DERReader(der, of: "DER key container")
         guard outer.isAt(.sequence) else { throw Self.unknown }
         var reader = try outer.contents(.sequence)
-        try outer.end()
         let isNumbered = reader.isAt(.integer)
         guard isNumbered || reader.isAt(.sequence) else { throw Self.unknown }
         _ = try reader.content(isNumbered ? .integer : .sequence)

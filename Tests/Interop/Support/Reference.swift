@@ -68,6 +68,8 @@ struct Answer: Decodable {
     let key: [String: String]?
     let `private`: [String: String]?
     let `public`: [String: String]?
+    let keys: [[String: String]]?
+    let text: String?
 }
 
 /// The operations' requests; absent members are left out.
@@ -107,6 +109,22 @@ enum Request {
         let op = "generate"
         let kind: String
         let psk: Bool
+    }
+
+    struct OpenKeyset: Encodable {
+        let op = "open_keyset"
+        let text: String
+        let passphrase: String
+    }
+
+    struct SealKeyset: Encodable {
+        let op = "seal_keyset"
+        let metadata: String
+        let keys: [[String: String]]
+        let passphrase: String
+        var n = 1_024
+        var r = 8
+        var p = 1
     }
 
     enum Padding: Encodable {

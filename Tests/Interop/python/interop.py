@@ -8,6 +8,7 @@ import traceback
 from importlib.metadata import version
 from typing import Any, Callable
 
+import keyset_at_rest
 import pushcrypt_reference as pc
 
 Request = dict[str, Any]
@@ -54,13 +55,25 @@ def generate(request: Request) -> dict[str, Any]:
     return {"private": key.record(), "public": key.record(private=False)}
 
 
+def open_keyset(request: Request) -> dict[str, Any]:
+    """The private JWKs of an encrypted keyset's file."""
+    return {"keys": keyset_at_rest.open_keyset(request["text"], request["passphrase"])}
+
+
+def seal_keyset(request: Request) -> dict[str, Any]:
+    """An encrypted keyset's file around given metadata."""
+    return {"text": keyset_at_rest.seal_keyset(request["metadata"], request["keys"], request["passphrase"],
+                                               request["n"], request["r"], request["p"])}
+
+
 def versions(request: Request) -> dict[str, Any]:
     """The libraries in use."""
     return {"cryptography": version("cryptography"), "pyhpke": version("pyhpke")}
 
 
 OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
-    "seal": seal, "open": open_, "kid": kid, "device_key": device_key, "generate": generate, "version": versions,
+    "seal": seal, "open": open_, "kid": kid, "device_key": device_key, "generate": generate,
+    "open_keyset": open_keyset, "seal_keyset": seal_keyset, "version": versions,
 }
 
 

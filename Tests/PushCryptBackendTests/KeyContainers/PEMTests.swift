@@ -69,6 +69,15 @@ import Testing
         #expect(try KeyContainer.refusal(change(Self.publicPEM.get())) == code)
     }
 
+    /// What to do about it differs from other text after the block.
+    @Test func aSecondBlockIsCalledThat() throws {
+        let pem = try Self.pem.get()
+        for (text, words) in [(pem + pem, "more than one PEM block"), (pem + "x", "text after the PEM block")] {
+            let error = #expect(throws: KeyContainerError.self) { try KeyContainer.read(text) }
+            #expect(error?.reason.contains(words) == true)
+        }
+    }
+
     /// Bits of the last character that belong to no byte: 91 bytes leave four.
     @Test func unusedBits() throws {
         let pem = String(decoding: try Self.key.get().written(as: .publicKey, .pem), as: UTF8.self)

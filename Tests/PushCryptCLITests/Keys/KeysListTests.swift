@@ -3,16 +3,25 @@ import Testing
 
 @Suite("keys list")
 struct KeysListTests {
-    @Test("shows a table")
+    @Test("shows a table, the next step and a timeline")
     func table() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient", "--psk")
         let output = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
         #expect(output.isSuccess, "\(output)")
         #expect(
-            output.text == """
-                KID          STATE    SUITE  PSK  CREATED               ACTIVATES             RETIRES  EXPIRES
-                \(kid)  primary  p256   yes  2026-03-01T09:00:00Z  2026-03-01T09:00:00Z  -        -
+            Workplace.named(output.text, [kid]) == """
+                KID          STATE    SUITE  PSK  AGE  SEALS  OPENS  NEXT CHANGE
+                key number0  primary  p256   yes  0s   yes    yes    -
+
+                Next: 2026-05-23T09:00:00Z add a key (in 83d)
+
+                               ▼ now 2026-03-01T09:00:00Z
+                key number0    │████████████████████████████████████████████████████████████████████████████████████
+                (next key)     │                                                                           ░░░░░░░██
+                             ─┬┴───────────────────────────┬──────────────────────────┬────────────────────────────┬
+                             2026-03-01               2026-04-01                 2026-05-01               2026-06-01
+                             █ seals and opens
 
                 """)
     }
@@ -38,9 +47,28 @@ struct KeysListTests {
         #expect(rows[0]["psk"] as? Bool == false)
         #expect(rows[0]["createdAt"] as? String == Workplace.now)
         #expect(rows[0]["activatesAt"] as? String == Workplace.now)
-        for absent in ["retiresAt", "expiresAt", "revokedAt"] {
+        #expect(rows[0]["ageInSeconds"] as? Int == 0)
+        #expect(rows[0]["sealsNow"] as? Bool == true && rows[0]["opensNow"] as? Bool == true)
+        for absent in ["retiresAt", "expiresAt", "revokedAt", "destroyedAt", "nextChange"] {
             #expect(rows[0][absent] is NSNull, "\(absent)")
         }
+        #expect(rows[0].count == 15)
+    }
+
+    @Test("--json says what each key does now and what comes next")
+    func changes() throws {
+        let place = try Workplace()
+        let kids = try place.writeKeyset("Keys/app", Lives.all)
+        let output = try place.run("keys", "list", "Keys/app", "--json", "--at", Workplace.now)
+        let rows = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]])
+        #expect(rows.map { $0["kid"] as? String } == Array(kids.dropFirst() + kids.prefix(1)))
+        #expect(rows.map { $0["state"] as? String } == Array(Lives.states.dropFirst() + Lives.states.prefix(1)))
+        #expect(rows.map { $0["sealsNow"] as? Bool } == [false, false, false, true, false, false])
+        #expect(rows.map { $0["opensNow"] as? Bool } == [false, true, false, true, true, false])
+        let changes = rows.map { $0["nextChange"] as? [String: String] }
+        #expect(changes.map { $0?["state"] } == [nil, "expired", nil, "retiring", "primary", nil])
+        #expect(changes.compactMap { $0?["at"] } == Array(repeating: "2026-03-10T09:00:00Z", count: 3))
+        #expect(rows[4]["ageInSeconds"] as? Int == 28 * 86_400)
     }
 
     @Test("every state, by the times of the set")
@@ -65,7 +93,10 @@ struct KeysListTests {
     func demoKeys(_ name: String) throws {
         let place = try Workplace()
         try place.copyDemoKeys()
-        #expect(try place.run("keys", "list", "Keys/demo/\(name)").isSuccess)
+        let output = try place.run("keys", "list", "Keys/demo/\(name)")
+        #expect(output.isSuccess && output.text.contains("primary"), "\(output)")
+        // Nobody rotates them.
+        #expect(!output.text.contains("add a key") && !output.text.contains("next key"), "\(output)")
     }
 
     @Test("what isn't there", arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65), ("", 66)])

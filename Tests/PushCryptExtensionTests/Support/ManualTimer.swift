@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 @testable import PushCryptExtension
 
 /// A timer whose time comes when the test says so.

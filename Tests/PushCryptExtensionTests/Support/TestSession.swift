@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 @testable import PushCryptExtension
 
 /// A session with a timer and a keyring in the test's hands.

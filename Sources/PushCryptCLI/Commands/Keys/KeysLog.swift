@@ -44,7 +44,9 @@ struct KeysLog: ParsableCommand {
         if options.json {
             try StandardStreams.writeJSON(rows)
         } else {
-            try StandardStreams.write(TextTable(rows).text)
+            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
+            let lines = TextTable(rows).lines(terminal, width: .max)
+            try StandardStreams.write(lines.map { $0 + "\n" }.joined())
         }
     }
 

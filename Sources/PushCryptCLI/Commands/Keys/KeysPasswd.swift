@@ -38,12 +38,14 @@ struct KeysPasswd: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options)
         // The old secret is asked for first, as people expect.
-        if try KeysetFolder(path).file().protection != .plaintext { _ = try change.secrets.secret(of: path) }
+        let file = try KeysetFolder(path).file()
+        if change.secrets.isGiven { try file.requireEncrypted() }
+        if file.protection != .plaintext { _ = try change.secrets.secret(of: path) }
         var new = SecretOptions()
         (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)
         new.wrapCommand = newWrapCommand
         let (protection, secret) = try NewSecretOptions(
-            options: new, allowsPlaintext: allowsPlaintext, ignoresEnvironment: true
+            options: new, allowsPlaintext: allowsPlaintext, replaces: true
         ).protection()
         try change.make { $0.protect(protection, secret) }
     }

@@ -1,11 +1,11 @@
 #if canImport(os)
-import os
+package import os
 
 /// A value behind a lock.
-typealias Locked = OSAllocatedUnfairLock
+package typealias Locked = OSAllocatedUnfairLock
 
 extension OSAllocatedUnfairLock where State: Sendable {
-    init(_ state: State) {
+    package init(_ state: State) {
         self.init(initialState: state)
     }
 }
@@ -13,14 +13,14 @@ extension OSAllocatedUnfairLock where State: Sendable {
 import Synchronization
 
 /// A value behind a lock.
-final class Locked<State: Sendable>: Sendable {
+package final class Locked<State: Sendable>: Sendable {
     private let mutex: Mutex<State>
 
-    init(_ state: State) {
+    package init(_ state: State) {
         mutex = Mutex(state)
     }
 
-    func withLock<Result: Sendable>(_ body: @Sendable (inout State) -> Result) -> Result {
+    package func withLock<Result: Sendable>(_ body: @Sendable (inout State) -> Result) -> Result {
         mutex.withLock { state in body(&state) }
     }
 }

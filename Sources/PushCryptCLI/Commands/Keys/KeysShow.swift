@@ -1,0 +1,37 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+
+struct KeysShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Tell everything about one key: what it does now, what comes next and why, and how it came.",
+        discussion: "Needs no secret, also where the keys are encrypted.")
+
+    @Argument(help: ArgumentHelp("A keyset or a file.", valueName: "Keys/NAME|FILE"))
+    var path: String
+
+    @Argument(help: ArgumentHelp("The key.", valueName: "KID"))
+    var kid: String
+
+    @Flag(help: "One object, for machines.")
+    var json = false
+
+    @OptionGroup var timeOptions: TimeOptions
+
+    func run() throws {
+        let view = try KeysetView(path, at: timeOptions.time)
+        guard let life = view.life(kid) else {
+            let kids = view.listed.map(\.kid.description).joined(separator: ", ")
+            throw Failure(.noInput, "no key \(kid) in \(path); there are: \(kids)")
+        }
+        let story = try KeyStory(life, in: view)
+        if json {
+            try StandardStreams.writeJSON(story)
+        } else {
+            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
+            try StandardStreams.write(story.text(terminal, width: StandardStreams.columns))
+        }
+    }
+}

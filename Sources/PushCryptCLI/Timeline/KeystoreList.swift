@@ -1,0 +1,132 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+
+/// What `keys list` tells of a keystore: a line for each keyset, also for one that can't be read.
+///
+/// ```
+/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "due": [STEP], "blocked": [STEP],
+///  "next": STEP | null, "problem": null}
+/// {"keyset", "problem": WORDS}
+/// ```
+/// STEP as `rotate --json` has it.
+struct KeystoreList {
+    private let keysets: [(path: String, content: Result<Content, Failure>)]
+
+    private struct Content {
+        let view: KeysetView
+        let protection: String
+    }
+
+    /// - Throws: `Failure` where no keyset is in it.
+    init(_ path: String, at time: UnixTime) throws {
+        let paths = try Keystore(path).everyKeyset()
+        guard !paths.isEmpty else {
+            throw Failure(.noInput, "\(path) is a folder without a keyset.json and without a keyset in it")
+        }
+        keysets = paths.map { path in (path, Self.content(path, at: time)) }
+    }
+
+    private static func content(_ path: String, at time: UnixTime) -> Result<Content, Failure> {
+        do {
+            let file = try KeysetFolder(path).file()
+            let view = KeysetView(path, file.metadata, isFile: false, at: time)
+            let isDemo = DemoKeys.covers(file.metadata.timeline.keys.map(\.kid))
+            return .success(Content(view: view, protection: isDemo ? "published demo" : file.protection.name))
+        } catch {
+            return .failure(Failure(error))
+        }
+    }
+
+    var count: Int { keysets.count }
+
+    /// - Throws: `ExitCode`, the first problem's, when not all of it could be read.
+    func print(asJSON: Bool, _ terminal: TerminalText, width: Int) throws {
+        if asJSON {
+            try StandardStreams.writeJSON(
+                keysets.map { Row(path: $0.path, content: try? $0.content.get(), problem: $0.content.failure?.message) }
+            )
+        } else {
+            try StandardStreams.write(table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined())
+        }
+        let failures = keysets.compactMap { keyset in
+            keyset.content.failure.map { failure in (keyset.path, failure) }
+        }
+        for (path, failure) in failures {
+            let isNamed = failure.message.contains(path)
+            StandardStreams.complain(isNamed ? failure.message : "\(path): \(failure.message)")
+        }
+        if let failure = failures.first?.1 { throw ExitCode(failure.status.rawValue) }
+    }
+
+    private func table(_ terminal: TerminalText) -> TextTable {
+        let columns: [TextTable.Column] = [
+            .init("KEYSET"), .init("KIND", importance: 1), .init("KEYS", importance: 0), .init("PRIMARY"),
+            .init("PROTECTION", importance: 2), .init("NEXT STEP"),
+        ]
+        return TextTable(
+            columns,
+            keysets.map { keyset in
+                let path = TerminalText.harmless(keyset.path.utf8)
+                guard let content = try? keyset.content.get() else {
+                    return [
+                        .init(text: path), "-", "-", "-", "-",
+                        .init(text: "can't be read") { terminal.styled($0, .bad) },
+                    ]
+                }
+                let view = content.view
+                let alive = view.lives.filter { $0.state != .destroyed }
+                return [
+                    .init(text: path), .init(text: view.metadata.kind.rawValue), .init(text: "\(alive.count)"),
+                    view.primary.map { life in .init(text: "\(life.kid)") { terminal.styled($0, life.state) } }
+                        ?? "none",
+                    .init(text: content.protection), step(of: view, terminal),
+                ]
+            })
+    }
+
+    private func step(of view: KeysetView, _ terminal: TerminalText) -> TextTable.Cell {
+        guard let plan = view.plan else { return "-" }
+        if let step = plan.blocked.first {
+            return .init(text: "blocked: \(step.action.words)") { terminal.styled($0, .bad) }
+        }
+        if let step = plan.due.first {
+            return .init(text: "due: \(step.action.words)") { terminal.styled($0, .due) }
+        }
+        guard let step = plan.next else { return "-" }
+        let objection = step.blockedBy == nil ? "" : ", blocked"
+        return .init(text: "\(step.action.words) \(TimeDistance.words(step.dueAt, from: view.now))\(objection)")
+    }
+
+    private struct Row: Encodable {
+        let path: String
+        let content: Content?
+        let problem: String?
+
+        private enum CodingKeys: CodingKey {
+            case keyset, kind, keys, primary, protection, due, blocked, next, problem
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(path, forKey: .keyset)
+            try container.encode(problem, forKey: .problem)
+            guard let content else { return }
+            let (view, plan) = (content.view, content.view.plan)
+            try container.encode(view.metadata.kind.rawValue, forKey: .kind)
+            try container.encode(view.lives.filter { $0.state != .destroyed }.count, forKey: .keys)
+            try container.encode(view.primary?.kid.description, forKey: .primary)
+            try container.encode(content.protection, forKey: .protection)
+            try container.encode(plan?.due.map { RotationReport.Step($0) } ?? [], forKey: .due)
+            try container.encode(plan?.blocked.map { RotationReport.Step($0) } ?? [], forKey: .blocked)
+            try container.encode(plan?.next.map { RotationReport.Step($0) }, forKey: .next)
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}

@@ -1,0 +1,77 @@
+import PushCryptCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Where a keyset lies on disk: in the folder of a keystore, or in a file of its own.
+package enum KeysetPlace: Sendable {
+    case folder(KeysetFolder)
+    case file(String)
+
+    package init(folder: String) {
+        self = .folder(KeysetFolder(folder))
+    }
+
+    package init(file: String) {
+        self = .file(file)
+    }
+
+    /// What the operator calls it.
+    package var path: String {
+        switch self {
+        case .folder(let keyset): keyset.path
+        case .file(let path): path
+        }
+    }
+
+    package var filePath: String {
+        switch self {
+        case .folder(let keyset): keyset.path + "/" + KeysetFolder.keysetName
+        case .file(let path): path
+        }
+    }
+
+    /// The folder in which a new file takes the place of the old one.
+    package var folderPath: String {
+        switch self {
+        case .folder(let keyset): return keyset.path
+        case .file(let path):
+            let parent = FileSystem.parent(of: path)
+            return parent.isEmpty ? "." : parent
+        }
+    }
+
+    /// - Throws: `KeyStoreError` with `notFound`, `noPermission`, `notAKeyset`, `inputOutput`.
+    package func read() throws -> KeysetText {
+        switch self {
+        case .folder(let keyset):
+            let folder = try Folder(keyset.path)
+            let bytes = try folder.read(KeysetFolder.keysetName, isPrivate: false)
+            let modes = [folder.mode(of: "."), folder.mode(of: KeysetFolder.keysetName)].compactMap(\.self)
+            return try KeysetText(bytes, .folder(keyset, folder), modes: modes)
+        case .file(let path):
+            return try Self.readFile(path)
+        }
+    }
+
+    private static func readFile(_ path: String) throws -> KeysetText {
+        // Without blocking: a pipe under the name would hold up a watcher for good.
+        let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileSystem.failure("read", path) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw FileSystem.failure("read", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw KeyStoreError(.notAKeyset, "\(path) is not a file; a file with keys is needed here")
+        }
+        let bytes = try FileSystem.readAll(descriptor, path)
+        let others = status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077)
+        return try KeysetText(
+            bytes, .file(path: path, isPrivate: others == 0), modes: [Int(status.st_mode), Int(status.st_uid)])
+    }
+}

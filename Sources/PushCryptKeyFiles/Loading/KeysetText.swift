@@ -1,0 +1,84 @@
+package import PushCryptCore
+import PushCryptPrimitives
+
+/// The text of a keyset as it was found: a keystore's `keyset.json`, a JWK set or one JWK. Wiped with the object.
+package final class KeysetText {
+    /// What tells two texts, and who may reach them, apart.
+    package struct Version: Hashable, Sendable {
+        /// SHA-256 of the text.
+        let digest: [UInt8]
+        let modes: [Int]
+    }
+
+    enum Origin {
+        /// The folder that was opened to read it.
+        case folder(KeysetFolder, Folder)
+        /// - Parameter isPrivate: whether nobody but those it is meant for can reach it.
+        case file(path: String, isPrivate: Bool)
+        case environment(name: String)
+    }
+
+    package let version: Version
+    private let origin: Origin
+    private var bytes: [UInt8]
+
+    /// - Parameter bytes: the only copy, wiped here.
+    init(_ bytes: [UInt8], _ origin: Origin, modes: [Int]) throws {
+        version = Version(digest: try KeysetFile.digest(bytes[...]), modes: modes)
+        self.bytes = bytes
+        self.origin = origin
+    }
+
+    deinit {
+        wipe(&bytes)
+    }
+
+    /// - Throws: `KeyStoreError`, `KeyError`, each naming where the text came from.
+    package func keyset(_ secret: KeysetSecret?, allowsDemoKeys: Bool) throws -> Keyset {
+        let keyset: Keyset
+        do {
+            keyset = try read(secret)
+        } catch let error as KeyError {
+            throw KeyError(error.code, "\(source): \(error.reason)")
+        } catch let error as CryptoError where error.code == .invalidParameters {
+            // Of scrypt, which stand in the file.
+            throw KeyError(.malformed, "\(source): \(error.reason)")
+        }
+        let isDemo = DemoKeys.contains(keyset)
+        guard allowsDemoKeys || !isDemo else {
+            throw KeyStoreError(
+                .demoKeys, "\(source) holds demo keys, which are published with pushcrypt and protect nothing")
+        }
+        if case .file(let path, isPrivate: false) = origin, keyset.holdsSecrets, !DemoKeys.covers(keyset.keyIDs) {
+            throw KeyStoreError(
+                .looseMode, "\(path) can be reached by others than its owner; mend it with: chmod 600 \(path)")
+        }
+        return keyset
+    }
+
+    private func read(_ secret: KeysetSecret?) throws -> Keyset {
+        let unlock: () throws -> KeysetSecret = { try secret ?? KeysetFolder.noSecret() }
+        if case .folder(let keyset, let folder) = origin {
+            return try keyset.file(bytes, in: folder).unlocked(unlock).keyset()
+        }
+        // What a keystore wrote says so by its digest; of encrypted keys nothing else is known to read.
+        let root = (try? JSONText(bytes))?.root
+        guard root?["sealed"] != nil || root?[KeysetFile.digestName] != nil else { return try Keyset(json: bytes) }
+        return try KeysetFile(bytes, path: source).unlocked(unlock).keyset()
+    }
+
+    private var source: String {
+        switch origin {
+        case .folder(let keyset, _): keyset.path
+        case .file(let path, _): path
+        case .environment(let name): "the environment variable \(name)"
+        }
+    }
+}
+
+extension Keyset {
+    /// Whether anything in it is not for everybody: private halves, shared keys, pre-shared keys.
+    fileprivate var holdsSecrets: Bool {
+        kind == .shared || entries.contains { $0.record.isPrivateAsymmetric || $0.record.hasPSK }
+    }
+}

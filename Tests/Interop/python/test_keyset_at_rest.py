@@ -1,0 +1,49 @@
+"""Tests of keysets at rest: python -m unittest test_keyset_at_rest"""
+from __future__ import annotations
+
+import json
+import os
+import unittest
+
+import keyset_at_rest
+from strict_json import Refusal
+
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors", "keyset-at-rest-v1.json")
+METADATA = '{ "seq" : 1, "keys": {"a": {}, "b": "}\\""} }'
+KEYS = [{"kty": "oct", "k": "secret"}]
+
+
+class KeysetAtRest(unittest.TestCase):
+    def refusal(self, text: str, passphrase: str) -> str:
+        with self.assertRaises(Refusal) as caught:
+            keyset_at_rest.open_keyset(text, passphrase)
+        return caught.exception.code
+
+    def test_vectors(self) -> None:
+        with open(VECTORS, encoding="utf-8") as file:
+            vectors = json.load(file)
+        self.assertEqual([entry["by"] for entry in vectors["keysets"]], ["Swift", "Python"])
+        for entry in vectors["keysets"]:
+            self.assertEqual(keyset_at_rest.open_keyset(entry["text"], vectors["passphrase"]), vectors["keys"])
+            self.assertEqual(self.refusal(entry["text"], vectors["passphrase"] + "\n"), "wrongSecret")
+            changed = entry["text"].replace('"seq": 4', '"seq": 5')
+            self.assertEqual(self.refusal(changed, vectors["passphrase"]), "damaged")
+
+    def test_members_as_they_stand(self) -> None:
+        text = ' {"a" : {"b" :1} ,\n"c":[ 1,2 ]\t, "d\\"":"}" }'
+        self.assertEqual(keyset_at_rest.members(text), {"a": '{"b" :1}', "c": "[ 1,2 ]", 'd"': '"}"'})
+
+    def test_round_trip_and_changes(self) -> None:
+        text = keyset_at_rest.seal_keyset(METADATA, KEYS, "x", 16, 1, 1)
+        self.assertEqual(keyset_at_rest.open_keyset(text, "x"), KEYS)
+        self.assertEqual(self.refusal(text, "y"), "wrongSecret")
+        root = json.loads(text)
+        sealed = root["sealed"]
+        for part, code in [("dataKey", "damaged"), ("keys", "damaged"), ("salt", "wrongSecret"), ("check", "wrongSecret")]:
+            value = sealed.get(part) or sealed["passphrase"][part]
+            other = ("A" if value[0] != "A" else "B") + value[1:]
+            self.assertEqual(self.refusal(text.replace(value, other), "x"), code, part)
+
+
+if __name__ == "__main__":
+    unittest.main()

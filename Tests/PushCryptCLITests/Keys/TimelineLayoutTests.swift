@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@Suite("the layout of keys list")
+struct TimelineLayoutTests {
+    /// Rotations every week, the last of them to come.
+    private static let twenty = (0..<20).map { index in
+        func day(_ offset: Int) -> String {
+            let date = Date(timeIntervalSince1970: 1_761_728_400 + Double(index * 7 + offset) * 86_400)
+            return String(date.ISO8601Format().prefix(10))
+        }
+        var days = [("createdAt", day(-2)), ("activatesAt", day(0))]
+        if index < 19 { days += [("retiresAt", day(7)), ("expiresAt", day(37))] }
+        if index < 10 { days.append(("destroyedAt", day(38))) }
+        return Lives.members(days)
+    }
+
+    @Test(
+        "twenty keys: a row in the table and one in the timeline for each, in columns",
+        arguments: [nil, "60", "100", "160"])
+    func many(_ columns: String?) throws {
+        let text = try Workplace().listed(Self.twenty, columns: columns)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for index in 0..<20 {
+            #expect(lines.filter { $0.hasPrefix("key number".prefix(index > 9 ? 9 : 10) + "\(index) ") }.count == 2)
+        }
+        let width = columns.flatMap { Int($0) } ?? 100
+        #expect(lines.allSatisfy { $0.count <= width && $0.last != " " })
+        let now = try #require(lines.first { $0.contains("▼") }?.firstIndex(of: "▼"))
+        let column = lines.first { $0.contains("▼") }!.distance(from: "".startIndex, to: now)
+        let lanes = lines.drop { !$0.contains("▼") }.dropFirst().prefix { !$0.contains("┴") }
+        #expect(lanes.count >= 21)
+        #expect(lanes.allSatisfy { "│┼✕†┤".contains(Array($0)[column]) })
+    }
+
+    @Test("at every moment exactly one lane seals")
+    func oneSeals() throws {
+        let text = try Workplace().listed(Self.twenty)
+        let lanes = text.split(separator: "\n").drop { !$0.contains("▼") }.filter { $0.hasPrefix("key ") }.map {
+            Array($0)
+        }
+        for column in 20..<99 {
+            let cells = lanes.compactMap { $0.indices.contains(column) ? $0[column] : nil }
+            guard !cells.contains("│") else { continue }
+            #expect(cells.filter { $0 == "█" }.count == 1, "column \(column)")
+        }
+    }
+
+    @Test(
+        "columns that make no sense are the next that do",
+        arguments: [("0", 100), ("x", 100), ("-5", 100), ("1", 60), ("59", 60), ("61", 61), ("9999", 200)])
+    func columns(_ given: String, _ width: Int) throws {
+        let text = try Workplace().listed([Lives.primary], columns: given)
+        #expect(text.split(separator: "\n").map(\.count).max() == width)
+    }
+
+    @Test(
+        "times of the wildest sort do no harm",
+        arguments: [
+            ("0000-01-01", "9999-12-31"), ("1970-01-01", "1970-01-01"), ("9999-12-30", "9999-12-31"),
+            ("2026-03-01", "2026-03-01"),
+        ])
+    func wild(_ first: String, _ last: String) throws {
+        let lives = Lives.members([
+            ("createdAt", first), ("activatesAt", first), ("retiresAt", last), ("expiresAt", last),
+        ])
+        for time in ["0", "2026-03-01T09:00:00Z", "253402300799"] {
+            let text = try Workplace().listed([lives, Lives.members([("activatesAt", last)])], at: time)
+            #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+            #expect(text.contains("▼"))
+        }
+    }
+
+    @Test("piped there are no escape codes, whatever the terminal is called")
+    func piped() throws {
+        let place = try Workplace()
+        try place.writeKeyset("Keys/app", Lives.all)
+        for command in ["keys list Keys/app", "keys list Keys", "keys show Keys/app tombstoneAA"] {
+            let output = try place.shell("TERM=xterm-256color COLORTERM=truecolor \"$PUSHCRYPT\" \(command)")
+            #expect(output.isSuccess && !output.text.unicodeScalars.contains("\u{1b}"), "\(output)")
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+@Suite("keys list --picture")
+struct TimelinePictureTests {
+    @Test("is a picture that needs nothing from elsewhere", arguments: ["a.svg", "a.html", "A.SVG"])
+    func wellFormed(_ name: String) throws {
+        let (place, _) = try makePlace(Lives.all)
+        let output = try place.run("keys", "list", "Keys/app", "--at", Workplace.now, "--picture", name)
+        #expect(output.isSuccess && output.text.contains("NEXT CHANGE"), "\(output)")
+        #expect(try place.mode(of: name) == 0o644)
+        let text = String(decoding: try place.read(name), as: UTF8.self)
+        #expect(name == "a.html" ? text.hasPrefix("<!DOCTYPE html>") : text.hasPrefix("<?xml"))
+        #expect(text.contains("prefers-color-scheme: dark"))
+        for foreign in ["<script", "javascript:", "href", "src=", "url(", "@import"] {
+            #expect(!text.contains(foreign), "\(foreign)")
+        }
+        #expect(text.firstMatch(of: /[ ]on[a-z]+=/) == nil)
+        let drawing = try Drawing(text)
+        #expect(drawing.names.isSuperset(of: ["svg", "title", "desc", "style", "rect", "line", "text"]))
+    }
+
+    @Test("has a row for each key, with its phases as bars in the colours of their states")
+    func bars() throws {
+        let (place, kids) = try makePlace(Lives.all)
+        let drawing = try place.drawing()
+        let lived = [
+            ["primary", "retiring", "expired"], ["pending", "primary", "retiring", "expired"],
+            ["pending", "primary", "retiring", "expired"], ["pending", "revoked"],
+            ["pending", "primary", "retiring", "expired"], ["pending", "primary"],
+        ]
+        for ((kid, state), phases) in zip(zip(kids, Lives.states), lived) {
+            #expect(drawing.texts.contains(kid) && drawing.texts.contains(state))
+            let bars = drawing.bars.filter { $0.title.hasPrefix("key \(kid) is ") }.sorted { $0.left < $1.left }
+            #expect(bars.map(\.style) == phases, "\(state)")
+            #expect(zip(bars, phases).allSatisfy { $0.title.contains(" is \($1) ") })
+            #expect(zip(bars, bars.dropFirst()).allSatisfy { abs($0.left + $0.width - $1.left) < 0.1 })
+        }
+        #expect(drawing.texts.contains("Keys of Keys/app at \(Workplace.now)"))
+        #expect(drawing.texts.contains("now"))
+        #expect(drawing.texts.contains("shared keys; policy: rotate every 90d, publish lead 7d, overlap 30d, keep 2"))
+    }
+
+    @Test("shows the windows in which keys overlap, and the lead that the policy wants")
+    func windows() throws {
+        let (place, kids) = try makePlace(Lives.all)
+        let drawing = try place.drawing()
+        let windows = drawing.bars.filter { $0.style == "retiring band" }
+        #expect(windows.count == 4)
+        #expect(
+            windows.contains { window in
+                window.title == "overlap: key \(kids[4]) seals, key \(kids[2]) opens what is on its way, "
+                    + "from 2025-12-10T09:00:00Z to 2026-03-10T09:00:00Z (90d)"
+            })
+        #expect(drawing.texts.filter { $0 == "90d" }.count == 4)
+        #expect(drawing.titles.filter { $0 == "the policy publishes a key 7d before it seals" }.count == 4)
+    }
+
+    @Test("shows the key that the policy asks for next")
+    func planned() throws {
+        let (place, _) = try makePlace([Lives.members([("createdAt", "2026-02-01"), ("activatesAt", "2026-02-01")])])
+        let drawing = try place.drawing()
+        let bars = drawing.bars.filter { $0.title.hasPrefix("as the policy wants it: ") }
+        #expect(bars.map(\.style) == ["line dashed pending-line", "line dashed primary-line"])
+        #expect(bars[0].title.contains("from 2026-04-25T09:00:00Z to 2026-05-02T09:00:00Z (7d)"))
+        #expect(drawing.texts.contains("Next: add a key, 2026-04-25T09:00:00Z (in 55d)"))
+    }
+
+    @Test("stays within its edges", arguments: ["0", Workplace.now, "253402300799"])
+    func edges(_ time: String) throws {
+        let wild = Lives.members([
+            ("createdAt", "0000-01-01"), ("activatesAt", "0000-01-01"), ("retiresAt", "9999-12-31"),
+        ])
+        for lives in [[wild], [wild, Lives.pending], Array(repeating: Lives.destroyed, count: 20) + [Lives.primary]] {
+            let (place, _) = try makePlace(lives)
+            let drawing = try place.drawing(at: time)
+            #expect(drawing.bars.allSatisfy { $0.left >= 0 && $0.left + $0.width <= 960.01 && $0.width >= 0 })
+            #expect(drawing.bars.allSatisfy { $0.top + $0.height <= drawing.height + 0.01 })
+        }
+    }
+
+    @Test("a name with markup in it is a name")
+    func markup() throws {
+        let (place, _) = try makePlace([Lives.primary], path: "Keys/a<b>&\"c")
+        let output = try place.run("keys", "list", "Keys/a<b>&\"c", "--picture", "a.svg", "--at", Workplace.now)
+        #expect(output.isSuccess, "\(output)")
+        let drawing = try Drawing(String(decoding: try place.read("a.svg"), as: UTF8.self))
+        #expect(drawing.texts.contains("Keys of Keys/a<b>&\"c at \(Workplace.now)"))
+    }
+
+    @Test("bad names", arguments: ["a.png", "svg", "", "a.svg.txt"])
+    func usage(_ name: String) throws {
+        let (place, _) = try makePlace([Lives.primary])
+        expectUsageError(try place.run("keys", "list", "Keys/app", "--picture", name))
+    }
+
+    @Test("where it can't be written nothing is listed", arguments: [("none/a.svg", Int32(73)), ("folder.svg", 73)])
+    func unwritable(_ name: String, _ status: Int32) throws {
+        let (place, _) = try makePlace([Lives.primary])
+        try place.makeFolder("folder.svg")
+        let output = try place.run("keys", "list", "Keys/app", "--picture", name)
+        #expect(output.exit == status || output.exit == 74, "\(output)")
+        #expect(output.stdout.isEmpty && output.hasOneLineOnStderr, "\(output)")
+    }
+
+    private func makePlace(_ lives: [String], path: String = "Keys/app") throws -> (Workplace, [String]) {
+        let place = try Workplace()
+        return (place, try place.writeKeyset(path, lives))
+    }
+}
+
+extension Workplace {
+    fileprivate func drawing(at time: String = now) throws -> Drawing {
+        let output = try run("keys", "list", "Keys/app", "--at", time, "--picture", "a.svg")
+        try #require(output.isSuccess, "\(output)")
+        return try Drawing(String(decoding: try read("a.svg"), as: UTF8.self))
+    }
+}
+
+/// What an XML parser finds in a picture.
+private final class Drawing: NSObject, XMLParserDelegate {
+    struct Bar {
+        let left: Double
+        let top: Double
+        let width: Double
+        let height: Double
+        let style: String
+        var title = ""
+    }
+
+    private(set) var names = Set<String>()
+    private(set) var bars = [Bar]()
+    private(set) var texts = [String]()
+    private(set) var titles = [String]()
+    private(set) var height = 0.0
+    private var path = [String]()
+    private var content = ""
+
+    init(_ text: String) throws {
+        super.init()
+        // HTML has tags that XML wants closed.
+        let start = try #require(text.range(of: "<svg")?.lowerBound)
+        let end = try #require(text.range(of: "</svg>")?.upperBound)
+        let parser = XMLParser(data: Data(text[start..<end].utf8))
+        parser.delegate = self
+        guard parser.parse() else { throw parser.parserError ?? CocoaError(.fileReadCorruptFile) }
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        names.insert(name)
+        path.append(name)
+        content = ""
+        func number(_ name: String) -> Double { attributes[name].flatMap { Double($0) } ?? 0 }
+        if name == "svg" { height = number("height") }
+        guard name == "rect", let style = attributes["class"] else { return }
+        bars.append(
+            Bar(left: number("x"), top: number("y"), width: number("width"), height: number("height"), style: style))
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) {
+        content += string
+    }
+
+    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+        path.removeLast()
+        if name == "text" { texts.append(content) }
+        if name == "title" {
+            titles.append(content)
+            if path.last == "rect" { bars[bars.count - 1].title = content }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import Logging
+import PushCryptSender
+
+/// A backend whose signing keys are rotated while it runs: make one and keep it.
+struct RotatingPusher {
+    let signingKeys: KeysetWatcher
+
+    /// - Parameter folder: a keyset of the keystore, as in `Keys/backend`.
+    init(folder: String, passphraseFile: String) throws {
+        signingKeys = try KeysetWatcher(
+            folder: folder, secret: .passphraseFile(passphraseFile), logger: Logger(label: "pushes"))
+    }
+
+    func seal(_ notification: PushNotification, to recipient: Recipient) throws -> SealedPush {
+        let sealer = Sealer(topic: "com.example.app", signer: try signingKeys.senderKey())
+        return try sealer.seal(notification, to: recipient, placeholder: .standard)
+    }
+}

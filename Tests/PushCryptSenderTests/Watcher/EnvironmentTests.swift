@@ -1,0 +1,83 @@
+import Foundation
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptSender
+import Testing
+
+/// `Keyset(environment:)`: a keyset in one variable.
+@Suite("a keyset in the environment") struct EnvironmentTests {
+    private static let plain = try! Operator()
+    private static let encrypted = try! Operator(.sender, under: .cheap, .test("right"))
+
+    /// All are set before the first is read, and none after: reading and setting don't get on with each other.
+    private static let variables: [String: String] = {
+        let (plain, encrypted) = (Data(try! Self.plain.text()), Data(try! Self.encrypted.text()))
+        let base64 = plain.base64EncodedString()
+        let values = [
+            "TEXT": String(decoding: plain, as: UTF8.self),
+            "SPACED": "\n\t " + String(decoding: plain, as: UTF8.self),
+            "JWK": String(decoding: TestKeys.publicJWK("x25519"), as: UTF8.self),
+            "BASE64": base64,
+            "BASE64_LINES": plain.base64EncodedString(options: .lineLength76Characters) + "\n",
+            "BASE64URL": base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""),
+            "ENCRYPTED": encrypted.base64EncodedString(),
+            "EMPTY": "", "SPACES": " \n", "PADDING": "==", "WORDS": "not a keyset!", "NUMBER": "17",
+            "TRUNCATED": String(base64.dropLast(40)), "CUT_TEXT": String(decoding: plain.dropLast(40), as: UTF8.self),
+            "DEMO": DemoKeys.recipientJSON,
+        ]
+        for (name, value) in values { unsafe setenv("PUSHCRYPT_TEST_" + name, value, 1) }
+        return values
+    }()
+
+    private func name(_ suffix: String) -> String {
+        _ = Self.variables
+        return "PUSHCRYPT_TEST_" + suffix
+    }
+
+    @Test(arguments: ["TEXT", "SPACED", "BASE64", "BASE64_LINES", "BASE64URL"])
+    func plainText(variable: String) throws {
+        let keyset = try Keyset(environment: name(variable))
+        #expect(keyset.keyIDs == (try Self.plain.keyset().keyIDs))
+        #expect(try keyset.recipient(at: Operator.start).suite == .shared)
+    }
+
+    @Test func aSingleKey() throws {
+        #expect(try Keyset(environment: name("JWK")).recipient(at: Operator.start).suite == .x25519)
+    }
+
+    @Test func encrypted() throws {
+        let keyset = try Keyset(environment: name("ENCRYPTED"), secret: .test("right"))
+        #expect(try keyset.senderKey(at: Operator.start).kid == keyset.keyIDs[0])
+        expect(.wrongSecret) { try Keyset(environment: name("ENCRYPTED"), secret: .test("wrong")) }
+        expect(.secretNeeded) { try Keyset(environment: name("ENCRYPTED")) }
+    }
+
+    @Test func demoKeys() throws {
+        expect(.demoKeys) { try Keyset(environment: name("DEMO")) }
+        #expect(try Keyset(environment: name("DEMO"), allowsDemoKeys: true).kind == .recipient)
+    }
+
+    @Test func notSet() {
+        expect(.notFound) { try Keyset(environment: "PUSHCRYPT_TEST_THAT_NOBODY_SETS") }
+    }
+
+    @Test(arguments: ["EMPTY", "SPACES", "PADDING", "WORDS"])
+    func neitherJSONNorBase64(variable: String) {
+        let error = expect(.notAKeyset) { try Keyset(environment: name(variable)) }
+        #expect(error?.reason.contains(name(variable)) == true)
+        #expect(error?.reason.contains("keyset!") == false)
+    }
+
+    @Test(arguments: ["NUMBER", "TRUNCATED", "CUT_TEXT"])
+    func notAKeyset(variable: String) {
+        let error = #expect(throws: (any Error).self) { try Keyset(environment: name(variable)) }
+        #expect((error as? KeyError)?.code == .malformed || (error as? KeyStoreError)?.code == .notAKeyset)
+    }
+
+    @discardableResult
+    private func expect(_ code: KeyStoreError.Code, _ body: () throws -> Keyset) -> KeyStoreError? {
+        let error = #expect(throws: KeyStoreError.self) { _ = try body() }
+        #expect(error?.code == code, "\(error.map(\.reason) ?? "")")
+        return error
+    }
+}

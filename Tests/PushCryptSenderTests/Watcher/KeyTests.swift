@@ -1,0 +1,75 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptKeyFiles
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptSender
+
+/// What a watcher gives for each kind of keyset, and what it refuses to give.
+@Suite("KeysetWatcher's keys") struct KeyTests {
+    @Test(arguments: [DHGroup.p256, .x25519], [false, true])
+    func recipientKeys(group: DHGroup, psk: Bool) throws {
+        let place = try Operator(.recipient, group: group, psk: psk)
+        let watch = try Watch(place)
+        #expect(try place.open(watch.seal()) == Watch.payload)
+        #expect(watch.watcher.current.entries.allSatisfy { !$0.record.isPrivateAsymmetric })
+        #expect(watch.watcher.current.entries.allSatisfy { $0.record.hasPSK == psk })
+        expectWrongKind { try watch.watcher.senderKey() }
+        expectWrongKind { try watch.watcher.recipient(device: DeviceID("one")) }
+    }
+
+    @Test func sharedKeys() throws {
+        let place = try Operator(.shared)
+        let watch = try Watch(place)
+        #expect(try place.open(watch.seal()) == Watch.payload)
+        expectWrongKind { try watch.watcher.senderKey() }
+    }
+
+    @Test func aDevicesOwn() throws {
+        let place = try Operator(.shared)
+        let watch = try Watch(place)
+        let device = try DeviceID("one")
+        let push = try watch.seal(to: watch.watcher.recipient(device: device))
+        #expect(try place.open(push, device: device) == Watch.payload)
+        #expect(throws: FailureClass.undecryptable) { try place.open(push) }
+        #expect(throws: FailureClass.undecryptable) { try place.open(push, device: DeviceID("two")) }
+    }
+
+    @Test func senderKeys() throws {
+        let (senders, recipients) = (try Watch(Operator(.sender)), try Watch(Operator(.shared)))
+        let push = try recipients.seal(signer: senders.watcher.senderKey())
+        let skid = try #require(senders.watcher.current.keyIDs.first)
+        #expect(String(decoding: push.json, as: UTF8.self).contains(#""skid":"\#(skid)""#))
+        expectWrongKind { try senders.watcher.recipient() }
+        expectWrongKind { try senders.watcher.recipient(device: DeviceID("one")) }
+    }
+
+    /// A file is what others hand over: private keys of a recipient in it are a mistake, and so is a published sender key.
+    @Test func filesThatCannotSeal() throws {
+        let place = try Operator(.recipient, psk: true)
+        let now: @Sendable () -> UnixTime = { Operator.start }
+        expectKeyError(.wrongKind) { try KeysetWatcher(file: place.filePath, clock: now) }
+        expectKeyError(.pskMissing) { try KeysetWatcher(file: place.path + "/public.jwks.json", clock: now) }
+        let senders = try Operator(.sender)
+        expectKeyError(.wrongKind) { try KeysetWatcher(file: senders.path + "/public.jwks.json", clock: now) }
+        #expect(try KeysetWatcher(file: senders.filePath, clock: now).senderKey().kid == senders.keyset().keyIDs[0])
+    }
+
+    @Test func aPublishedFile() throws {
+        let place = try Operator(.recipient)
+        let watch = try Watch(KeysetPlace(file: place.path + "/public.jwks.json"), clock: place.clock)
+        #expect(try place.open(watch.seal()) == Watch.payload)
+        let kid = try place.rotate()
+        #expect(watch.look() == .taken(sequence: 2))
+        #expect(try watch.watcher.recipient().kid == kid)
+    }
+
+    private func expectWrongKind(_ body: () throws -> some Any) { expectKeyError(.wrongKind, body) }
+
+    private func expectKeyError(_ code: KeyError.Code, _ body: () throws -> some Any) {
+        let error = #expect(throws: KeyError.self) { _ = try body() }
+        #expect(error?.code == code, "\(error.map(\.reason) ?? "")")
+    }
+}

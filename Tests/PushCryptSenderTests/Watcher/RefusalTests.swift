@@ -1,0 +1,110 @@
+import Foundation
+import Logging
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptSender
+
+/// A bad file is not taken: sealing goes on with the keyset before it, and the log says so once.
+@Suite("KeysetWatcher refuses a new file") struct RefusalTests {
+    @Test(arguments: Spoiling.all)
+    func keepsTheOldKeyset(spoiling: Spoiling) throws {
+        let place = try Operator(under: spoiling.protection, spoiling.secret)
+        try place.rotate()
+        let watch = try Watch(place)
+        let before = try watch.watcher.recipient().kid
+        let good = try FileSystem.readFile(place.rotatedCopy() + "/keyset.json")
+
+        try spoiling.spoil(place)
+        let reason = try #require(watch.look()?.reason, "\(watch.looks.all)")
+        #expect(reason.contains(spoiling.reason), "\(reason)")
+        for _ in 0..<3 { #expect(watch.look()?.sequence == nil) }
+        #expect(watch.errors.count == 1)
+        let line = try #require(watch.errors.first)
+        #expect(line["keyset"] == place.path)
+        #expect(line["seq"] == "2")
+        #expect(line["primary"] == before.description)
+        #expect(line["reason"] == reason)
+        #expect(try watch.watcher.recipient().kid == before)
+        #expect(try Operator.open(watch.seal(), with: watch.watcher.current, at: place.clock.now) == Watch.payload)
+
+        try spoiling.mend(place)
+        try place.write(good)
+        #expect(watch.look() == .taken(sequence: 3))
+        #expect(try watch.watcher.recipient().kid != before)
+        #expect(watch.errors.count == 1)
+        #expect(watch.notices.count == 1)
+    }
+
+    @Test func eachBadFileHasItsLine() throws {
+        let place = try Operator()
+        let watch = try Watch(place)
+        let good = try place.text()
+        for (index, text) in ["{", "[]", "{}", #"{"keys":[]}"#].enumerated() {
+            try place.write(Array(text.utf8))
+            #expect(watch.look()?.reason != nil)
+            #expect(watch.look() == .unchanged)
+            #expect(watch.errors.count == index + 1)
+        }
+        // The keyset in use comes back: that is worth a line too, because the last one said that all is not well.
+        try place.write(good)
+        #expect(watch.look() == .taken(sequence: 1))
+        #expect(watch.look() == .unchanged)
+        #expect(watch.notices.count == 1)
+    }
+
+    /// Whoever exchanges folders needs two steps, and what lies between them is no news.
+    @Test func aMissingFileIsReportedWhenItStaysAway() throws {
+        let place = try Operator()
+        let reloader = try reloader(place)
+        try Replacement.rename(place.path, to: place.path + ".old")
+        #expect(reloader.look(.event) == .unchanged)
+        #expect(reloader.look(.time).reason?.contains("No such file") == true)
+        try Replacement.rename(place.path + ".old", to: place.path)
+        #expect(reloader.look(.event) == .taken(sequence: 1))
+    }
+
+    /// A key server that can't be reached comes back without any change of the file.
+    @Test func whatMayPassIsTriedAgain() throws {
+        let keyServer = try KeyServer()
+        let place = try Operator(.sender, under: .command, keyServer.secret)
+        let reloader = try reloader(place)
+        let kid = try place.rotate()
+        try keyServer.stop()
+        #expect(reloader.look(.event).reason?.contains("unwrap") == true)
+        #expect(reloader.look(.time).reason?.contains("unwrap") == true)
+        try keyServer.start()
+        #expect(reloader.look(.time) == .taken(sequence: 2))
+        #expect(reloader.choice.withLock { $0 }.entry.record.kid == kid)
+        try keyServer.stop()
+        #expect(reloader.look(.time) == .unchanged)
+    }
+
+    /// A wrong passphrase doesn't become right by itself, and trying it costs a third of a second.
+    @Test func whatStaysWrongIsNotTriedAgain() throws {
+        let place = try Operator()
+        let reloader = try reloader(place)
+        try place.write(Array("{".utf8))
+        #expect(reloader.look(.time).reason != nil)
+        #expect(reloader.look(.time) == .unchanged)
+    }
+
+    private func reloader(_ place: Operator) throws -> KeysetReloader {
+        try KeysetReloader(
+            WatchedKeyset(place: KeysetPlace(folder: place.path), secret: place.secret, allowsDemoKeys: false),
+            clock: { place.clock.now }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+}
+
+extension KeysetReloader.Outcome {
+    var reason: String? {
+        if case .refused(let reason) = self { reason } else { nil }
+    }
+
+    /// Of a keyset that was taken.
+    var sequence: Int64? {
+        if case .taken(let sequence) = self { sequence } else { nil }
+    }
+}

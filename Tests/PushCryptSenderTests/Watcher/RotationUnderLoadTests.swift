@@ -1,0 +1,126 @@
+import Dispatch
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptKeyFiles
+import PushCryptKeyStore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptSender
+
+/// Two threads seal without a pause while the keystore's own commands rotate the keyset below them: no seal fails, and the
+/// keyset as it is in the end opens everything.
+@Suite("KeysetWatcher under load") struct RotationUnderLoadTests {
+    struct Load: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let kind: KeyKind
+        var group = DHGroup.p256
+        /// Of both threads.
+        let sealCount: Int
+        var rotationCount = 100
+    }
+
+    @Test(arguments: [
+        Load(testDescription: "100,000 seals to shared keys", kind: .shared, sealCount: 100_000),
+        Load(testDescription: "P-256 keys", kind: .recipient, sealCount: 4_000, rotationCount: 40),
+        Load(testDescription: "X25519 keys", kind: .recipient, group: .x25519, sealCount: 4_000, rotationCount: 40),
+        Load(testDescription: "signatures", kind: .sender, sealCount: 4_000, rotationCount: 40),
+    ])
+    func noneFailsAndAllOpen(load: Load) throws {
+        let place = try Operator(load.kind, group: load.group)
+        let watch = try Watch(place, .init(followsEvents: true, interval: .milliseconds(50)))
+        let recipients = try Operator()
+        let fixed = try recipients.keyset().recipient(at: Operator.start)
+        let workers = (0..<2).map { worker in
+            SealingWorker(count: load.sealCount / 2, pauses: load.rotationCount) { index in
+                let signs = load.kind == .sender
+                return try Sealer(
+                    topic: Watch.topic, signer: signs ? watch.watcher.senderKey() : nil,
+                    options: .init(padding: .none), clock: { place.clock.now }
+                ).seal(
+                    Self.payload(worker, index), to: signs ? fixed : watch.watcher.recipient(),
+                    placeholder: Channel.placeholder)
+            }
+        }
+        for worker in workers { worker.start() }
+        for turn in 0..<load.rotationCount {
+            for worker in workers { try worker.waitForTurn() }
+            let sequence = try place.rotate(turn)
+            try watch.looks.wait(for: .taken(sequence: sequence))
+            for worker in workers { worker.endTurn() }
+        }
+        let pushes = try workers.map { try $0.finish() }
+
+        #expect(pushes.joined().count == load.sealCount)
+        #expect(watch.errors.isEmpty)
+        try expectAllOpen(pushes, place, recipients, load)
+    }
+
+    /// - Parameter pushes: of each thread, in order.
+    private func expectAllOpen(
+        _ pushes: [[SealedPush]], _ place: Operator, _ recipients: Operator, _ load: Load
+    ) throws {
+        let signs = load.kind == .sender
+        let opener = try Opener(
+            topic: Watch.topic, keyring: KeysetKeyring(signs ? recipients.keyset() : place.keyset()),
+            senders: signs ? TrustedSenders(place.keyset()) : nil)
+        let time = place.clock.now
+        let tallies = Locked([Tally]())
+        DispatchQueue.concurrentPerform(iterations: pushes.count) { worker in
+            var tally = Tally()
+            for (index, push) in pushes[worker].enumerated() {
+                tally.add(push, opener.open(Array(push.json), at: time), expecting: Self.payload(worker, index))
+            }
+            tallies.withLock { [tally] in $0.append(tally) }
+        }
+        let failures = tallies.withLock { $0 }.flatMap(\.failures)
+        #expect(failures.isEmpty, "\(failures.count): \(failures.prefix(3))")
+        #expect(Set(tallies.withLock { $0 }.flatMap(\.messageIDs)).count == load.sealCount)
+        // Rotations were picked up while the threads were sealing, and not before or after.
+        #expect(Set(tallies.withLock { $0 }.flatMap(\.keyIDs)).count >= load.rotationCount / 2)
+    }
+
+    private struct Tally {
+        var failures = [String]()
+        var messageIDs = Set<String>()
+        /// Of the keys that signed, or that were sealed to.
+        var keyIDs = Set<String>()
+
+        mutating func add(_ push: SealedPush, _ result: Result<OpenedPush, FailureClass>, expecting payload: [UInt8]) {
+            switch result {
+            case .success(let opened) where opened.payload == payload:
+                messageIDs.insert(opened.messageID)
+                let envelope = (try? JSONText(Array(push.json)))?.root["pushcrypt"]
+                if let kid = (envelope?["skid"] ?? envelope?["kid"])?.string { keyIDs.insert(kid) }
+            case .success: failures.append("another payload")
+            case .failure(let failure): failures.append(failure.description)
+            }
+        }
+    }
+
+    private static func payload(_ worker: Int, _ index: Int) -> [UInt8] {
+        Array(#"{"aps":{"alert":"\#(worker)/\#(index)"}}"#.utf8)
+    }
+}
+
+extension Operator {
+    /// What operators do in the course of time: a key that takes over when its time comes, one that takes over at once,
+    /// and one that is withdrawn before it ever sealed. The clock moves on by an hour.
+    ///
+    /// - Returns: the keyset's new sequence number.
+    func rotate(_ turn: Int) throws -> Int64 {
+        switch turn % 3 {
+        case 0:
+            _ = try add(activatesAt: clock.now + 1_800)
+            clock.now = clock.now + 1_800
+        case 1: try rotate()
+        default:
+            let kid = try add(activatesAt: clock.now + 86_400)
+            try change { try $0.retire(kid) }
+        }
+        clock.now = clock.now + 1_800
+        return try keyset().sequence
+    }
+}

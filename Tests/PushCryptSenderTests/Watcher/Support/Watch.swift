@@ -1,0 +1,58 @@
+import InMemoryLogging
+import Logging
+import PushCryptKeyFiles
+
+@testable import PushCryptSender
+
+/// A watcher with its log and everything that it saw.
+struct Watch {
+    static let topic = "com.example.app"
+    static let payload = #"{"aps":{"alert":"x"}}"#
+
+    let watcher: KeysetWatcher
+    let looks = Looks()
+    private let log: InMemoryLogHandler
+
+    /// - Parameter triggers: none unless named: then the test says when to look.
+    init(_ place: Operator, _ triggers: WatchLoop.Triggers = .none) throws {
+        try self.init(KeysetPlace(folder: place.path), place.secret, triggers, clock: place.clock)
+    }
+
+    init(
+        _ place: KeysetPlace, _ secret: KeysetSecret? = nil, _ triggers: WatchLoop.Triggers = .none,
+        clock: TestClock = TestClock(Operator.start)
+    ) throws {
+        let log = InMemoryLogHandler()
+        self.log = log
+        watcher = try KeysetWatcher(
+            WatchedKeyset(place: place, secret: secret, allowsDemoKeys: false), triggers,
+            logger: Logger(label: "test") { _ in log }, clock: { clock.now }, observe: { [looks] in looks.add($0) })
+        // Behind the look that every watcher begins with, so that the next one is the test's own.
+        watcher.lookNow()
+    }
+
+    /// Has the watcher look and says what it saw.
+    func look() -> KeysetReloader.Outcome? {
+        watcher.lookNow()
+        return looks.all.last
+    }
+
+    /// The metadata of each line of that level.
+    var errors: [[String: String]] { lines(.error) }
+    var notices: [[String: String]] { lines(.notice) }
+
+    private func lines(_ level: Logger.Level) -> [[String: String]] {
+        log.entries.filter { $0.level == level }.map { entry in entry.metadata.mapValues { "\($0)" } }
+    }
+
+    func seal(signer: SenderKey? = nil, to recipient: Recipient? = nil) throws -> SealedPush {
+        try Sealer(topic: Self.topic, signer: signer, clock: { Operator.start }).seal(
+            Array(Self.payload.utf8), to: recipient ?? watcher.recipient(), placeholder: Channel.placeholder)
+    }
+}
+
+extension WatchLoop.Triggers {
+    static let none = WatchLoop.Triggers(followsEvents: false, interval: nil)
+    static let events = WatchLoop.Triggers(followsEvents: true, interval: nil)
+    static let polling = WatchLoop.Triggers(followsEvents: false, interval: .milliseconds(10))
+}

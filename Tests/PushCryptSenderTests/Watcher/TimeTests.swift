@@ -1,0 +1,79 @@
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptSender
+
+/// The key that seals changes with time, though the file doesn't.
+@Suite("KeysetWatcher as time goes by") struct TimeTests {
+    @Test func theNextKeySealsFromItsTimeOn() throws {
+        let place = try Operator()
+        let first = try place.keyset().keyIDs[0]
+        let lead: Int64 = 7 * 86_400
+        let second = try place.add(activatesAt: place.clock.now + lead)
+        let watch = try Watch(place)
+        for (offset, kid) in [(0, first), (lead - 1, first), (lead, second), (lead + 1, second), (lead * 9, second)] {
+            place.clock.now = Operator.start + offset
+            #expect(try watch.watcher.recipient().kid == kid, "after \(offset) s")
+        }
+        // A clock that was wrong and is set right leaves no trace.
+        place.clock.now = Operator.start + lead - 1
+        #expect(try watch.watcher.recipient().kid == first)
+        #expect(watch.notices.isEmpty)
+    }
+
+    @Test func senderKeysToo() throws {
+        let place = try Operator(.sender)
+        let first = try place.keyset().keyIDs[0]
+        let second = try place.add(activatesAt: place.clock.now + 100)
+        let watch = try Watch(place)
+        #expect(try watch.watcher.senderKey().kid == first)
+        place.clock.now = Operator.start + 100
+        #expect(try watch.watcher.senderKey().kid == second)
+    }
+
+    /// A clock behind the keystore's: the file's own time counts.
+    @Test func aClockThatIsBehind() throws {
+        let place = try Operator()
+        let clock = TestClock(Operator.start - 3_600)
+        let kid = try place.rotate()
+        let watch = try Watch(KeysetPlace(folder: place.path), clock: clock)
+        #expect(try watch.watcher.recipient().kid == kid)
+    }
+
+    @Test func aTimeWithoutAKeyEnds() throws {
+        let place = try Operator()
+        let gap = try place.edited { stored in
+            stored.metadata.timeline.keys[0].lifecycle.retiresAt = Operator.start + 10
+            stored.metadata.timeline.keys[0].lifecycle.expiresAt = Operator.start + 10_000_000
+        }
+        try place.write(gap)
+        let watch = try Watch(place)
+        #expect(try watch.watcher.recipient().suite == .shared)
+        place.clock.now = Operator.start + 10
+        for _ in 0..<2 {
+            let error = #expect(throws: KeyError.self) { try watch.watcher.recipient() }
+            #expect(error?.code == .noKeySeals)
+        }
+        // A new file with another key that seals.
+        let kid = try place.add(activatesAt: place.clock.now)
+        #expect(watch.look() == .taken(sequence: 2))
+        #expect(try watch.watcher.recipient().kid == kid)
+    }
+
+    /// The keyset is good, its time comes: nobody touches the file for that.
+    @Test func aKeysetThatSealsLaterIsTakenLater() throws {
+        let place = try Operator()
+        let watch = try Watch(place, .polling)
+        let text = try place.edited { stored in
+            stored.metadata.sequence = 2
+            stored.metadata.timeline.keys[0].lifecycle.activatesAt = Operator.start + 60
+        }
+        try place.write(text)
+        #expect(watch.look()?.reason?.contains("none of the 1 keys seals") == true)
+        place.clock.now = Operator.start + 60
+        try watch.looks.wait(for: .taken(sequence: 2))
+        #expect(watch.errors.count == 1)
+    }
+}

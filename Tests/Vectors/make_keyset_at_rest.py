@@ -1,0 +1,39 @@
+"""Writes keyset-at-rest-v1.json: encrypted keysets, one written by Swift, whose file is named, and one by the reference.
+
+Run with the interpreter of Tests/Interop/python/requirements.txt:
+    python make_keyset_at_rest.py keyset.json > keyset-at-rest-v1.json
+Every run draws new salts, keys and nonces, so the file differs; the one in the repository was made once. Its keys are
+those of pushcrypt-v1.json: "p256 psk", the tombstone of "x25519", "p256".
+"""
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(FOLDER, "..", "Interop", "python"))
+sys.dont_write_bytecode = True
+
+import keyset_at_rest  # noqa: E402
+
+PASSPHRASE = "correct horse battery staple, \u00e9\u0301"
+NAMES = ["p256 psk", "p256"]
+
+
+def main() -> None:
+    """Check what Swift wrote, and print both."""
+    with open(os.path.join(FOLDER, "pushcrypt-v1.json"), encoding="utf-8") as file:
+        every = json.load(file)["keys"]
+    keys = [every[name] for name in NAMES]
+    with open(sys.argv[1], encoding="utf-8") as file:
+        swift = file.read()
+    assert keyset_at_rest.open_keyset(swift, PASSPHRASE) == keys
+    metadata = keyset_at_rest.members(swift)["pushcrypt"]
+    python = keyset_at_rest.seal_keyset(metadata, keys, PASSPHRASE, 4096, 4, 3)
+    assert keyset_at_rest.open_keyset(python, PASSPHRASE) == keys
+    entries = [{"by": "Swift", "text": swift}, {"by": "Python", "text": python}]
+    print(json.dumps({"passphrase": PASSPHRASE, "keys": keys, "keysets": entries}, indent=1))
+
+
+main()
