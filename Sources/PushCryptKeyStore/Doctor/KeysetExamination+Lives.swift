@@ -5,10 +5,9 @@ import PushCryptKeyFiles
 extension KeysetExamination {
     mutating func examineLives(_ metadata: KeysetMetadata) {
         guard metadata.timeline.primary(at: now) != nil else {
-            let pending = metadata.timeline.keys(in: .pending, at: now).first
             return add(
                 .error, "no-sealing-key", "no key seals at \(metadata.timeline.effective(now))",
-                advice: pending.map { command("keys promote --force") + " \($0.kid)" } ?? command("rotate"))
+                advice: command("rotate"))
         }
         do throws(LifecycleError) {
             try Invariants.check(standing: metadata.timeline, at: now)

@@ -26,7 +26,9 @@ extension KeysetStore {
         let notices = unfinished.discard()
         try unfinished.publish(as: path) { folder in
             FaultPoint.reach("create-folder")
-            try KeysetStore(folder.path).write(stored, folder)
+            let store = KeysetStore(folder.path)
+            try store.writeKeyset(stored, folder)
+            try store.writeRest(stored, folder)
             FaultPoint.reach("create-written")
         }
         FaultPoint.reach("create-published")

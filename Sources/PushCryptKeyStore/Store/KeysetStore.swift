@@ -58,21 +58,31 @@ package struct KeysetStore: Sendable {
     }
 
     func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
-        var text = try keyset.fileText()
-        defer { wipe(&text) }
-        try requireReadable(text, keyset)
-        try folder.replace(KeysetFolder.keysetName, with: text) { FaultPoint.reach("keyset-\($0)") }
+        try writeKeyset(keyset, folder)
         do {
-            try writePublic(keyset, folder)
-            FaultPoint.reach("published")
-            try folder.append(AuditLog.bytes(of: keyset.metadata.audit.lastLines), to: KeysetFolder.auditName)
-            FaultPoint.reach("logged")
+            try writeRest(keyset, folder)
         } catch let error as KeyStoreError {
             throw KeyStoreError(
                 error.code,
                 "the keyset is changed, but not all that belongs to it; the next change or `keys verify` finishes it: "
                     + error.reason)
         }
+    }
+
+    /// The change.
+    func writeKeyset(_ keyset: StoredKeyset, _ folder: Folder) throws {
+        var text = try keyset.fileText()
+        defer { wipe(&text) }
+        try requireReadable(text, keyset)
+        try folder.replace(KeysetFolder.keysetName, with: text) { FaultPoint.reach("keyset-\($0)") }
+    }
+
+    /// What follows from it.
+    func writeRest(_ keyset: StoredKeyset, _ folder: Folder) throws {
+        try writePublic(keyset, folder)
+        FaultPoint.reach("published")
+        try folder.append(AuditLog.bytes(of: keyset.metadata.audit.lastLines), to: KeysetFolder.auditName)
+        FaultPoint.reach("logged")
     }
 
     /// What was made must be read as what it is before it takes the place of what was.

@@ -95,8 +95,8 @@ extension DoctorCase {
     static let lives = [
         DoctorCase(
             code: "no-sealing-key", severity: "error", testDescription: "no key that seals",
-            words: "no key seals at 2026-03-01T09:00:00Z", advice: "pushcrypt keys promote --force Keys/ios ",
-            others: ["no-digest", "public-differs"]
+            words: "no key seals at 2026-03-01T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
+            others: ["no-digest", "public-differs", "rotation-due"]
         ) { try $0.edit(keyset) { $0.replacing("\"activatesAt\": \"2026-03-01T09:00:00Z\", ", with: "") } },
         DoctorCase(
             code: "lives", severity: "error", testDescription: "a key that expires too early",

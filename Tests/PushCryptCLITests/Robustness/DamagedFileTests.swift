@@ -1,0 +1,113 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// A disk that loses the end of a file, or a bit of it.
+@Suite("a damaged file of a keyset")
+struct DamagedFileTests {
+    static let kinds = ["plain", "encrypted"]
+
+    @Test("cut off anywhere", arguments: kinds)
+    func truncated(_ kind: String) throws {
+        let place = try DamagedPlace(kind)
+        for count in stride(from: 0, to: place.whole.count, by: 37) {
+            try place.expectRefusedOrTheSame(place.whole.prefix(count), "cut at \(count)", turn: count)
+        }
+        try place.expectRefusedOrTheSame(place.whole.dropLast(), "without its last newline", turn: 0)
+    }
+
+    @Test("with a bit flipped anywhere", arguments: kinds)
+    func flipped(_ kind: String) throws {
+        let place = try DamagedPlace(kind)
+        var random = SplitMix64(seed: 9)
+        for turn in 0..<(LongTests.areWanted ? 400 : 30) {
+            let (index, bit) = (
+                Int.random(in: place.whole.indices, using: &random), Int.random(in: 0...7, using: &random)
+            )
+            var bytes = place.whole
+            bytes[index] ^= 1 << bit
+            try place.expectRefusedOrTheSame(bytes, "bit \(bit) of byte \(index)", turn: turn)
+        }
+    }
+
+    @Test("the log: verify and every change notice it, and reading goes on")
+    func log() throws {
+        let place = try DamagedPlace("plain")
+        let whole = try place.place.read("Keys/ios/audit.jsonl")
+        var random = SplitMix64(seed: 10)
+        for _ in 0..<20 {
+            let index = Int.random(in: whole.indices, using: &random)
+            var bytes = whole
+            bytes[index] ^= 1 << Int.random(in: 0...7, using: &random)
+            try place.place.write(bytes, to: "Keys/ios/audit.jsonl")
+            let before = try place.place.contents(of: "Keys")
+            for command in [["keys", "add"], ["keys", "verify"], ["keys", "log", "--verify"]] {
+                let output = try place.run(command + ["Keys/ios", "--at", Workplace.now])
+                #expect(output.exit == 65, "byte \(index): \(output)")
+            }
+            #expect(try place.run(["keys", "log", "Keys/ios"]).exit == 0)
+            #expect(try place.run(["keys", "list", "Keys/ios"]).isSuccess)
+            #expect(try place.place.contents(of: "Keys") == before)
+        }
+    }
+}
+
+/// A keyset of two keys, and what commands say of it while it is whole.
+private struct DamagedPlace {
+    let place: Workplace
+    let whole: Data
+    private let secret: [String]
+    private let listed: String
+    private let push: Data
+
+    private static let path = "Keys/ios"
+    private static let file = "Keys/ios/keyset.json"
+
+    init(_ kind: String) throws {
+        place = try Workplace()
+        // A passphrase costs half a second each time, a command next to nothing.
+        try place.write(Data("#!/bin/sh\nexec cat\n".utf8), to: "wrap", mode: 0o700)
+        secret = kind == "encrypted" ? ["--wrap-command", "./wrap"] : []
+        let protection = secret.isEmpty ? ["--insecure-plaintext"] : secret
+        for command in [["create", Self.path, "--kind", "recipient"] + protection, ["add", Self.path] + secret] {
+            let output = try place.run(["keys"] + command + ["--at", Workplace.now])
+            try #require(output.isSuccess, "\(output)")
+        }
+        whole = try place.read(Self.file)
+        listed = try place.run("keys", "list", Self.path, "--at", Workplace.now).text
+        push = try place.run(
+            ["seal", "--to", Self.path, "--topic", Workplace.topic, "--at", Workplace.now] + secret,
+            stdin: Workplace.inner
+        ).payload
+    }
+
+    func run(_ arguments: [String]) throws -> Output { try place.run(arguments) }
+
+    /// Every command refuses the file with 65, or takes it for what it was; none crashes or changes anything. What needs
+    /// no more than reading the file is tried in turns.
+    func expectRefusedOrTheSame(_ bytes: Data, _ damage: String, turn: Int) throws {
+        try place.write(bytes, to: Self.file)
+        let before = try place.contents(of: "Keys")
+        let topic = ["--topic", Workplace.topic]
+        let others = [
+            ["keys", "verify", Self.path] + secret, ["keys", "log", Self.path], ["keys", "doctor", Self.path],
+            ["keys", "export", Self.path] + secret, ["seal", "--to", Self.path] + topic + secret,
+        ]
+        let list = try run(["keys", "list", Self.path], damage)
+        let opened = try run(["open", "--keys", Self.path] + topic + secret, stdin: push, damage)
+        _ = try run(others[turn % others.count], stdin: Workplace.inner, damage)
+        #expect(list.exit == 65 || list.text == listed, "\(damage): \(list)")
+        #expect(opened.exit == 65 || opened.payload == Workplace.inner, "\(damage): \(opened)")
+        if list.exit == 65 {
+            let change = try run(["keys", "policy", Self.path, "--keep", "9"] + secret, damage)
+            #expect(change.exit == 65, "\(damage): \(change)")
+        }
+        #expect(try place.contents(of: "Keys") == before, "\(damage)")
+    }
+
+    private func run(_ arguments: [String], stdin: Data = Data(), _ damage: String) throws -> Output {
+        let output = try place.run(arguments + ["--at", Workplace.now], stdin: stdin)
+        #expect(output.exit == 0 || output.exit == 65, "\(damage), \(arguments): \(output)")
+        return output
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@Suite(
+    "a keystore that the user may only read", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+struct ReadOnlyTests {
+    static let changes = [
+        "keys add Keys/ios", "keys policy Keys/ios --keep 3", "rotate Keys/ios",
+        "keys passwd Keys/ios --insecure-plaintext", "rotate --emergency --revoke KID --yes Keys/ios",
+        "keys revoke Keys/ios KID --yes", "keys create Keys/new --kind shared --insecure-plaintext",
+    ]
+
+    @Test("changes exit 77 and leave everything as it is", arguments: changes)
+    func change(_ command: String) throws {
+        let (place, kid) = try makePlace()
+        let before = try place.contents(of: "Keys")
+        let output = try run(command.replacing("KID", with: kid), place)
+        #expect(output.exit == 77, "\(output)")
+        #expect(output.stderr.contains("Permission denied"), "\(output)")
+        #expect(try place.contents(of: "Keys") == before)
+        #expect(try place.names(in: "Keys") == ["ios"])
+        #expect(try place.names(in: "Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
+    }
+
+    @Test(
+        "reading goes on",
+        arguments: [
+            "keys list Keys/ios", "keys export Keys/ios", "keys verify Keys/ios", "keys log Keys/ios",
+            "keys log Keys/ios --verify", "keys doctor Keys/ios", "keys policy Keys/ios",
+            "seal --to Keys/ios --topic com.example.app <inner",
+        ])
+    func reading(_ command: String) throws {
+        let (place, _) = try makePlace()
+        let output = try run(command, place)
+        #expect(output.isSuccess, "\(output)")
+        #expect(!output.text.isEmpty)
+    }
+
+    @Test("rotate --dry-run says what is due")
+    func dryRun() throws {
+        let (place, _) = try makePlace()
+        #expect(try run("rotate Keys/ios --dry-run", place).exit == 10)
+    }
+
+    private func run(_ command: String, _ place: Workplace) throws -> Output {
+        let time = Workplace.later(83 * Workplace.days)
+        let words = command.split(separator: "<", maxSplits: 1)
+        let stdin = words.count > 1 ? "<" + words[1] : ""
+        return try place.shell("\(Unprivileged.prefix) \"$PUSHCRYPT\" \(words[0]) --at \(time) \(stdin)")
+    }
+
+    private func makePlace() throws -> (Workplace, kid: String) {
+        let place = try Workplace()
+        let kid = try place.create("Keys/ios", "recipient")
+        try place.write(Workplace.inner, to: "inner")
+        try place.giveAway()
+        try place.setMode(0o500, of: "Keys/ios")
+        try place.setMode(0o500, of: "Keys")
+        return (place, kid)
+    }
+}

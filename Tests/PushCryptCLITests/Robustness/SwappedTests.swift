@@ -1,0 +1,77 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// What is swapped for a link could be made to point anywhere between a check and a use, so links are refused.
+@Suite("a keyset that is swapped for a link")
+struct SwappedTests {
+    static let commands = [
+        ["keys", "list", "Keys/ios"], ["keys", "export", "Keys/ios"], ["keys", "policy", "Keys/ios"],
+        ["keys", "log", "Keys/ios"], ["keys", "doctor", "Keys/ios"], ["keys", "add", "Keys/ios"],
+        ["keys", "policy", "Keys/ios", "--keep", "3"], ["rotate", "Keys/ios"], ["keys", "verify", "Keys/ios"],
+        ["seal", "--to", "Keys/ios", "--topic", Workplace.topic],
+        ["open", "--keys", "Keys/ios", "--topic", Workplace.topic],
+    ]
+
+    @Test("folder: every command exits 65 and changes nothing", arguments: commands)
+    func folder(_ command: [String]) throws {
+        let place = try makePlace()
+        try place.move("Keys/ios", to: "real")
+        _ = try place.shell("ln -s ../real Keys/ios")
+        try expectRefused(command, place)
+        #expect(try place.names(in: "real") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
+    }
+
+    @Test("file: every command exits 65 and changes nothing", arguments: commands)
+    func file(_ command: [String]) throws {
+        let place = try makePlace()
+        try place.move("Keys/ios/keyset.json", to: "real")
+        _ = try place.shell("ln -s ../../real Keys/ios/keyset.json")
+        try expectRefused(command, place)
+    }
+
+    @Test("log: changes exit 65, and the file behind the link stays")
+    func log() throws {
+        let place = try makePlace()
+        try place.move("Keys/ios/audit.jsonl", to: "real")
+        _ = try place.shell("ln -s ../../real Keys/ios/audit.jsonl")
+        for command in [["keys", "add", "Keys/ios"], ["keys", "verify", "Keys/ios"], ["keys", "log", "Keys/ios"]] {
+            try expectRefused(command, place)
+        }
+    }
+
+    @Test("public set: it is replaced, and the file behind the link stays")
+    func set() throws {
+        let place = try makePlace()
+        try place.move("Keys/ios/public.jwks.json", to: "real")
+        _ = try place.shell("ln -s ../../real Keys/ios/public.jwks.json")
+        let real = try place.read("real")
+        try place.succeed("keys", "add", "Keys/ios")
+        #expect(try place.read("real") == real)
+        try place.succeed("keys", "verify", "Keys/ios")
+    }
+
+    @Test("a name that a new keyset wants")
+    func create() throws {
+        let place = try makePlace()
+        _ = try place.shell("ln -s nowhere Keys/new")
+        expectRefusal(
+            try place.run("keys", "create", "Keys/new", "--kind", "shared", "--insecure-plaintext"), 73,
+            saying: "exists already")
+        #expect(!place.has("Keys/nowhere"))
+    }
+
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        return place
+    }
+
+    private func expectRefused(_ command: [String], _ place: Workplace) throws {
+        let before = try place.contents(of: ".")
+        let output = try place.run(command + ["--at", Workplace.now], stdin: Workplace.inner)
+        #expect(output.exit == 65, "\(output)")
+        #expect((output.stderr + output.text).contains("symbolic link"), "\(output)")
+        #expect(try place.contents(of: ".") == before)
+    }
+}
