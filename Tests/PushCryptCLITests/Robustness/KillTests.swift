@@ -54,7 +54,7 @@ struct KillTests {
             try kill(command, place, at: point.rawValue)
             let plan = try place.rotate(Self.path, at: KilledChange.time)
             #expect(plan.exit == 0 && plan.done == (point.isMade ? [] : ["add", "destroy"]), "\(point)")
-            #expect(try place.states(Self.path, at: KilledChange.time) == ["destroyed", "primary", "pending"])
+            #expect(try place.states(Self.path, at: KilledChange.time) == ["primary", "pending", "destroyed"])
         }
     }
 
