@@ -101,6 +101,17 @@ import Testing
         #expect(AuditLog(lines: lines + longer.lastLines).condition(longer) == .whole)
     }
 
+    /// The lines that the keyset's file remembers must give the hash that it remembers.
+    @Test func aFileThatContradictsItself() throws {
+        let (lines, head) = try Self.log()
+        var other = head
+        other.lastLines[2] = head.lastLines[2].replacing("anna", with: "otto")
+        #expect(flaw(Array(lines.dropLast()), other) != nil)
+        other = head
+        other.hash[31] ^= 1
+        #expect(flaw(Array(lines.dropLast(3)), other) != nil)
+    }
+
     @Test func behindTheLastLine() throws {
         let (lines, head) = try Self.log()
         let bytes = AuditLog.bytes(of: lines)

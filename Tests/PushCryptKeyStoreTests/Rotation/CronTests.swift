@@ -34,7 +34,7 @@ import Testing
         let span = min(max(10 * policy.rotateEveryInSeconds, gated ? 150 * day : 45 * day), 5 * 365 * day)
         var now = Self.start
         let slowness = Int64.random(in: 0...60, using: &random) * day
-        while now < Self.start + span {
+        for _ in 0..<5_000 where now < Self.start + span {
             now = now + interval(pattern, keyset, now, &random)
             let coverage = { (kid: KeyID) in
                 (isEnough: keyset.timeline.key(kid)!.lifecycle.createdAt! + slowness <= now, words: "reports")
@@ -49,6 +49,7 @@ import Testing
         }
         witness.watch(keyset, until: now)
         #expect(witness.flaws == [], "\(policy.json)")
+        #expect(now >= Self.start + span, "it came to an end")
         #expect(keyset.timeline.keys.count >= 2, "it rotated")
     }
 

@@ -130,14 +130,16 @@ import Testing
     /// What one command gave up excuses nothing that it did to other keys.
     @Test func onlyWhatWasGivenUpIsExcused() throws {
         var editing = try Editing()
-        let first = editing.primary
         try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }
-        var editor = KeysetEditor(editing.stored, at: .days(100))
-        try editor.destroy(first, force: true)
+        let pending = try editing.change(at: .days(100)) { try $0.add(activatesAt: nil) }.result
+        var editor = KeysetEditor(editing.stored, at: .days(101))
+        try editor.destroy(pending, force: true)
         #expect(throws: Never.self) { try editor.finished(after: editing.timeline, by: Editing.actor) }
-        var other = editing.timeline
-        other.keys[1].lifecycle.retiresAt = .days(100)
-        #expect(throws: LifecycleError.self) { try editor.finished(after: other, by: Editing.actor) }
+        // As if the retiring key had been to open for longer.
+        var old = editing.timeline
+        old.keys[0].lifecycle.expiresAt = .days(500)
+        let error = #expect(throws: LifecycleError.self) { try editor.finished(after: old, by: Editing.actor) }
+        #expect(error?.reason.contains("would expire before its time") == true)
     }
 
     @Test func policies() throws {

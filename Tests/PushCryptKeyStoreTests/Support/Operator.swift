@@ -82,7 +82,7 @@ struct Operator {
         let losses = try keyset.change(at: clock) { timeline, now throws(LifecycleError) in
             try timeline.promote(kid, at: now, policy, force: force)
         }
-        if !losses.isEmpty { witness.mayBeEarly.insert(kid) }
+        if force, !losses.isEmpty { witness.mayBeEarly.insert(kid) }
         let state = keyset.timeline.state(of: kid, at: clock)!
         if state != .primary { witness.note("promoted key \(kid) is \(state)", clock) }
     }
@@ -121,7 +121,7 @@ struct Operator {
             timeline, now throws(LifecycleError) in
             try timeline.destroy(kid, at: now, policy, force: force)
         }
-        if !losses.isEmpty { witness.givenUp.insert(kid) }
+        if force, !losses.isEmpty { witness.givenUp.insert(kid) }
     }
 
     private mutating func rotate() throws {
