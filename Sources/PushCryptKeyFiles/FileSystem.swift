@@ -99,7 +99,8 @@ package enum FileSystem {
         do throws(KeyStoreError) {
             folder = try Folder(parent.isEmpty ? "." : isSymbolicLink(parent) ? parent + "/." : parent)
         } catch {
-            throw error.code == .notFound ? KeyStoreError(.cannotCreate, error.reason) : error
+            throw error.code == .notFound
+                ? KeyStoreError(.cannotCreate, "can't create \(path): \(error.reason)") : error
         }
         try folder.replace(name, with: bytes, mode: mode)
     }

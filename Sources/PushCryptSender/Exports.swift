@@ -2,4 +2,5 @@
 // import.
 @_exported public import PushCryptCore
 @_exported public import PushCryptKeyFiles
+
 @_exported public import class PushCryptPrimitives.SecretBytes

@@ -80,7 +80,7 @@ extension DoctorCase {
             try place.edit(keyset) { text in
                 text.replacing("{\"v\": 1", with: "{\"colour\": 1, \"v\": 1")
                     .replacing("\"salt\"", with: "\"pepper\": 1, \"salt\"")
-                    .replacing("{\n  \"sealed\"", with: "{\"keys\": [], \"sealed\"")
+                    .replacing("{\n  \"sealed\"", with: "{\"flavour\": [], \"sealed\"")
             }
         },
     ]

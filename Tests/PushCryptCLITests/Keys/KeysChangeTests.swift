@@ -116,7 +116,7 @@ struct KeysChangeTests {
         let forced = try change("destroy", "Keys/app", first, "--force", at: "2026-04-02T00:00:00Z")
         #expect(forced.exit == 0, "\(forced)")
         #expect(forced.stderr.contains("shows a placeholder, for good"))
-        #expect(try place.states("Keys/app", at: "2026-04-02T00:00:00Z") == ["destroyed", "primary"])
+        #expect(try place.states("Keys/app", at: "2026-04-02T00:00:00Z") == ["primary", "destroyed"])
         #expect(try place.opening(push, with: "Keys/app", at: "2026-04-02T00:00:00Z") == "unknownKey")
         #expect(try place.secrets(in: "Keys/app/keyset.json").count == 1)
     }
@@ -130,7 +130,7 @@ struct KeysChangeTests {
         #expect(try place.states("Keys/app", at: time) == ["expired", "expired", "retiring", "primary"])
         expectRefusal(try change("prune", "Keys/app", at: time), 64, saying: "opens nothing any more")
         #expect(try change("prune", "Keys/app", "--yes", at: time).exit == 0)
-        #expect(try place.states("Keys/app", at: time) == ["destroyed", "destroyed", "retiring", "primary"])
+        #expect(try place.states("Keys/app", at: time) == ["retiring", "primary", "destroyed", "destroyed"])
         let again = try change("prune", "Keys/app", at: time)
         #expect(again.isSuccess && again.text == "nothing to change\n", "\(again)")
     }

@@ -16,21 +16,34 @@ struct TimelineLayoutTests {
     }
 
     @Test(
-        "twenty keys: a row in the table and one in the timeline for each, in columns",
+        "twenty keys: a row of the table for each, and of the timeline for each in sight",
         arguments: [nil, "60", "100", "160"])
     func many(_ columns: String?) throws {
         let text = try Workplace().listed(Self.twenty, columns: columns)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        for index in 0..<20 {
-            #expect(lines.filter { $0.hasPrefix("key number".prefix(index > 9 ? 9 : 10) + "\(index) ") }.count == 2)
-        }
         let width = columns.flatMap { Int($0) } ?? 100
         #expect(lines.allSatisfy { $0.count <= width && $0.last != " " })
-        let now = try #require(lines.first { $0.contains("▼") }?.firstIndex(of: "▼"))
-        let column = lines.first { $0.contains("▼") }!.distance(from: "".startIndex, to: now)
+        func rows(_ lines: some Sequence<String>) -> [Int] {
+            lines.compactMap { $0.firstMatch(of: /^key numbe[r]?([0-9]+)[ ]/).flatMap { Int($0.1) } }
+        }
+        #expect(rows(lines.prefix { !$0.isEmpty }) == Array(10..<20) + Array(0..<10))
         let lanes = lines.drop { !$0.contains("▼") }.dropFirst().prefix { !$0.contains("┴") }
-        #expect(lanes.count >= 21)
-        #expect(lanes.allSatisfy { "│┼✕†┤".contains(Array($0)[column]) })
+        let drawn = rows(lanes)
+        #expect(drawn == Array((20 - drawn.count)..<20) && (11..<20).contains(drawn.count))
+        #expect(lanes.first?.contains("◂ \(20 - drawn.count) keys destroyed earlier") == true)
+        let mark = try #require(lines.first { $0.contains("▼") })
+        let column = mark.distance(from: mark.startIndex, to: try #require(mark.firstIndex(of: "▼")))
+        #expect(lanes.allSatisfy { "│┼".contains(Array($0)[column]) })
+    }
+
+    @Test("windows that overlap each other stand in rows of their own")
+    func windows() throws {
+        let text = try Workplace().listed(Self.twenty)
+        let rows = text.split(separator: "\n").drop { !$0.hasPrefix("overlap") }.prefix { !$0.contains("┴") }
+        // Thirty days of opening after seven of sealing: five at a time.
+        #expect(rows.count == 5)
+        let starts = rows.joined().filter { "├┼".contains($0) }.count
+        #expect(starts >= 10)
     }
 
     @Test("at every moment exactly one lane seals")

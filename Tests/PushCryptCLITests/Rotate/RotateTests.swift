@@ -64,7 +64,7 @@ struct RotateTests {
             }
         }
         let keys = try place.keys("Keys/app", at: "2027-02-05T00:00:00Z")
-        #expect(keys.map(\.state) == ["destroyed", "destroyed", "destroyed", "retiring", "primary"])
+        #expect(keys.map(\.state) == ["retiring", "primary", "destroyed", "destroyed", "destroyed"])
         #expect(Set(keys.map(\.kid)).count == 5)
         #expect(try Payload.member("keys", of: place.read("Keys/app/keyset.json")).map { ($0 as? [Any])?.count } == 2)
     }

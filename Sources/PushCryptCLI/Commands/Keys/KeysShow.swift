@@ -7,7 +7,10 @@ struct KeysShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Tell everything about one key: what it does now, what comes next and why, and how it came.",
-        discussion: "Needs no secret, also where the keys are encrypted.")
+        discussion: """
+            Needs no secret, also where the keys are encrypted. A KID that begins with a dash, as imported ones may, \
+            comes last, behind --.
+            """)
 
     @Argument(help: ArgumentHelp("A keyset or a file.", valueName: "Keys/NAME|FILE"))
     var path: String

@@ -1,7 +1,7 @@
 import PushCryptKeyFiles
 import PushCryptTestSupport
 
-/// A command that wraps data keys while it is up. What it wraps it gives back as it is.
+/// A command that wraps data keys while it is up: it turns the highest bit of each byte.
 struct KeyServer {
     private let folder: TemporaryFolder
 
@@ -11,7 +11,9 @@ struct KeyServer {
     }
 
     /// The verb that is appended lands in the script's arguments.
-    var secret: KeysetSecret { .command("test -e '\(folder.path)/up' || exit 1; cat; :") }
+    var secret: KeysetSecret {
+        .command(#"test -e '\#(folder.path)/up' || exit 1; LC_ALL=C tr '\000-\377' '\200-\377\000-\177'; :"#)
+    }
 
     func start() throws { try FileSystem.replace(folder.path + "/up", with: []) }
 
