@@ -26,6 +26,8 @@ struct SecrecyTests {
             [
                 try place.run("keys", "list", path), try place.run("keys", "list", path, "--json"),
                 try place.run("keys", "export", path), try place.run("keys", "export", path, "--device", "one"),
+                try place.run("keys", "verify", path), try place.run("keys", "log", path),
+                try place.run("keys", "doctor", path),
                 try place.run("keys", "create", path, "--kind", "shared", "--insecure-plaintext"),
                 try place.seal(to: path), try place.seal(to: "\(path)/keyset.json"),
                 try place.seal(to: path, "--sign-with", path), try place.open(keys: path, payload: sealed),

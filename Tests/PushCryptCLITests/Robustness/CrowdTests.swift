@@ -18,7 +18,7 @@ struct CrowdTests {
     @Test("lose nothing, and each ends as documented", arguments: [false, true])
     func crowd(_ isEncrypted: Bool) throws {
         let place = try Workplace()
-        try place.write(Data("#!/bin/sh\nexec cat\n".utf8), to: "wrap", mode: 0o700)
+        try place.writeWrapCommand("wrap")
         let secret = isEncrypted ? ["--wrap-command", "./wrap"] : []
         let protection = isEncrypted ? secret : ["--insecure-plaintext"]
         let created = try place.run(

@@ -31,3 +31,13 @@ struct FaultPointTests {
         }
     }
 }
+
+enum FaultPoints {
+    static let missing: Comment = "a release build has no fault points"
+
+    #if DEBUG
+    static let exist = true
+    #else
+    static let exist = false
+    #endif
+}

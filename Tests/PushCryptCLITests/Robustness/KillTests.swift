@@ -2,8 +2,8 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// `kill -9` at every step of every change. Debug builds only: a release build has no fault points.
-@Suite("a change that is killed")
+/// `kill -9` at every step of every change.
+@Suite("a change that is killed", .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KillTests {
     private static let path = KilledChange.path
 

@@ -64,9 +64,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
     /// Makes the keyset.
     func prepare() throws -> Workplace {
         let place = try Workplace()
-        for (name, shift) in [("wrap", 1), ("rewrap", 2)] {
-            try place.write(Data(Self.script(shift).utf8), to: name, mode: 0o700)
-        }
+        for (name, shift) in [("wrap", 1), ("rewrap", 2)] { try place.writeWrapCommand(name, shift) }
         for name in ["passphrase", "new"] { try place.write(Data("\(name) horse".utf8), to: name) }
         let protection = protection == .plain ? ["--insecure-plaintext"] : secret
         try run(["keys", "create", Self.path, "--kind", "recipient"] + protection, place, at: Self.later(0))
@@ -98,15 +96,5 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
     private func run(_ arguments: [String], _ place: Workplace, at time: String) throws {
         let output = try place.run(arguments + ["--at", time])
         try #require(output.isSuccess, "\(output)")
-    }
-
-    /// Adds a number to every byte, or takes it away: not what anybody should protect keys with.
-    private static func script(_ shift: Int) -> String {
-        """
-        #!/bin/sh
-        from='\\000-\\377'; to='\\00\(shift)-\\377\\000-\\00\(shift - 1)'
-        if [ "$1" = wrap ]; then LC_ALL=C tr "$from" "$to"; else LC_ALL=C tr "$to" "$from"; fi
-
-        """
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("a keyset that is being made, killed")
+@Suite("a keyset that is being made, killed", .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KilledCreationTests {
     static let points =
         ["create-folder"]
@@ -47,10 +47,10 @@ struct KilledCreationTests {
         try place.makeFolder("Keys/.new-BBBBBBBBBBBB")
         try place.write(Data(), to: "Keys/.new-BBBBBBBBBBBB/thesis.txt")
         try place.makeFolder("Keys/.new-project")
-        let output = try place.shell(
-            """
-            flock Keys/.new-AAAAAAAAAAAA "$PUSHCRYPT" \(Self.command.joined(separator: " "))
-            """)
+        let folder = unsafe open(place.folder.path + "/Keys/.new-AAAAAAAAAAAA", O_RDONLY | O_CLOEXEC)
+        try #require(flock(folder, LOCK_EX) == 0)
+        let output = try place.run(Self.command)
+        close(folder)
         #expect(output.isSuccess, "\(output)")
         #expect(
             try place.names(in: "Keys")

@@ -13,20 +13,23 @@ struct RandomKillTests {
         let place = try Workplace()
         try place.create(Self.path, "recipient")
         var (random, tally) = (SplitMix64(seed: 1), Tally())
-        let typical = try measured(place)
+        var longest = try measured(place)
         tally.kids = try StoredFile(Self.path, in: place).kids
         for run in 1...runs {
-            try change(place, within: typical, &random, &tally)
+            try change(place, within: &longest, &random, &tally)
             let stored = try StoredFile(Self.path, in: place)
             #expect(stored.kids.isSuperset(of: tally.kids), "run \(run)")
             #expect(stored.kids.count - tally.kids.count <= 1, "run \(run)")
+            tally.midway += try place.names(in: Self.path).contains { $0.contains(".new-") } ? 1 : 0
             tally.kids = stored.kids
             let listed = try place.keys(Self.path, at: Workplace.now)
             #expect(Set(listed.map(\.kid)) == stored.kids && listed.count == stored.kids.count)
         }
         #expect(tally.killed > 0)
         try expectWhole(place, tally)
-        print("\(runs) changes, \(tally.killed) of them killed, \(tally.kids.count) keys in the end")
+        print(
+            "\(runs) changes, \(tally.killed) of them killed, \(tally.midway) while a file was written, "
+                + "\(tally.kids.count) keys in the end")
     }
 
     private struct Tally {
@@ -34,11 +37,14 @@ struct RandomKillTests {
         /// Of the adds that ended by themselves.
         var added = Set<String>()
         var killed = 0
+        /// After which there was an unfinished file.
+        var midway = 0
     }
 
-    /// Starts a change and kills it after a random part of the time that one takes, or a little later.
+    /// Starts a change and kills it after a random part of a time, which follows what changes take: of three, about two
+    /// are killed.
     private func change(
-        _ place: Workplace, within typical: Duration, _ random: inout SplitMix64, _ tally: inout Tally
+        _ place: Workplace, within longest: inout Duration, _ random: inout SplitMix64, _ tally: inout Tally
     ) throws {
         let isAdd = Bool.random(using: &random)
         let command =
@@ -46,12 +52,14 @@ struct RandomKillTests {
             ? ["keys", "add", Self.path, "--force", "--json"]
             : ["keys", "policy", Self.path, "--keep", "\(Int.random(in: 2...99, using: &random))"]
         let running = try CLI.start(command + ["--at", Workplace.now], in: place.folder.url)
-        sleep(typical * Double.random(in: 0...1.25, using: &random))
+        sleep(longest * Double.random(in: 0...1, using: &random))
         running.process.kill()
         let output = try running.wait()
         if output.signal == SIGKILL {
             tally.killed += 1
+            longest = longest * 1.05
         } else {
+            longest = longest * 0.9
             #expect(output.exit == 0, "\(output)")
             guard isAdd else { return }
             let done = try output.object()["done"] as? [[String: Any]]

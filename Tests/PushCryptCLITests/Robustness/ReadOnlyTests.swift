@@ -59,3 +59,37 @@ struct ReadOnlyTests {
         return (place, kid)
     }
 }
+
+@Suite("a read-only file system", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+struct ReadOnlyFileSystemTests {
+    @Test("changes exit 77, and reading goes on", arguments: ReadOnlyTests.changes)
+    func change(_ command: String) throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/ios", "recipient")
+        let change = command.replacing("KID", with: kid).replacing("Keys/", with: "disk/Keys/")
+        let time = Workplace.later(83 * Workplace.days)
+        let output = try FullDisk.run(
+            """
+            cp -a Keys disk/Keys && mount -o remount,ro disk || exit
+            "$PUSHCRYPT" \(change) --at \(time) 2>err
+            echo $?
+            "$PUSHCRYPT" keys verify disk/Keys/ios --at \(time) >/dev/null && diff -r Keys disk/Keys
+            """, in: place)
+        #expect(output.isSuccess && output.text == "77\n", "\(output)")
+        #expect(String(decoding: try place.read("err"), as: UTF8.self).contains("Read-only file system"))
+    }
+
+    @Test("verify says what is unfinished")
+    func verify() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.interruptedAdd("Keys/ios")
+        let output = try FullDisk.run(
+            """
+            cp -a Keys disk/Keys && mount -o remount,ro disk || exit
+            "$PUSHCRYPT" keys verify disk/Keys/ios --at \(Workplace.now)
+            """, in: place)
+        #expect(output.exit == 65, "\(output)")
+        #expect(output.stderr == "pushcrypt: disk/Keys/ios: 2 findings\n")
+    }
+}
