@@ -85,7 +85,8 @@ let package = Package(
         .testTarget(name: "PushCryptKeyFilesTests", dependencies: ["PushCryptKeyFiles", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptREADMETests", dependencies: ["PushCryptSender", "PushCryptExtension"]),
-        .testTarget(name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptKeyStore", "PushCryptTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )
