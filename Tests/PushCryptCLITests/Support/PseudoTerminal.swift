@@ -10,9 +10,12 @@ import PushCryptTestSupport
 final class PseudoTerminal {
     private let master: Int32
     private let shell: pid_t
-    /// Everything that the terminal has shown.
-    private(set) var screen = ""
+    private var shown = Data()
+    /// How much of that was waited for.
     private var seen = 0
+
+    /// Everything that the terminal has shown.
+    var screen: String { String(decoding: shown, as: UTF8.self) }
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -42,10 +45,13 @@ final class PseudoTerminal {
     /// Waits until the terminal shows `text`, behind all that was waited for before.
     func wait(for text: String) throws {
         while true {
-            let unseen = screen.utf8.dropFirst(seen)
-            if let range = Data(unseen).firstRange(of: Data(text.utf8)) {
+            let unseen = Data(shown.dropFirst(seen))
+            if let range = unseen.firstRange(of: Data(text.utf8)) {
                 seen += range.upperBound
                 return
+            }
+            guard unseen.firstRange(of: Data("ended: ".utf8)) == nil else {
+                throw Failure(description: "the script ended without \(text), after: \(screen)")
             }
             try read()
         }
@@ -56,7 +62,7 @@ final class PseudoTerminal {
         try wait(for: "ended: ")
         let start = seen
         try wait(for: ".")
-        return Int(String(decoding: screen.utf8.dropFirst(start).prefix(seen - start - 1), as: UTF8.self))
+        return Int(String(decoding: shown[start..<seen - 1], as: UTF8.self))
     }
 
     func type(_ text: String) throws {
@@ -80,7 +86,7 @@ final class PseudoTerminal {
         var chunk = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(master, $0.baseAddress!, $0.count) }
         guard count > 0 else { throw Failure(description: "the terminal is gone after: \(screen)") }
-        screen += String(decoding: chunk[..<count], as: UTF8.self)
+        shown += chunk[..<count]
     }
 
     /// The leader of a session gets the first terminal that it opens.
