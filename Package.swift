@@ -111,7 +111,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        .testTarget(name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptKeyStore", "PushCryptTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

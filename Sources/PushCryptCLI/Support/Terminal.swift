@@ -27,8 +27,7 @@ final class Terminal {
         var line = TypedLine()
         defer { line.wipe() }
         guard try withoutEcho({ try read(&line, prompt) }) else {
-            // What the terminal would have done, were it not silent: a shell's loop ends with it.
-            raise(SIGINT)
+            Self.interrupt()
             throw Failure(.usage, "interrupted; nothing was changed")
         }
         return try line.secret()
@@ -41,6 +40,16 @@ final class Terminal {
             throw Failure(.usage, "the two passphrases differ; nothing was written")
         }
         return first
+    }
+
+    /// What the terminal would have done, were it not silent: a shell's loop ends with it. Returns where SIGINT is
+    /// ignored. Threads of the concurrency runtime block signals.
+    private static func interrupt() {
+        var signals = sigset_t()
+        _ = unsafe sigemptyset(&signals)
+        _ = unsafe sigaddset(&signals, SIGINT)
+        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGINT)
     }
 
     /// Asks a question that only a typed `yes` agrees to.

@@ -18,7 +18,7 @@ enum CLI {
 
     /// It lies beside the test bundle: the build folder is named by what runs the tests, by its arguments or by the
     /// bundles in it, according to the platform and the runner.
-    private static let binary = Result {
+    static let binary = Result {
         let process = [Bundle.main.executableURL, Bundle.main.bundleURL].compactMap(\.self)
         let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0) }
         let bundles = Bundle.allBundles.map(\.bundleURL)

@@ -1,0 +1,108 @@
+import Foundation
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptKeyStore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// A folder with passphrases, a helper that wraps data keys, and keysets whose passphrase costs next to nothing.
+struct EncryptedPlace {
+    let place: Workplace
+    static let passphrase = "correct horse"
+    static let otherPassphrase = "other horse"
+
+    /// Wraps by a substitution of bytes, and an `W` in front.
+    static let kms = #"""
+        case $1 in
+        wrap) printf W; LC_ALL=C tr '\000-\377' '\200-\377\000-\177' ;;
+        unwrap) dd bs=1 skip=1 2>/dev/null | LC_ALL=C tr '\000-\377' '\200-\377\000-\177' ;;
+        esac
+        """#
+
+    init() throws {
+        place = try Workplace()
+        try place.write(Data("\(Self.passphrase)\n".utf8), to: "pass")
+        try place.write(Data("\(Self.otherPassphrase)\n".utf8), to: "other")
+        try place.write(Data(Self.kms.utf8), to: "kms")
+    }
+
+    /// How a command line names a secret.
+    enum Source: String, CaseIterable, Sendable, CustomStringConvertible {
+        case file, descriptor, environment, command, commandInEnvironment
+
+        static let ofPassphrases = [Source.file, .descriptor, .environment]
+
+        var description: String { rawValue }
+
+        var isCommand: Bool { self == .command || self == .commandInEnvironment }
+
+        /// A script of /bin/sh that runs pushcrypt with these arguments.
+        func script(_ arguments: String) -> String {
+            let run = "\"$PUSHCRYPT\" \(arguments)"
+            return switch self {
+            case .file: "\(run) --passphrase-file pass"
+            case .descriptor: "\(run) --passphrase-fd 7 7<pass"
+            case .environment: "PUSHCRYPT_PASSPHRASE='\(EncryptedPlace.passphrase)' \(run)"
+            case .command: "\(run) --wrap-command 'sh kms'"
+            case .commandInEnvironment: "PUSHCRYPT_WRAP_COMMAND='sh kms' \(run)"
+            }
+        }
+    }
+
+    /// - Parameter arguments: as a shell reads them.
+    func run(_ arguments: String, _ source: Source = .file, stdin: Data = Data()) throws -> Output {
+        try place.shell(source.script(arguments), stdin: stdin)
+    }
+
+    func runWithoutSecret(_ arguments: String, stdin: Data = Data()) throws -> Output {
+        try place.shell("\"$PUSHCRYPT\" \(arguments)", stdin: stdin)
+    }
+
+    /// A keyset with one key, made at `Workplace.now`.
+    @discardableResult
+    func create(_ path: String, _ kind: KeyKind, psk: Bool = false, isCommand: Bool = false) throws -> String {
+        let record = try KeyRecord.generate(kind, psk: psk, backend: DefaultBackend.shared)
+        let passphrase = Array(Self.passphrase.utf8)
+        let (protection, secret): (Protection, KeysetSecret) =
+            isCommand
+            ? (.command, .command("sh '\(place.folder.path)/kms'"))
+            : (.passphrase(try Self.cheap), .passphrase(SecretBytes(copying: passphrase.bytes)))
+        _ = try KeysetStore(place.folder.path + "/" + path).create(
+            record, .standard, protection, secret, at: UnixTime(1_772_355_600),
+            by: Actor(name: "tester", reason: nil))
+        return "\(record.kid)"
+    }
+
+    static var cheap: ScryptParameters {
+        get throws { try ScryptParameters(n: 1_024, r: 8, p: 1) }
+    }
+
+    /// N of scrypt, as the file says.
+    func cost(_ path: String) throws -> Int? {
+        try Payload.member("sealed.passphrase.n", of: place.read("\(path)/keyset.json")) as? Int
+    }
+
+    func isInClear(_ path: String) throws -> Bool {
+        try Payload.member("keys", of: place.read("\(path)/keyset.json")) != nil
+    }
+
+    /// The values of every `d`, `k` and `psk`, from a copy that is decrypted and goes again.
+    func secrets(of path: String, _ source: Source = .file) throws -> [String] {
+        try #require(try place.shell("cp -R \(path) copy && chmod 700 copy").isSuccess)
+        defer { try? FileManager.default.removeItem(at: place.folder.file("copy")) }
+        let output = try run("keys passwd copy --insecure-plaintext --at \(Workplace.now)", source)
+        try #require(output.isSuccess, "\(output)")
+        return try place.secrets(in: "copy/keyset.json")
+    }
+
+    /// The bytes of every file below `path`.
+    func everything(in path: String) throws -> String {
+        let root = place.folder.file(path)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: root.path)
+        return names.map { name in
+            let data = (try? Data(contentsOf: root.appendingPathComponent(name))) ?? Data()
+            return String(decoding: data, as: UTF8.self)
+        }.joined(separator: "\n")
+    }
+}

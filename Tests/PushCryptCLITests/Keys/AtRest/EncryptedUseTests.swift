@@ -1,0 +1,104 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+@Suite("an encrypted keyset")
+struct EncryptedUseTests {
+    private let encrypted: EncryptedPlace
+    private var place: Workplace { encrypted.place }
+
+    init() throws {
+        encrypted = try EncryptedPlace()
+    }
+
+    private static let at = "--at \(Workplace.now)"
+    private static let here = "--topic \(Workplace.topic) \(at)"
+
+    @Test("is listed without its secret")
+    func list() throws {
+        let kid = try encrypted.create("Keys/ios", .recipient, psk: true)
+        let output = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
+        #expect(output.isSuccess && output.text.contains(kid) && output.text.contains("primary"), "\(output)")
+        let plan = try place.run("rotate", "Keys/ios", "--dry-run", "--at", Workplace.now)
+        #expect(plan.exit == 0, "\(plan)")
+    }
+
+    /// The same secret for two keysets, from a descriptor that can be read once, too.
+    @Test("seals, signs, opens and exports with its secret", arguments: EncryptedPlace.Source.allCases)
+    func use(_ source: EncryptedPlace.Source) throws {
+        try encrypted.create("Keys/ios", .recipient, psk: true, isCommand: source.isCommand)
+        try encrypted.create("Keys/push", .sender, isCommand: source.isCommand)
+        let sealed = try encrypted.run(
+            "seal --to Keys/ios --sign-with Keys/push \(Self.here)", source, stdin: Workplace.inner)
+        try #require(sealed.isSuccess, "\(sealed)")
+        let opened = try encrypted.run(
+            "open --keys Keys/ios --trust Keys/push \(Self.here)", source, stdin: sealed.stdout)
+        #expect(opened.isSuccess && opened.text.contains("All clear."), "\(opened)")
+        let inspected = try encrypted.run(
+            "inspect --keys Keys/ios --trust Keys/push \(Self.here)", source, stdin: sealed.stdout)
+        #expect(inspected.isSuccess, "\(inspected)")
+        let record = try encrypted.run("keys export Keys/ios --registration \(Self.at)", source)
+        #expect(record.isSuccess && record.text.contains("\"psk\"") && !record.text.contains("\"d\""), "\(record)")
+    }
+
+    @Test("is changed with its secret and stays as it was protected", arguments: EncryptedPlace.Source.allCases)
+    func changes(_ source: EncryptedPlace.Source) throws {
+        let kid = try encrypted.create("Keys/ios", .shared, isCommand: source.isCommand)
+        let before = try place.read("Keys/ios/keyset.json")
+        let rotated = try encrypted.run("rotate Keys/ios --now \(Self.at)", source)
+        #expect(rotated.exit == 0, "\(rotated)")
+        #expect(try place.read("Keys/ios/keyset.json") != before)
+        let listed = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
+        #expect(listed.text.contains(kid) && listed.text.contains("pending"), "\(listed)")
+        #expect(try !encrypted.isInClear("Keys/ios"))
+        #expect(try encrypted.cost("Keys/ios") == (source.isCommand ? nil : 1_024))
+        let device = try encrypted.run("keys export Keys/ios --device one \(Self.at)", source)
+        #expect(try Payload.member("keys", of: device.stdout) as? [Any] != nil, "\(device)")
+        let again = try encrypted.run("keys policy Keys/ios --keep 3 \(Self.at)", source)
+        #expect(again.exit == 0, "\(again)")
+    }
+
+    static let commands = [
+        "seal --to Keys/ios \(here)", "seal --to Keys/ios --sign-with Keys/push \(here)",
+        "open --keys Keys/ios \(here)",
+        "keys export Keys/ios", "keys export Keys/push", "keys add Keys/ios --force \(at)",
+        "keys policy Keys/ios --keep 3 \(at)", "rotate Keys/ios --now \(at)",
+        "keys passwd Keys/ios --new-wrap-command 'sh kms' \(at)",
+    ]
+
+    @Test("opens to nobody without its secret", arguments: commands)
+    func refusals(_ command: String) throws {
+        try encrypted.create("Keys/ios", .recipient)
+        try encrypted.create("Keys/push", .sender)
+        let before = try encrypted.everything(in: "Keys")
+        func expect(_ status: Int32, _ words: String, _ script: String) throws {
+            let output = try place.shell(script, stdin: Workplace.inner)
+            expectRefusal(output, status, saying: words)
+            #expect(!output.stderr.contains(EncryptedPlace.otherPassphrase))
+        }
+        try expect(64, "is encrypted: say --passphrase-file", "\"$PUSHCRYPT\" \(command)")
+        try expect(77, "the passphrase is wrong", "\"$PUSHCRYPT\" \(command) --passphrase-file other")
+        try expect(77, "the passphrase is wrong", "PUSHCRYPT_PASSPHRASE='other horse' \"$PUSHCRYPT\" \(command)")
+        try expect(64, "under a passphrase, not a command", "\"$PUSHCRYPT\" \(command) --wrap-command 'sh kms'")
+        #expect(try encrypted.everything(in: "Keys") == before)
+    }
+
+    @Test("that was edited opens nothing, and says so")
+    func edited() throws {
+        try encrypted.create("Keys/ios", .recipient)
+        let text = try place.readForEditing("Keys/ios/keyset.json")
+        try place.write(Payload.replacing("\"seq\": 1", with: "\"seq\": 2", in: text), to: "Keys/ios/keyset.json")
+        expectRefusal(try encrypted.run("keys export Keys/ios"), 65, saying: "damaged or changed by others")
+        expectRefusal(try encrypted.run("keys policy Keys/ios --keep 3 \(Self.at)"), 65, saying: "damaged or changed")
+    }
+
+    @Test("whose file asks for too much work is refused at once")
+    func work() throws {
+        try encrypted.create("Keys/ios", .sender)
+        let text = try place.readForEditing("Keys/ios/keyset.json")
+        try place.write(
+            Payload.replacing("\"n\": 1024", with: "\"n\": 1073741824", in: text), to: "Keys/ios/keyset.json")
+        expectRefusal(try place.run("keys", "list", "Keys/ios"), 65, saying: "Keys/ios: sealed.passphrase: scrypt's N")
+    }
+}

@@ -1,0 +1,173 @@
+#if os(Linux)
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Glibc
+import Testing
+
+@Suite("the prompt for a passphrase", .enabled(if: TerminalSession.isAvailable, "no pseudo-terminals here"))
+struct PromptTests {
+    private let encrypted: EncryptedPlace
+    private var place: Workplace { encrypted.place }
+    private static let passphrase = "Pa\u{df} w\u{f6}rd!"
+
+    init() throws {
+        encrypted = try EncryptedPlace()
+    }
+
+    private func terminal(_ script: String) throws -> TerminalSession {
+        try TerminalSession(script, in: place.folder.url, pushcrypt: CLI.binary.get().path)
+    }
+
+    /// Everything that a command does with a passphrase, with nothing of it on the screen.
+    @Test("encrypts with what was typed twice, opens with it, and shows nothing of it")
+    func roundTrip() throws {
+        let terminal = try terminal(
+            "\"$PUSHCRYPT\" keys create Keys/ios --kind sender && \"$PUSHCRYPT\" keys export Keys/ios")
+        for prompt in ["New passphrase: ", "The same again: ", "Passphrase of Keys/ios: "] {
+            try terminal.wait(for: prompt)
+            #expect(try terminal.localFlags() & tcflag_t(ECHO | ICANON | ISIG) == 0)
+            try terminal.type(Self.passphrase + "\r")
+        }
+        #expect(try terminal.exitStatus() == 0)
+        #expect(!terminal.screen.contains("rd!") && !terminal.screen.contains("Pa\u{df}"), "\(terminal.screen)")
+        #expect(terminal.screen.contains("\"crv\":\"Ed25519\""))
+        let output = try place.shell("PUSHCRYPT_PASSPHRASE='\(Self.passphrase)' \"$PUSHCRYPT\" keys export Keys/ios")
+        #expect(output.isSuccess, "\(output)")
+    }
+
+    @Test("wants the same twice")
+    func different() throws {
+        let terminal = try terminal("\"$PUSHCRYPT\" keys create Keys/ios --kind sender")
+        for (prompt, text) in [("New passphrase: ", "one\n"), ("The same again: ", "One\n")] {
+            try terminal.wait(for: prompt)
+            try terminal.type(text)
+        }
+        #expect(try terminal.exitStatus() == 64)
+        #expect(terminal.screen.contains("the two passphrases differ; nothing was written"))
+        #expect(try !place.names().contains("Keys"))
+    }
+
+    /// Typed characters, and what they make: corrections, a whole line taken back, a stray control character.
+    @Test(
+        "takes corrections",
+        arguments: [
+            "correct hirse\u{7f}\u{7f}\u{7f}\u{7f}orse\n", "corrext\u{8}\u{8}ct horse\n", "wrong\u{15}correct horse\n",
+            "correct hors\u{f6}\u{7f}e\n", "correct hors\u{1f511}\u{7f}e\r", "\u{7f}correct\u{1a} \u{1b}horse\n",
+        ])
+    func corrections(_ typed: String) throws {
+        try encrypted.create("Keys/ios", .sender)
+        let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios >exported")
+        try terminal.wait(for: "Passphrase of Keys/ios: ")
+        try terminal.type(typed)
+        #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
+        #expect(try !place.read("exported").isEmpty)
+    }
+
+    /// As a shell sees it: 130 is SIGINT, so that a loop around the command ends too.
+    @Test("is left by Ctrl-C as by the signal, with the terminal as it was", arguments: ["\u{3}", "half\u{3}"])
+    func interrupt(_ typed: String) throws {
+        let terminal = try terminal("echo ready; read x; \"$PUSHCRYPT\" keys create Keys/ios --kind sender")
+        try terminal.wait(for: "ready")
+        let before = try terminal.localFlags()
+        #expect(before & tcflag_t(ECHO | ICANON | ISIG) == tcflag_t(ECHO | ICANON | ISIG))
+        try terminal.type("\n")
+        try terminal.wait(for: "New passphrase: ")
+        #expect(try terminal.localFlags() != before)
+        try terminal.type(typed)
+        #expect(try terminal.exitStatus() == 130)
+        #expect(try terminal.localFlags() == before)
+        #expect(!terminal.screen.contains("half"))
+        #expect(try !place.names().contains("Keys"))
+    }
+
+    @Test(
+        "is left without a passphrase",
+        arguments: [
+            ("\u{4}", "no passphrase was typed"), ("abc\u{4}", "no passphrase was typed"),
+            ("\n", "the passphrase from the terminal is empty"),
+            (String(repeating: "x", count: 1_025), "the passphrase is too long"),
+            ("wrong\n", "the passphrase is wrong"),
+        ])
+    func failures(_ typed: String, _ words: String) throws {
+        try encrypted.create("Keys/ios", .sender)
+        let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios")
+        try terminal.wait(for: "Passphrase of Keys/ios: ")
+        try terminal.type(typed)
+        #expect(try terminal.exitStatus() == (typed == "wrong\n" ? 77 : 64))
+        #expect(terminal.screen.contains(words), "\(terminal.screen)")
+        let flags = tcflag_t(ECHO | ICANON | ISIG)
+        #expect(try terminal.localFlags() & flags == flags)
+    }
+
+    @Test("asks at the terminal while stdin and stdout are files")
+    func redirected() throws {
+        try encrypted.create("Keys/ios", .recipient)
+        try place.write(Workplace.inner, to: "inner")
+        let terminal = try terminal(
+            "\"$PUSHCRYPT\" seal --to Keys/ios --topic a.b --at \(Workplace.now) <inner >sealed")
+        try terminal.wait(for: "Passphrase of Keys/ios: ")
+        try terminal.type(EncryptedPlace.passphrase + "\n")
+        #expect(try terminal.exitStatus() == 0)
+        #expect(try Payload.string("pushcrypt.sealed", of: place.read("sealed")) != nil)
+    }
+
+    @Test("asks nobody where stderr is a file")
+    func silent() throws {
+        try encrypted.create("Keys/ios", .sender)
+        let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios 2>words")
+        #expect(try terminal.exitStatus() == 64)
+        #expect(String(decoding: try place.read("words"), as: UTF8.self).contains("Keys/ios is encrypted: say"))
+    }
+
+    @Test("asks first for the old passphrase, then twice for the new one")
+    func passwd() throws {
+        try encrypted.create("Keys/ios", .sender)
+        let terminal = try terminal("\"$PUSHCRYPT\" keys passwd Keys/ios --at \(Workplace.now)")
+        for (prompt, text) in [
+            ("Passphrase of Keys/ios: ", EncryptedPlace.passphrase),
+            ("New passphrase: ", EncryptedPlace.otherPassphrase),
+            ("The same again: ", EncryptedPlace.otherPassphrase),
+        ] {
+            try terminal.wait(for: prompt)
+            try terminal.type(text + "\n")
+        }
+        #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
+        #expect(!terminal.screen.contains("horse"))
+        #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
+    }
+
+    /// One passphrase for all keysets of a run: nobody types it for each.
+    @Test("asks once for several keysets")
+    func once() throws {
+        for name in ["a", "b", "c"] { try encrypted.create("Keys/\(name)", .sender) }
+        let terminal = try terminal("\"$PUSHCRYPT\" rotate --all --now --at \(Workplace.now)")
+        try terminal.wait(for: "Passphrase of ")
+        try terminal.type(EncryptedPlace.passphrase + "\n")
+        #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
+        #expect(terminal.screen.components(separatedBy: "Passphrase of").count == 2)
+    }
+
+    @Test("shows no control character of a keyset's name")
+    func names() throws {
+        try encrypted.create("Keys/a\u{1b}[2Jb", .sender)
+        let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/a*b")
+        try terminal.wait(for: "Passphrase of Keys/a\u{fffd}[2Jb: ")
+        try terminal.type("\u{4}")
+        #expect(try terminal.exitStatus() == 64)
+        #expect(!terminal.screen.contains("\u{1b}"))
+    }
+
+    /// A helper may ask on the terminal, for a PIN: it is in the foreground there.
+    @Test("leaves the terminal to a wrap command that asks there itself")
+    func helper() throws {
+        try encrypted.create("Keys/ios", .sender, isCommand: true)
+        try place.write(
+            Data("printf PIN: >/dev/tty; read pin </dev/tty; test \"$pin\" = 1234 && sh kms \"$1\"".utf8), to: "hsm")
+        let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios --wrap-command 'sh hsm'")
+        try terminal.wait(for: "PIN:")
+        try terminal.type("1234\n")
+        #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
+    }
+}
+#endif

@@ -1,0 +1,57 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+@Suite("the wrap command of the tool")
+struct WrapCommandSurroundingsTests {
+    private let encrypted: EncryptedPlace
+    private var place: Workplace { encrypted.place }
+
+    init() throws {
+        encrypted = try EncryptedPlace()
+    }
+
+    /// `passwd` has the old passphrase in its environment, or open, while it calls the new command.
+    @Test("sees no passphrase", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "no /proc"))
+    func passphrases() throws {
+        try encrypted.create("Keys/ios", .sender)
+        let spy = "env >environment; { ls -l /proc/$$/fd | cat >descriptors; }; cp /proc/self/status .; sh kms"
+        let script = """
+            MARK=here PUSHCRYPT_PASSPHRASE='\(EncryptedPlace.passphrase)' "$PUSHCRYPT" keys passwd Keys/ios \
+            --passphrase-fd 7 --new-wrap-command '\(spy)' --at \(Workplace.now) 7<pass 8<other
+            """
+        let output = try place.shell(script)
+        #expect(output.isSuccess, "\(output)")
+        func text(_ name: String) throws -> String { String(decoding: try place.read(name), as: UTF8.self) }
+        #expect(try text("environment").contains("MARK=here"))
+        #expect(try !text("environment").contains("PASSPHRASE") && !text("environment").contains("horse"))
+        #expect(try !text("descriptors").contains("/pass") && !text("descriptors").contains("/other"))
+        #expect(try !text("descriptors").contains("Keys"))
+        // The tool ignores SIGPIPE; its helpers don't.
+        let ignored = try #require(try text("status").firstMatch(of: /SigIgn:\t([0-9a-f]+)/)?.1)
+        #expect(try #require(Int(ignored, radix: 16)) & 1 << 12 == 0)
+    }
+
+    @Test("says on stderr what is wrong, and the tool says which step")
+    func words() throws {
+        let output = try place.shell(
+            "\"$PUSHCRYPT\" keys create Keys/ios --kind sender --wrap-command 'echo no route to KMS >&2; exit 7;'")
+        #expect(output.exit == 65 && output.stdout.isEmpty, "\(output)")
+        #expect(output.stderr.hasPrefix("no route to KMS\npushcrypt: the command that wraps data keys failed to wrap"))
+        #expect(try !place.names().contains("Keys") || place.names(in: "Keys").isEmpty)
+    }
+
+    @Test("that fails to unwrap opens nothing, and one that lies shows")
+    func unwrapping() throws {
+        try encrypted.create("Keys/ios", .recipient, isCommand: true)
+        func export(_ command: String) throws -> Output {
+            try place.run("keys", "export", "Keys/ios", "--wrap-command", command)
+        }
+        expectRefusal(try export("exit 9;"), 65, saying: "failed to unwrap: exit status 9")
+        expectRefusal(try export("cat /dev/zero;"), 65, saying: "failed to unwrap: it printed more than 4096 bytes")
+        expectRefusal(try export("head -c 32 /dev/zero; true"), 65, saying: "damaged or changed by others")
+        expectRefusal(try encrypted.run("keys export Keys/ios"), 64, saying: "under a command, not a passphrase")
+        #expect(try export("sh kms").isSuccess)
+    }
+}
