@@ -101,4 +101,18 @@ struct EncryptedUseTests {
             Payload.replacing("\"n\": 1024", with: "\"n\": 1073741824", in: text), to: "Keys/ios/keyset.json")
         expectRefusal(try place.run("keys", "list", "Keys/ios"), 65, saying: "Keys/ios: sealed.passphrase: scrypt's N")
     }
+
+    /// The file of yesterday opens: only its log tells, and only where that is today's.
+    @Test("that was rolled back is not changed any further")
+    func rollback() throws {
+        try encrypted.create("Keys/ios", .sender)
+        let old = try place.read("Keys/ios/keyset.json")
+        let changed = try encrypted.run("keys policy Keys/ios --keep 3 \(Self.at)")
+        try #require(changed.exit == 0, "\(changed)")
+        try place.write(old, to: "Keys/ios/keyset.json")
+        #expect(try encrypted.run("keys export Keys/ios").isSuccess)
+        let output = try encrypted.run("keys policy Keys/ios --keep 4 \(Self.at)")
+        expectRefusal(output, 65, saying: "the audit log has 2 lines and the keyset knows of 1")
+        #expect(try place.read("Keys/ios/keyset.json") == old)
+    }
 }
