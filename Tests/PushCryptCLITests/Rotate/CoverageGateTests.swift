@@ -67,6 +67,14 @@ struct CoverageGateTests {
         #expect(try place.states("Keys/app", at: Self.time) == ["retiring", "primary"])
     }
 
+    @Test("a time given by hand doesn't get around it")
+    func time() throws {
+        try place.createAtNewYear("Keys/other", "shared", "--require-coverage", "99.9%")
+        let add = ["keys", "add", "Keys/other", "--activates-at", "2026-04-20T00:00:00Z", "--at", Self.time]
+        expectRefusal(try place.run(add), 75, saying: "99.9% of the devices must hold a key")
+        #expect(try place.run(add + ["--force"]).isSuccess)
+    }
+
     @Test("a keyset without such a policy can be asked for it all the same")
     func byOption() throws {
         try place.createAtNewYear("Keys/free")

@@ -42,6 +42,12 @@ struct KeysAdd: ParsableCommand {
         guard activatesAt >= editor.now else {
             throw Failure(.usage, "--activates-at \(activatesAt) is past; it is \(editor.now)")
         }
+        if let required = policy.requiredCoverage, !force {
+            throw Failure(
+                .temporary,
+                "\(path): \(required) of the devices must hold a key before it seals: leave out --activates-at and promote "
+                    + "it with their reports, or say --force")
+        }
         guard activatesAt >= earliest || force else {
             throw Failure(
                 .temporary,
