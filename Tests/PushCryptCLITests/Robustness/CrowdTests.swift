@@ -19,7 +19,7 @@ struct CrowdTests {
     func crowd(_ isEncrypted: Bool) throws {
         let place = try Workplace()
         try place.writeWrapCommand("wrap")
-        let secret = isEncrypted ? ["--wrap-command", "./wrap"] : []
+        let secret = isEncrypted ? ["--wrap-command", "sh ./wrap"] : []
         let protection = isEncrypted ? secret : ["--insecure-plaintext"]
         let created = try place.run(
             ["keys", "create", Self.path, "--kind", "recipient", "--at", Workplace.now] + protection)

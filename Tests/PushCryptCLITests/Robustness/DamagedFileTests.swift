@@ -67,7 +67,7 @@ private struct DamagedPlace {
         place = try Workplace()
         // A passphrase costs half a second each time, a command next to nothing.
         try place.writeWrapCommand("wrap")
-        secret = kind == "encrypted" ? ["--wrap-command", "./wrap"] : []
+        secret = kind == "encrypted" ? ["--wrap-command", "sh ./wrap"] : []
         let protection = secret.isEmpty ? ["--insecure-plaintext"] : secret
         for command in [["create", Self.path, "--kind", "recipient"] + protection, ["add", Self.path] + secret] {
             let output = try place.run(["keys"] + command + ["--at", Workplace.now])

@@ -50,7 +50,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
     var secret: [String] {
         switch protection {
         case .plain: []
-        case .command: ["--wrap-command", "./wrap"]
+        case .command: ["--wrap-command", "sh ./wrap"]
         case .passphrase: ["--passphrase-file", "passphrase"]
         }
     }
@@ -58,7 +58,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
     /// The same after the change.
     var newSecret: [String] {
         name != "keys passwd"
-            ? secret : protection == .passphrase ? ["--passphrase-file", "new"] : ["--wrap-command", "./rewrap"]
+            ? secret : protection == .passphrase ? ["--passphrase-file", "new"] : ["--wrap-command", "sh ./rewrap"]
     }
 
     /// Makes the keyset.
@@ -87,7 +87,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
             case "keys prune": ["--yes"]
             case "keys policy": ["--keep", "5"]
             case "keys passwd":
-                protection == .passphrase ? ["--new-passphrase-file", "new"] : ["--new-wrap-command", "./rewrap"]
+                protection == .passphrase ? ["--new-passphrase-file", "new"] : ["--new-wrap-command", "sh ./rewrap"]
             default: []
             }
         return name.split(separator: " ").map(String.init) + [Self.path] + more + secret + ["--at", Self.time]
