@@ -4,12 +4,29 @@ import PackageDescription
 
 let applePlatforms: [Platform] = [.iOS, .macOS, .macCatalyst, .watchOS, .tvOS, .visionOS]
 
+// Apple's frameworks are on Apple's systems only. On Linux the adapters are compiled for the tests, against stub modules
+// that no product reaches.
+#if os(Linux)
+let extensionTargets = ["PushCryptExtension", "PushCryptURLSession"]
+let appleFrameworks: [Target.Dependency] = ["UserNotifications", "Security"]
+let appleStubs: [Target] = [
+    .target(name: "UserNotifications", path: "Tests/AppleStubs/UserNotifications"),
+    .target(
+        name: "Security", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+        path: "Tests/AppleStubs/Security"),
+]
+#else
+let extensionTargets = ["PushCryptExtension", "PushCryptURLSession", "PushCryptApple"]
+let appleFrameworks: [Target.Dependency] = []
+let appleStubs: [Target] = []
+#endif
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v16), .macOS(.v13), .macCatalyst(.v16), .watchOS(.v9), .tvOS(.v16), .visionOS(.v1)],
     products: [
         .library(name: "PushCryptSender", targets: ["PushCryptSender"]),
-        .library(name: "PushCryptExtension", targets: ["PushCryptExtension"]),
+        .library(name: "PushCryptExtension", targets: extensionTargets),
         .library(name: "PushCryptCore", targets: ["PushCryptCore"]),
         .executable(name: "pushcrypt", targets: ["PushCryptCLI"]),
     ],
@@ -17,12 +34,18 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .systemLibrary(
             name: "CPushCryptOpenSSL",
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .systemLibrary(
+            name: "CPushCryptSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
         ),
         .target(name: "PushCryptPrimitives"),
         .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
@@ -57,7 +80,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        .target(name: "PushCryptExtension", dependencies: ["PushCryptPrimitives", "PushCryptCore"]),
+        .target(
+            name: "PushCryptSQLite",
+            dependencies: [
+                "PushCryptPrimitives", .target(name: "CPushCryptSQLite", condition: .when(platforms: [.linux])),
+            ]
+        ),
+        .target(
+            name: "PushCryptExtension", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptSQLite"]),
+        .target(name: "PushCryptURLSession", dependencies: ["PushCryptExtension"]),
+        .target(
+            name: "PushCryptApple", dependencies: ["PushCryptExtension", "PushCryptURLSession"] + appleFrameworks),
+        .target(name: "PushCryptSimulator", dependencies: ["PushCryptExtension"]),
         .target(
             name: "PushCryptKeyStore",
             dependencies: [
@@ -88,10 +122,30 @@ let package = Package(
                 .product(name: "InMemoryLogging", package: "swift-log"),
             ]
         ),
+        .testTarget(name: "PushCryptSQLiteTests", dependencies: ["PushCryptSQLite", "PushCryptTestSupport"]),
         .testTarget(
             name: "PushCryptExtensionTests",
-            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]
+            dependencies: [
+                "PushCryptExtension", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport",
+                "PushCryptTestExtension",
+            ]
         ),
+        .testTarget(
+            name: "PushCryptURLSessionTests",
+            dependencies: [
+                "PushCryptURLSession", "PushCryptSender", "PushCryptTestSupport",
+                .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
+            ]
+        ),
+        .testTarget(
+            name: "PushCryptAppleTests",
+            dependencies: ["PushCryptApple", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport"]
+                + appleFrameworks
+        ),
+        // An extension in a process of its own, for what happens to it when the system kills it.
+        .executableTarget(
+            name: "PushCryptTestExtension", dependencies: ["PushCryptExtension", "PushCryptURLSession"],
+            path: "Tests/ExtensionProcess"),
         .testTarget(
             name: "PushCryptPropertyTests",
             dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]
@@ -113,7 +167,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptKeyStore", "PushCryptTestSupport"]),
-    ],
+    ] + appleStubs,
     swiftLanguageModes: [.v6]
 )
 

@@ -1,0 +1,39 @@
+public import PushCryptCore
+
+/// What became of one push, for counters and receipts: nothing of its content.
+public struct DeliveryReport: Hashable, Sendable {
+    /// nil when it was restored whole; `attachmentFailed` when its text was restored.
+    public let failure: FailureClass?
+    /// Whether the text that was shown is the one that was sealed.
+    public let isRestored: Bool
+    /// When the report was made.
+    public let time: UnixTime
+    /// The key that the payload names; nil where it couldn't be read.
+    public let kid: KeyID?
+    /// 22 characters of base64url; nil for what couldn't be opened.
+    public let messageID: String?
+    /// The sender's own name for the push: `push_id` of the inner payload or of its `aps.alert`.
+    public let pushID: String?
+    /// Whether the sender sealed it to see if the extension works.
+    public let isSelfTest: Bool
+    public let stageFailures: [StageFailure]
+
+    public init(
+        failure: FailureClass?, isRestored: Bool, time: UnixTime, kid: KeyID?, messageID: String?, pushID: String?,
+        isSelfTest: Bool, stageFailures: [StageFailure]
+    ) {
+        self.failure = failure
+        self.isRestored = isRestored
+        self.time = time
+        self.kid = kid
+        self.messageID = messageID
+        self.pushID = pushID
+        self.isSelfTest = isSelfTest
+        self.stageFailures = stageFailures
+    }
+}
+
+/// Takes note of what became of a push. It is called on the session's thread and must not wait for the network.
+public protocol DeliveryReporter: Sendable {
+    func report(_ report: DeliveryReport)
+}

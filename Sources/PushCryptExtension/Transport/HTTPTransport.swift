@@ -1,0 +1,43 @@
+/// How the extension reaches the network; `URLSessionTransport` is the real one. Handed in, because a tool that only
+/// opens payloads needs no network library.
+public protocol HTTPTransport: Sendable {
+    /// Fetches a body piece by piece, in order. Cancelling the task ends the transfer.
+    ///
+    /// - Parameters:
+    ///   - address: https, or what the transport's policy allows.
+    ///   - receive: called with each piece as it arrives; an error from it ends the transfer and is thrown on.
+    /// - Throws: `TransferError`, or what `receive` throws.
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws
+
+    /// Sends a body and waits for an answer of success, whose body is thrown away.
+    ///
+    /// - Throws: `TransferError`.
+    func post(_ body: [UInt8], contentType: String, to address: String) async throws
+}
+
+/// Why nothing was transferred. It names no address: those may be secrets of the message.
+public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// Not a URL, not https, or a host that the policy doesn't allow, at first or after a redirect.
+        public static let addressRefused = Code(name: "addressRefused")
+        /// An answer other than 2xx.
+        public static let status = Code(name: "status")
+        /// The network failed, or the transfer ended too early.
+        public static let network = Code(name: "network")
+        /// It was cancelled or took too long.
+        public static let cancelled = Code(name: "cancelled")
+    }
+
+    public let code: Code
+    public let reason: String
+
+    public init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+}

@@ -1,0 +1,1 @@
+// Apple's API as documented, as far as the adapters use it.

@@ -1,0 +1,6 @@
+import PushCryptExtension
+
+@main
+enum ExtensionProcess {
+    static func main() {}
+}
