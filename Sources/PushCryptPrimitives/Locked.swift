@@ -10,18 +10,38 @@ extension OSAllocatedUnfairLock where State: Sendable {
     }
 }
 #else
-import Synchronization
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
 
-/// A value behind a lock.
-package final class Locked<State: Sendable>: Sendable {
-    private let mutex: Mutex<State>
+/// A value behind a lock: a POSIX mutex, which the thread sanitizer knows. It takes `Synchronization.Mutex` for no lock at
+/// all and reports every use.
+@safe
+package final class Locked<State: Sendable>: @unchecked Sendable {
+    // Unchecked because of these two: `state` is used with the mutex locked only.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var state: State
 
     package init(_ state: State) {
-        mutex = Mutex(state)
+        self.state = state
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        let result = unsafe pthread_mutex_init(mutex, nil)
+        precondition(result == 0, "no mutex: error \(result)")
     }
 
-    package func withLock<Result: Sendable>(_ body: @Sendable (inout State) -> Result) -> Result {
-        mutex.withLock { state in body(&state) }
+    deinit {
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
+    }
+
+    package func withLock<Result: Sendable>(_ body: @Sendable (inout State) throws -> Result) rethrows -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return try body(&state)
     }
 }
 #endif

@@ -10,7 +10,7 @@ import Android
 
 /// Key material: not printable, compared in constant time, wiped when the last reference goes.
 ///
-/// The one file outside the OpenSSL backend with unsafe code: a wipe that the optimiser may not remove has no safe
+/// One of the few files outside the OpenSSL backend with unsafe code: a wipe that the optimiser may not remove has no safe
 /// spelling.
 @safe
 public final class SecretBytes: @unchecked Sendable {

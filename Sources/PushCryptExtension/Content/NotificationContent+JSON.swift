@@ -3,7 +3,7 @@ import PushCryptCore
 extension NotificationContent {
     /// Reads an APNs payload. Members of a type that APNs doesn't have are left out, as the system does.
     ///
-    /// - Parameter userInfo: the members beside `aps` that are for the app, as a JSON object.
+    /// - Parameter userInfo: what is for the app, as a JSON object.
     init(payload: JSONText, userInfo: [UInt8]) {
         self.init()
         guard let aps = payload.root["aps"] else { return }
@@ -26,6 +26,8 @@ extension NotificationContent {
         title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
         subtitle = Text(alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
         body = Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
+        summaryArgument = alert["summary-arg"]?.string
+        summaryArgumentCount = alert["summary-arg-count"]?.integer
     }
 }
 

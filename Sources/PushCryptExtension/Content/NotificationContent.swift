@@ -40,7 +40,11 @@ public struct NotificationContent: Hashable, Sendable {
     public var interruptionLevel: String?
     public var relevanceScore: Double?
     public var targetContentID: String?
-    /// The members beside `aps`: a JSON object, UTF-8, as the sender wrote them.
+    /// What the notification adds to the summary of its group.
+    public var summaryArgument: String?
+    /// How many items it stands for there.
+    public var summaryArgumentCount: Int?
+    /// What the app gets as `userInfo`: the payload as its sender wrote it, a JSON object, UTF-8.
     public var userInfo: [UInt8] = Array("{}".utf8)
 
     public init() {}

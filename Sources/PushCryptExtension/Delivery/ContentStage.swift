@@ -27,7 +27,7 @@ extension ContentStage {
 /// Why a stage's work isn't in the content.
 public struct StageFailure: Hashable, Sendable {
     /// How it ended; more may be added.
-    public struct Ending: Hashable, Sendable, CustomStringConvertible {
+    public struct Ending: Error, Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
         /// It threw.

@@ -1,4 +1,5 @@
 import Dispatch
+import PushCryptPrimitives
 
 /// Calls back once after a while; tests put their own in place of time.
 public protocol DeadlineTimer: Sendable {
@@ -6,7 +7,7 @@ public protocol DeadlineTimer: Sendable {
     func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
-/// Waits on a thread that nothing else uses: a stage that blocks a pool's threads doesn't delay the deadline.
+/// Waits on a thread of its own, made at once: stages that block every thread of a pool don't delay the deadline.
 public struct ThreadTimer: DeadlineTimer {
     public init() {}
 
@@ -14,13 +15,20 @@ public struct ThreadTimer: DeadlineTimer {
         after duration: Duration, _ body: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
         let cancelled = DispatchSemaphore(value: 0)
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-        DispatchQueue(label: "pushcrypt.deadline", qos: .userInitiated).async {
-            if cancelled.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .timedOut {
-                body()
-            }
+        let wait: @Sendable () -> Void = {
+            if cancelled.wait(timeout: .now() + .nanoseconds(duration.nanoseconds)) == .timedOut { body() }
+        }
+        if !OwnThread.start(wait) {
+            // A system without threads to give may still have one in a pool.
+            DispatchQueue(label: "pushcrypt.deadline", qos: .userInitiated).async(execute: wait)
         }
         return { cancelled.signal() }
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
 }

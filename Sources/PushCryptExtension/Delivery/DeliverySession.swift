@@ -8,29 +8,35 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One push on its way to the screen. The handler is called exactly once: with the restored content, or with the
-/// placeholder on any failure or when time runs out.
+/// One push on its way to the screen. The handler is called exactly once: with the restored content or, on any failure or
+/// when time runs out before it was restored, with the placeholder.
+///
+/// ```
+/// restore -> attachments -> receipt -> the app's stages -> handler
+///               each keeps the best content so far; at the deadline that is what is handed over
+/// ```
+/// Sessions share nothing but what they were given: any number may run at once, and one that is stuck holds up no other.
 public final class DeliverySession: Sendable {
     /// What the handler gets.
     public struct Delivery: Sendable {
         /// Always has text.
         public let content: NotificationContent
-        /// Why `content` is the placeholder; nil when it was restored.
+        /// Whether `content` is what was sealed.
+        public let isRestored: Bool
+        /// Why `content` is not the whole of what was sealed; nil when it is. With `attachmentFailed` and `replayed` the
+        /// text may have been restored all the same.
         public let failure: FailureClass?
+        /// Whose work isn't in `content`.
+        public let stageFailures: [StageFailure]
     }
 
     public typealias Handler = @Sendable (Delivery) -> Void
 
-    /// How sessions behave; the same for all of an app.
-    public struct Configuration: Sendable {
-        /// How long after the start the placeholder is shown at the latest; the system gives 30 seconds.
-        public var deadline: Duration
-        public var fallback: Fallback
-
-        public init(deadline: Duration = .seconds(25), fallback: Fallback = Fallback()) {
-            self.deadline = deadline
-            self.fallback = fallback
-        }
+    private struct State {
+        var handler: Handler?
+        var restored: RestoredPush?
+        var running: (stage: InnerStage, run: StageRun<RestoredPush>)?
+        var cancelTimer: (@Sendable () -> Void)?
     }
 
     private let payload: [UInt8]
@@ -38,8 +44,7 @@ public final class DeliverySession: Sendable {
     private let configuration: Configuration
     private let clock: @Sendable () -> UnixTime
     private let timer: any DeadlineTimer
-    private let handler: Locked<Handler?>
-    private let cancelTimer: Locked<(@Sendable () -> Void)?>
+    private let state: Locked<State>
 
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
@@ -56,51 +61,91 @@ public final class DeliverySession: Sendable {
         self.configuration = configuration
         self.clock = clock
         self.timer = timer
-        self.handler = Locked(handler)
-        cancelTimer = Locked(nil)
+        state = Locked(State(handler: handler))
     }
 
     /// Begins; call it once. The session keeps itself alive until the handler was called.
     public func start() {
         let cancel = timer.schedule(after: configuration.deadline) { [self] in expire() }
-        cancelTimer.withLock { $0 = cancel }
-        // Time was up before the start, or while the timer was being set: nobody else will stop it.
-        guard handler.withLock({ $0 != nil }) else { return stopTimer() }
+        // Time may be up before the start, or while the timer is being set: nobody else would stop it then.
+        guard keep({ $0.cancelTimer = cancel }) else { return cancel() }
         DispatchQueue(label: "pushcrypt.restore", qos: .userInitiated).async { [self] in restore() }
     }
 
-    /// Time is up: shows the placeholder unless the content was handed over already. Call it from
+    /// Time is up: hands over the best content so far unless that was done already. Call it from
     /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline.
     public func expire() {
-        fail(.timedOut)
+        handOver(orElse: .timedOut)
     }
 
     private func restore() {
-        switch opener.open(payload, at: clock()) {
-        case .success(let push): deliver(Delivery(content: push.content, failure: nil))
-        case .failure(let failure): fail(failure)
+        let restorer = Restorer(payload: payload, opener: opener, configuration: configuration, time: clock())
+        switch restorer.restore() {
+        case .success(let restored):
+            guard keep({ $0.restored = restored }) else { return }
+            advance(restored, through: restored.isReplay ? [] : configuration.steps[...])
+        case .failure(let failure): handOver(orElse: failure)
         }
     }
 
-    private func fail(_ failure: FailureClass) {
-        deliver(Delivery(content: configuration.fallback.content(for: payload, failure), failure: failure))
+    /// One step after the other; whoever ends a step goes on with the next.
+    private func advance(_ restored: RestoredPush, through steps: ArraySlice<DeliveryStep>) {
+        guard let step = steps.first else { return handOver(orElse: .internalError) }
+        let rest = steps.dropFirst()
+        guard case .stage(let stage) = step else {
+            configuration.receipts?.report(report(of: restored))
+            return advance(restored, through: rest)
+        }
+        let run = StageRun<RestoredPush> { [self] result in
+            let next = restored.after(stage, result)
+            guard keep({ ($0.restored, $0.running) = (next, nil) }) else { return }
+            advance(next, through: rest)
+        }
+        guard keep({ $0.running = (stage, run) }) else { return }
+        run.start(timeLimit: stage.timeLimit, timer: timer) { try await stage.run(restored) }
     }
 
-    private func deliver(_ delivery: Delivery) {
-        let taken = handler.withLock { handler in
-            defer { handler = nil }
-            return handler
+    /// - Returns: false when the content was handed over already: then nothing is kept.
+    private func keep(_ change: @Sendable (inout State) -> Void) -> Bool {
+        state.withLock { state in
+            if state.handler != nil { change(&state) }
+            return state.handler != nil
         }
-        guard let taken else { return }
-        taken(delivery)
-        stopTimer()
     }
 
-    private func stopTimer() {
-        let cancel = cancelTimer.withLock { cancel in
-            defer { cancel = nil }
-            return cancel
+    private func handOver(orElse failure: FailureClass) {
+        let last = state.withLock { state in
+            defer { state = State() }
+            return state
         }
-        cancel?()
+        guard let handler = last.handler else { return }
+        let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
+        let delivery = restored?.delivery ?? placeholder(failure)
+        handler(delivery)
+        last.cancelTimer?()
+        last.running?.run.cancel()
+        record(restored, delivery)
+    }
+
+    private func placeholder(_ failure: FailureClass) -> Delivery {
+        var content = configuration.fallback.content(for: payload, failure)
+        if failure == .notSealed, configuration.unsealed == .shown, let original = NotificationContent(outer: payload) {
+            content = original
+        } else if failure == .keyLocked, let notice = configuration.unlockNotice, notice.isDue() {
+            content = configuration.fallback.content(for: payload, failure, showing: notice.text)
+        }
+        if let strings = configuration.strings { content = content.localized(by: strings) }
+        return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
+    }
+
+    private func record(_ restored: RestoredPush?, _ delivery: Delivery) {
+        if let restored, !restored.isReplay { try? configuration.replayGuard?.markSeen(restored.push.messageID) }
+        let report = DeliveryReport(delivery, of: payload, restored?.push, at: clock())
+        if restored == nil { configuration.receipts?.report(report) }
+        configuration.diagnostics?.report(report)
+    }
+
+    private func report(of restored: RestoredPush) -> DeliveryReport {
+        DeliveryReport(restored.delivery, of: payload, restored.push, at: clock())
     }
 }

@@ -49,6 +49,11 @@ public struct Opener: Sendable {
         return try OuterPayload(text)
     }
 
+    /// The key that a payload names, for diagnostics; nil for a payload that can't be read.
+    static func kid(of payload: [UInt8]) -> KeyID? {
+        (try? outerPayload(payload))?.kid
+    }
+
     private func openEnvelope(
         _ outer: OuterPayload, with key: RecipientKey, at time: UnixTime
     ) throws(FailureClass) -> [UInt8] {
@@ -67,6 +72,8 @@ public struct OpenedPush: Sendable {
     /// The APNs payload as its sender wrote it, UTF-8 JSON: without the member that sealing added.
     public let payload: [UInt8]
     public let content: NotificationContent
+    /// The sender's own name for the push, for receipts: `push_id` beside `aps` or in its `alert`, a string or a number.
+    public let pushID: String?
     /// 16 bytes as 22 characters of base64url.
     public let messageID: String
     public let issuedAt: UnixTime
@@ -78,12 +85,21 @@ public struct OpenedPush: Sendable {
 
     init(_ inner: InnerPayload, _ header: MessageHeader, signedBy: KeyID?) {
         payload = inner.withoutHeader
-        content = NotificationContent(
-            payload: inner.text, userInfo: inner.text.removingFromRoot("aps", MessageHeader.name))
+        content = NotificationContent(payload: inner.text, userInfo: payload)
+        pushID = Self.pushID(in: inner.text.root)
         messageID = Base64URL.encode(header.id)
         issuedAt = header.issuedAt
         expiresAt = header.expiresAt
         paddingByteCount = inner.paddingByteCount
         self.signedBy = signedBy
+    }
+
+    private static func pushID(in root: JSONValue) -> String? {
+        guard let value = root["push_id"] ?? root["aps"]?["alert"]?["push_id"] else { return nil }
+        switch value.kind {
+        case .string: return value.string
+        case .number: return String(decoding: value.rawBytes, as: UTF8.self)
+        default: return nil
+        }
     }
 }

@@ -45,7 +45,7 @@ import Testing
     @Test func userInfoOfASealedPayload() throws {
         let sealed = try TestPush(json: #"{"x":1,"aps":{"alert":"x"},"y":{"aps":2,"pushcrypt":3}}"#).sealed()
         let content = try TestPush.open(sealed).get().content
-        #expect(content.userInfo.text == #"{"x":1,"y":{"aps":2,"pushcrypt":3}}"#)
+        #expect(content.userInfo.text == #"{"x":1,"aps":{"alert":"x"},"y":{"aps":2,"pushcrypt":3}}"#)
     }
 
     @Test(arguments: ["{}", "[]", "null", "\"aps\"", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"alert"}"#])

@@ -32,7 +32,7 @@ import Testing
         #expect(push.content.title.literal == "Zoë")
         #expect(push.content.body.literal == "Build 1.10 is ready")
         #expect(push.content.badge == 3)
-        #expect(push.content.userInfo.text == #"{"thread":[7,1.50]}"#)
+        #expect(push.content.userInfo.text == TestPush.json)
     }
 
     @Test func signedBy() throws {
@@ -67,7 +67,7 @@ import Testing
         #expect(content.badge == 3)
         #expect(content.category == nil)
         #expect(content.sound == nil)
-        #expect(content.userInfo.text == #"{"thread":[7,1.50]}"#)
+        #expect(content.userInfo.text == TestPush.json)
     }
 
     @Test(arguments: ["", "com.example.app/extension", "com.exämple", String(repeating: "a", count: 156)])

@@ -1,0 +1,69 @@
+/// The app's localised strings: Localizable.strings in the language of the user.
+public protocol StringTable: Sendable {
+    /// - Returns: nil for a key that the app doesn't have.
+    func string(for key: String) -> String?
+}
+
+extension [String: String]: StringTable {
+    public func string(for key: String) -> String? { self[key] }
+}
+
+extension NotificationContent {
+    /// The content with literal text only: each key is looked up and its arguments are put in. A key that the table doesn't
+    /// have gives way to the literal text beside it; where there is none, the key itself is shown, as the system does.
+    public func localized(by table: any StringTable) -> NotificationContent {
+        var content = self
+        content.title = title.localized(by: table)
+        content.subtitle = subtitle.localized(by: table)
+        content.body = body.localized(by: table)
+        return content
+    }
+}
+
+extension NotificationContent.Text {
+    fileprivate func localized(by table: any StringTable) -> Self {
+        guard let locKey, !locKey.isEmpty else { return self }
+        if let format = table.string(for: locKey) {
+            return Self(literal: StringFormat.text(format, locArguments))
+        }
+        guard let literal, !literal.isEmpty else { return Self(literal: locKey) }
+        return Self(literal: literal)
+    }
+}
+
+/// What Localizable.strings says about arguments, which in a payload are all strings.
+///
+/// ```
+/// format    = *( "%%" / argument / other )
+/// argument  = "%" [ 1*DIGIT "$" ] "@"
+/// ```
+/// Anything else behind `%` stays as it is, and an argument that isn't there is empty: a format is never trusted.
+enum StringFormat {
+    static func text(_ format: String, _ arguments: [String]) -> String {
+        var text = ""
+        var rest = format[...]
+        var next = 1
+        while let percent = rest.firstIndex(of: "%") {
+            text += rest[..<percent]
+            rest = rest[percent...]
+            if let (number, end) = argument(at: rest, next: next) {
+                if arguments.indices.contains(number - 1) { text += arguments[number - 1] }
+                if rest[..<end].count == 2 { next += 1 }
+                rest = rest[end...]
+            } else {
+                text.append("%")
+                rest = rest.dropFirst(rest.hasPrefix("%%") ? 2 : 1)
+            }
+        }
+        return text + rest
+    }
+
+    /// - Returns: the argument's number, counted from 1, and where the specifier ends.
+    private static func argument(at text: Substring, next: Int) -> (number: Int, end: Substring.Index)? {
+        let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        let rest = text[digits.endIndex...]
+        if digits.isEmpty, rest.first == "@" { return (next, rest.index(after: rest.startIndex)) }
+        guard !digits.isEmpty, rest.hasPrefix("$@"), let number = Int(digits) else { return nil }
+        return (number, rest.index(rest.startIndex, offsetBy: 2))
+    }
+}

@@ -1,0 +1,24 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(FoundationEssentials)
+import FoundationEssentials
+#endif
+
+/// The time since the device was started.
+enum BootSession {
+    /// A name that changes with every start of the device; nil where the system doesn't tell.
+    static var name: String? {
+        #if canImport(Darwin)
+        var size = 0
+        guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 1 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        #elseif os(Linux)
+        let path = URL(fileURLWithPath: "/proc/sys/kernel/random/boot_id")
+        return (try? Data(contentsOf: path)).map { String(decoding: $0, as: UTF8.self) }
+        #else
+        return nil
+        #endif
+    }
+}

@@ -1,0 +1,58 @@
+extension DeliverySession {
+    /// How sessions behave; the same for all of an app.
+    public struct Configuration: Sendable {
+        /// How long after the start the best content so far is shown at the latest; the system gives 30 seconds.
+        public var deadline: Duration
+        /// What is shown when a push can't be restored.
+        public var fallback: Fallback
+        /// Shown once per boot in place of the placeholder while the keys can't be read yet.
+        public var unlockNotice: UnlockNotice?
+        /// What becomes of pushes that weren't sealed.
+        public var unsealed: UnsealedPolicy
+        /// Remembers what was shown; nil shows a push as often as it comes.
+        public var replayGuard: (any ReplayGuard)?
+        /// What becomes of a push that was shown before.
+        public var replays: ReplayPolicy
+        /// Resolves loc-keys; nil leaves them to the system.
+        public var strings: (any StringTable)?
+        /// Stands in for an empty body.
+        public var defaultBody: String?
+        /// Fetches what the push names; the text is shown whatever becomes of it.
+        public var attachments: (any ContentStage)?
+        /// Hears of every push that was restored as soon as its attachments are there, and of the others when their
+        /// placeholder was handed over.
+        public var receipts: (any DeliveryReporter)?
+        /// The app's own work on restored content, in order.
+        public var stages: [any ContentStage]
+        /// Hears of every push once its content was handed over.
+        public var diagnostics: (any DeliveryReporter)?
+
+        public init(deadline: Duration = .seconds(25), fallback: Fallback = Fallback()) {
+            self.deadline = deadline
+            self.fallback = fallback
+            unsealed = .refused
+            replays = .placeholder
+            stages = []
+        }
+    }
+
+    /// What becomes of a push without a `pushcrypt` member that reaches the extension.
+    public struct UnsealedPolicy: Hashable, Sendable {
+        private let isShown: Bool
+
+        /// The app's own text is shown, nothing of the push.
+        public static let refused = UnsealedPolicy(isShown: false)
+        /// Shown as it came, for apps that mix; nothing in it is acted on.
+        public static let shown = UnsealedPolicy(isShown: true)
+    }
+
+    /// What becomes of a push that was shown before. Somebody on the way can send one again.
+    public struct ReplayPolicy: Hashable, Sendable {
+        private let isShown: Bool
+
+        /// Its placeholder is shown.
+        public static let placeholder = ReplayPolicy(isShown: false)
+        /// Its content is shown without sound or interruption.
+        public static let passive = ReplayPolicy(isShown: true)
+    }
+}

@@ -1,0 +1,59 @@
+import PushCryptCore
+
+/// The first stage: opens, verifies, checks freshness and claims the message.
+struct Restorer {
+    let payload: [UInt8]
+    let opener: Opener
+    let configuration: DeliverySession.Configuration
+    let time: UnixTime
+
+    func restore() -> Result<RestoredPush, FailureClass> {
+        // A store that fails must not keep messages from being read: it is as if there were none.
+        let highest = (try? configuration.replayGuard?.highestIssuedAt()) ?? nil
+        return opener.open(payload, at: time, highestIssuedAt: highest).flatMap { push in
+            guard isReplay(push) else {
+                return .success(RestoredPush(push, content: content(of: push), isReplay: false))
+            }
+            guard configuration.replays == .passive else { return .failure(.replayed) }
+            return .success(RestoredPush(push, content: content(of: push).passive, isReplay: true))
+        }
+    }
+
+    private func isReplay(_ push: OpenedPush) -> Bool {
+        guard let replayGuard = configuration.replayGuard else { return false }
+        let isGranted = try? replayGuard.claim(push.messageID, issuedAt: push.issuedAt, at: time)
+        return isGranted == false
+    }
+
+    private func content(of push: OpenedPush) -> NotificationContent {
+        var content = push.content
+        if let strings = configuration.strings { content = content.localized(by: strings) }
+        if content.body.isEmpty, let body = configuration.defaultBody { content.body.literal = body }
+        return content
+    }
+}
+
+extension NotificationContent {
+    fileprivate var passive: NotificationContent {
+        var content = self
+        content.sound = nil
+        content.interruptionLevel = "passive"
+        return content
+    }
+
+    /// A payload that wasn't sealed, as it came; nil for one without text.
+    init?(outer payload: [UInt8]) {
+        guard let text = try? JSONText(payload) else { return nil }
+        self.init(payload: text, userInfo: payload)
+        guard hasText else { return nil }
+    }
+}
+
+extension DeliveryReport {
+    init(_ delivery: DeliverySession.Delivery, of payload: [UInt8], _ push: OpenedPush?, at time: UnixTime) {
+        self.init(
+            failure: delivery.failure, isRestored: delivery.isRestored, time: time, kid: Opener.kid(of: payload),
+            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: false,
+            stageFailures: delivery.stageFailures)
+    }
+}
