@@ -40,13 +40,6 @@ extension NotificationContent {
         content.interruptionLevel = "passive"
         return content
     }
-
-    /// A payload that wasn't sealed, as it came; nil for one without text.
-    init?(outer payload: [UInt8]) {
-        guard let text = try? JSONText(payload) else { return nil }
-        self.init(payload: text, userInfo: payload)
-        guard hasText else { return nil }
-    }
 }
 
 extension DeliveryReport {
