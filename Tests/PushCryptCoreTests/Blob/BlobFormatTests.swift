@@ -25,7 +25,7 @@ import Testing
         arguments: [
             (0, 1, 20), (1, 1, 21), (65_535, 1, 65_555), (65_536, 1, 65_556), (65_537, 2, 65_573),
             (131_072, 2, 131_108), (131_073, 3, 131_125),
-            (1 << 48, 1 << 32, 4 + 1 << 48 + 16 << 32),
+            (1 << 48, 1 << 32, 4 + (1 << 48) + (16 << 32)),
         ] as [(Int64, Int64, Int64)])
     func lengths(size: Int64, chunks: Int64, bytes: Int64) {
         #expect(BlobFormat.chunkCount(size: size) == chunks)
@@ -37,7 +37,8 @@ import Testing
         #expect(BlobFormat.chunkCount(size: BlobFormat.maximumSize) == BlobFormat.maximumChunkCount)
         #expect(BlobFormat.chunkCount(size: BlobFormat.maximumSize + 1) > BlobFormat.maximumChunkCount)
         let digest = [UInt8](repeating: 0, count: 32)
-        for (size, isOne) in [(0, true), (1 << 48, true), (1 << 48 + 1, false), (-1, false), (.max, false)] {
+        let sizes: [(Int64, Bool)] = [(0, true), (1 << 48, true), ((1 << 48) + 1, false), (-1, false), (.max, false)]
+        for (size, isOne) in sizes {
             let reference = BlobReference(.attachment, key: TestBlob.key, size: size, sha256: digest)
             #expect((reference != nil) == isOne, "\(size)")
         }

@@ -9,7 +9,7 @@ import Testing
     private static let short = TestBlob.plaintext(10)
     private static let zeros = [UInt8](repeating: 0, count: 10)
 
-    static let accepted = [
+    static let right = [
         HandmadeBlob(description: "empty", chunks: [.init([], 0, flag: 1)]),
         HandmadeBlob(description: "one chunk", chunks: [.init(short, 0, flag: 1)]),
         HandmadeBlob(description: "one full chunk", chunks: [.init(full, 0, flag: 1)]),
@@ -17,7 +17,7 @@ import Testing
         HandmadeBlob(description: "two full chunks", chunks: [.init(full, 0, flag: 0), .init(full, 1, flag: 1)]),
     ]
 
-    @Test(arguments: accepted)
+    @Test(arguments: right)
     func accepted(blob: HandmadeBlob) throws {
         let (bytes, reference) = try blob.make()
         let plaintext = blob.chunks.flatMap(\.plaintext)
@@ -25,7 +25,7 @@ import Testing
         #expect(try TestBlob.sealed(plaintext).blob == bytes)
     }
 
-    static let refused = [
+    static let wrong = [
         HandmadeBlob(description: "no last chunk", chunks: [.init(short, 0, flag: 0)]),
         HandmadeBlob(description: "empty, no last chunk", chunks: [.init([], 0, flag: 0)]),
         HandmadeBlob(description: "no chunk", size: 0, chunks: []),
@@ -62,7 +62,7 @@ import Testing
         HandmadeBlob(description: "purpose in two bytes", aad: Array("PCB1".utf8) + [0, 1], chunks: [.init(short, 0, flag: 1)]),
     ]
 
-    @Test(arguments: refused)
+    @Test(arguments: wrong)
     func refused(blob: HandmadeBlob) throws {
         let (bytes, made) = try blob.make()
         let reference = try #require(made)
