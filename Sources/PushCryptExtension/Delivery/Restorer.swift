@@ -46,7 +46,7 @@ extension DeliveryReport {
     init(_ delivery: DeliverySession.Delivery, of payload: [UInt8], _ push: OpenedPush?, at time: UnixTime) {
         self.init(
             failure: delivery.failure, isRestored: delivery.isRestored, time: time, kid: Opener.kid(of: payload),
-            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: false,
+            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: push?.isSelfTest ?? false,
             stageFailures: delivery.stageFailures)
     }
 }
