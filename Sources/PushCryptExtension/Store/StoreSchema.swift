@@ -31,6 +31,7 @@ enum StoreSchema {
     static let creation: StaticString = """
         PRAGMA journal_mode = MEMORY;
         PRAGMA synchronous = FULL;
+        PRAGMA page_size = 4096;
         BEGIN;
         CREATE TABLE reader (role INTEGER PRIMARY KEY, highest INTEGER, floor INTEGER, digest INTEGER NOT NULL);
         CREATE TABLE message (role INTEGER NOT NULL, id TEXT NOT NULL, iat INTEGER NOT NULL, claimed INTEGER,
