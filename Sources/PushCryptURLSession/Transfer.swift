@@ -18,11 +18,16 @@ final class Transfer: Sendable {
     }
 
     private let policy: TransferPolicy
+    /// The status codes of success.
+    private let success: Range<Int>
     private let receive: @Sendable ([UInt8]) throws -> Void
     private let state = Locked(State())
 
-    init(policy: TransferPolicy, receive: @escaping @Sendable ([UInt8]) throws -> Void) {
+    init(
+        policy: TransferPolicy, success: Range<Int>, receive: @escaping @Sendable ([UInt8]) throws -> Void
+    ) {
         self.policy = policy
+        self.success = success
         self.receive = receive
     }
 
@@ -98,7 +103,7 @@ extension Transfer {
     }
 
     func begin(_ response: URLResponse) {
-        if let failure = Self.flaw(of: response) { fail(failure) }
+        if let failure = flaw(of: response) { fail(failure) }
     }
 
     func take(_ piece: [UInt8]) {
@@ -112,7 +117,7 @@ extension Transfer {
 
     func end(_ response: URLResponse?, _ error: (any Error)?) {
         // A redirect to nowhere ends a task without ``begin(_:)``.
-        let outcome = error.map(TransferError.init(_:)) ?? Self.flaw(of: response)
+        let outcome = error.map(TransferError.init(_:)) ?? flaw(of: response)
         let (continuation, failure) = state.withLock { state in
             defer { (state.continuation, state.task) = (nil, nil) }
             return (state.continuation, state.failure ?? outcome)
@@ -124,11 +129,11 @@ extension Transfer {
         }
     }
 
-    private static func flaw(of response: URLResponse?) -> TransferError? {
+    private func flaw(of response: URLResponse?) -> TransferError? {
         guard let response = response as? HTTPURLResponse else {
             return TransferError(.network, "there was no answer")
         }
-        guard (200..<300).contains(response.statusCode) else {
+        guard success.contains(response.statusCode) else {
             return TransferError(.status, "the server answered \(response.statusCode)")
         }
         let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"

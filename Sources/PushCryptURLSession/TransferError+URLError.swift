@@ -17,8 +17,8 @@ extension TransferError {
         switch error.code {
         case .cancelled: self.init(.cancelled, "the transfer was cancelled")
         case .timedOut: self.init(.cancelled, "the server sent nothing for too long")
-        case .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection:
-            self.init(.addressRefused, "the system refuses the address (\(error.code.rawValue))")
+        case .appTransportSecurityRequiresSecureConnection:
+            self.init(.addressRefused, "the system wants https (\(error.code.rawValue))")
         default: self.init(.network, "the network failed (\(error.code.rawValue))")
         }
     }

@@ -36,7 +36,8 @@ public final class URLSessionTransport: HTTPTransport {
         var request = try request(to: address)
         // A session of Apple's asks for gzip by itself.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        try await run(request, Transfer(policy: policy, receive: receive))
+        // Others of 2xx have no body, or a part of one.
+        try await run(request, Transfer(policy: policy, success: 200..<201, receive: receive))
     }
 
     public func post(_ body: [UInt8], contentType: String, to address: String) async throws {
@@ -48,7 +49,7 @@ public final class URLSessionTransport: HTTPTransport {
         // A redirect would hand the body to somebody else.
         var policy = policy
         policy.maximumRedirects = 0
-        try await run(request, Transfer(policy: policy, receive: { _ in }))
+        try await run(request, Transfer(policy: policy, success: 200..<300, receive: { _ in }))
     }
 
     private func request(to address: String) throws(TransferError) -> URLRequest {

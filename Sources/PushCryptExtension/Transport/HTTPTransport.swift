@@ -25,7 +25,7 @@ public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible 
 
         /// Not a URL, not https, or a host that the policy doesn't allow, at first or after a redirect.
         public static let addressRefused = Code(name: "addressRefused")
-        /// An answer other than 2xx.
+        /// An answer other than success: 200, when something is sent any of 2xx.
         public static let status = Code(name: "status")
         /// A body in a content encoding that wasn't asked for: a small one may unpack to any size.
         public static let encoding = Code(name: "encoding")

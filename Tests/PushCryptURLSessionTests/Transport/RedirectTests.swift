@@ -26,7 +26,7 @@ import Testing
 
     /// None of them is asked: `localhost` is a server here that would answer.
     @Test(arguments: [
-        "http://pictures.example/x", "ftp://127.0.0.1/x", "file:///etc/passwd", "data:,x", "http://10.0.0.1/x",
+        "http://pictures.example/x", "ftp://127.0.0.1/x", "http://10.0.0.1/x",
         "https://user@127.0.0.1/x", "http://localhost:PORT/x", "//localhost:PORT/x", "http://127.0.0.2:PORT/x",
         "http://127.0.0.1:PORT@localhost:PORT/x",
     ])
@@ -41,6 +41,16 @@ import Testing
                 #expect(server.requests.count == 1)
             }
             #expect(forbidden.requests.isEmpty)
+        }
+    }
+
+    /// Whatever becomes of them, what comes is nothing of this machine's: Linux takes them for paths of the same server.
+    @Test(arguments: ["file:///etc/passwd", "data:,x"])
+    func toPlaceWithoutHost(location: String) async throws {
+        try await RawServer.serving([[.redirect(to: location)], Self.body]) { server in
+            let received = Received()
+            try? await URLSessionTransport.loopback().get(server.address) { received.take($0) }
+            #expect(received.bytes == (server.requests.count == 2 ? Array("good".utf8) : []))
         }
     }
 
