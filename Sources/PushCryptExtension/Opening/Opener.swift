@@ -61,29 +61,3 @@ public struct Opener: Sendable {
         return try Envelope.open(outer.sealed, with: key, signedBy: (skid, verificationKey), topic: topic)
     }
 }
-
-/// A push that was opened and verified.
-public struct OpenedPush: Sendable {
-    /// The APNs payload as its sender wrote it, UTF-8 JSON: without the member that sealing added.
-    public let payload: [UInt8]
-    public let content: NotificationContent
-    /// 16 bytes as 22 characters of base64url.
-    public let messageID: String
-    public let issuedAt: UnixTime
-    public let expiresAt: UnixTime
-    /// How many bytes of the message were padding.
-    public let paddingByteCount: Int
-    /// The pinned key that signed it; nil where none is pinned.
-    public let signedBy: KeyID?
-
-    init(_ inner: InnerPayload, _ header: MessageHeader, signedBy: KeyID?) {
-        payload = inner.withoutHeader
-        content = NotificationContent(
-            payload: inner.text, userInfo: inner.text.removingFromRoot("aps", MessageHeader.name))
-        messageID = Base64URL.encode(header.id)
-        issuedAt = header.issuedAt
-        expiresAt = header.expiresAt
-        paddingByteCount = inner.paddingByteCount
-        self.signedBy = signedBy
-    }
-}
