@@ -16,9 +16,16 @@ struct PartFile: Sendable {
 
     /// - Throws: `AttachmentError` with `noSpace`, `inputOutput`.
     init(_ stem: String) throws(AttachmentError) {
-        self.stem = stem
-        descriptor = unsafe open(stem + ".part", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = unsafe open(stem + ".part", flags, 0o600)
         guard descriptor >= 0 else { throw .failure("make a file") }
+        self.init(stem, descriptor: descriptor)
+    }
+
+    /// - Parameter descriptor: open for writing; this value closes it.
+    init(_ stem: String, descriptor: Int32) {
+        self.stem = stem
+        self.descriptor = descriptor
     }
 
     /// - Throws: `AttachmentError` with `noSpace`, `inputOutput`; a part may have been written.
