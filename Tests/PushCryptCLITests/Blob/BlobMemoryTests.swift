@@ -6,7 +6,7 @@ import Testing
     "a blob's memory",
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "no /proc/self/status here"))
 struct BlobMemoryTests {
-    /// Sixty megabytes, and the peak after the first two and after nearly all, from the running process.
+    /// Sixteen megabytes, and the peak after the first two and after nearly all, from the running process.
     private static func script(_ command: String, from source: String) -> String {
         """
         mkfifo in; "$PUSHCRYPT" blob \(command) <in >out & child=$!; exec 3>in
@@ -21,10 +21,10 @@ struct BlobMemoryTests {
         return output.text.matches(of: /VmHWM:\s+(\d+) kB/).compactMap { Int($0.1) }
     }
 
-    @Test("is the same for sixty megabytes as for two")
+    @Test("is the same for sixteen megabytes as for two")
     func flat() throws {
         let place = try Workplace()
-        let made = try place.shell("head -c 60000000 /dev/zero >plain")
+        let made = try place.shell("head -c 16000000 /dev/zero >plain")
         try #require(made.isSuccess)
         let seal = "seal --type a/b --reference ref --output blob"
         let open = "open --reference ref --output back"

@@ -72,7 +72,7 @@ struct BlobSealTests {
         try place.expectNothing(of: "q.ref")
     }
 
-    static let usage: [[String]] = [
+    static let misuse: [[String]] = [
         [], ["--type", "a/b"], ["--reference", "r"], ["--reference", "", "--type", "a/b"],
         ["--reference", "r", "--type", "a/b", "--output", ""], ["--reference", "r", "--type", "a/b", "--output", "r"],
         ["--reference", "-", "--type", "a/b"], ["--reference", "r", "--type", "a/b", "--output", "-"],
@@ -84,7 +84,7 @@ struct BlobSealTests {
         ["--reference", "r", "--purpose", "payload", "--id", "a"], ["--reference", "r", "--purpose", "nope"],
     ]
 
-    @Test("refuses bad usage and leaves nothing", arguments: usage)
+    @Test("refuses bad usage and leaves nothing", arguments: misuse)
     func usage(_ options: [String]) throws {
         let place = try BlobPlace(10)
         expectUsageError(try place.place.run(["blob", "seal"] + options, stdin: place.photo))

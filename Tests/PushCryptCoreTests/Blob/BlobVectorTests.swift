@@ -64,9 +64,9 @@ struct BlobVectors: Decodable {
 
         func reference() throws -> BlobReference {
             let purposes = [BlobPurpose.attachment, .payload]
-            let purpose = try #require(purposes.first { $0.description == purpose })
+            let bound = try #require(purposes.first { $0.description == self.purpose })
             let json = #"{"key":"\#(key)","size":\#(size),"sha256":"\#(sha256)"}"#
-            return try #require(BlobReference(purpose, JSONText(Array(json.utf8)).root))
+            return try #require(BlobReference(bound, JSONText(Array(json.utf8)).root))
         }
 
         func bytes() throws -> [UInt8] { try #require(blob.flatMap { Base64URL.decode(Array($0.utf8)[...]) }) }

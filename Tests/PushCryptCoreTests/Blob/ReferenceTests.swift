@@ -17,24 +17,33 @@ import Testing
         let blob = try Self.blob(.attachment)
         for id in [nil, "photo"] {
             let attachment = try AttachmentReference(url: Self.url, blob: blob, type: "image/png", id: id)
-            var json: [UInt8] = []
-            attachment.append(to: &json)
+            let json = attachment.json
             let key = "AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw"
             let digest = "CQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk"
             let tail = id.map { #","id":"\#($0)""# } ?? ""
             let expected =
                 #"{"url":"\#(Self.url)","key":"\#(key)","size":5,"sha256":"\#(digest)","type":"image/png"\#(tail)}"#
             #expect(String(decoding: json, as: UTF8.self) == expected)
-            #expect(AttachmentReference(try JSONText(json).root) == attachment)
+            #expect(try AttachmentReference(json: json) == attachment)
         }
     }
 
     @Test func offload() throws {
         let offload = try OffloadReference(url: Self.url, blob: Self.blob(.payload))
-        var json: [UInt8] = []
-        offload.append(to: &json)
-        #expect(OffloadReference(try JSONText(json).root) == offload)
-        #expect(try JSONText(json).root["type"] == nil)
+        #expect(try OffloadReference(json: offload.json) == offload)
+        #expect(try JSONText(offload.json).root["type"] == nil)
+        // An attachment's is no payload's, and the other way round.
+        let attachment = try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "image/png")
+        #expect(throws: BlobError.self) { try AttachmentReference(json: offload.json) }
+        #expect(try OffloadReference(json: attachment.json).blob != attachment.blob)
+    }
+
+    @Test(arguments: ["", "{}", "[]", "null", #"{"url":"https://a.b"}"#])
+    func notJSON(text: String) {
+        let error = #expect(throws: BlobError.self) { try AttachmentReference(json: Array(text.utf8)) }
+        #expect(error?.code == .invalidReference)
+        let other = #expect(throws: BlobError.self) { try OffloadReference(json: Array(text.utf8)) }
+        #expect(other?.code == .invalidReference)
     }
 
     @Test(arguments: ["http://a.b", "", "https://a.b/ ", "https://a@b/", String(repeating: "a", count: 3_000)])
