@@ -6,6 +6,7 @@ enum ExtensionProcess {
 
     private static let commands: [String: Command] = [
         "deliver": Deliver.run,
+        "keyring": KeyringCommand.run,
         "open-all": OpenAll.run,
         "store-claim": StoreClaim.run,
         "store-hammer": StoreHammer.run,
