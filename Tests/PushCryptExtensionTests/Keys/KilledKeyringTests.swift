@@ -16,7 +16,7 @@ import Darwin
         let place = try KeyringPlace()
         var random = SplitMix64(seed: 7)
         var (kids, midway) = (Set<String>(), 0)
-        for run in 1...12 {
+        for run in 1...20 {
             kids.formUnion(try rotateAndKill(place, afterLines: Int.random(in: 1...6, using: &random)))
             midway += try place.names().filter { $0.contains(".new-") }.count
             let stored = Set(try place.keyring.keyIDs().map(\.description))
@@ -27,7 +27,7 @@ import Darwin
             for kid in try place.keyring.keyIDs() { _ = try place.keyring.key(kid, at: UnixTime(0)) }
         }
         try expectSettled(place)
-        print("12 kills, \(midway) of them while a file was written, \(kids.count) pairs")
+        print("20 kills, \(midway) of them while a file was written, \(kids.count) pairs")
     }
 
     private func rotateAndKill(_ place: KeyringPlace, afterLines count: Int) throws -> [String] {
