@@ -27,6 +27,9 @@ struct ExtensionCommand {
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
+    /// Whether it said that something went wrong: whoever waits for lines waits no longer.
+    func hasComplained() throws -> Bool { try !Data(contentsOf: streams.file("stderr")).isEmpty }
+
     /// Waits for its end.
     ///
     /// - Returns: what it printed; nil where it failed.
