@@ -126,8 +126,8 @@ let package = Package(
         .testTarget(
             name: "PushCryptExtensionTests",
             dependencies: [
-                "PushCryptExtension", "PushCryptSimulator", "PushCryptSender", "PushCryptSQLite", "PushCryptTestSupport",
-                "PushCryptTestExtension",
+                "PushCryptExtension", "PushCryptSimulator", "PushCryptSender", "PushCryptSQLite",
+                "PushCryptTestSupport", "PushCryptTestExtension",
             ]
         ),
         .testTarget(

@@ -103,7 +103,8 @@ struct StoreCrowdTests {
         try Data(repeating: 7, count: 50_000).write(to: folder.file)
         let granted = Counter()
         DispatchQueue.concurrentPerform(iterations: 8) { number in
-            let isGranted = try? folder.store().claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now)
+            let store = folder.store { $0.busyTimeout = .seconds(60) }
+            let isGranted = try? store.claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now)
             if isGranted == true { granted.add() }
         }
         #expect(granted.value == 8)
