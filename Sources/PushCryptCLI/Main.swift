@@ -57,7 +57,7 @@ struct PushCrypt: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Demo.self, Seal.self, Open.self, Inspect.self, Reseal.self, Keys.self, Rotate.self,
+            Demo.self, Seal.self, Open.self, Inspect.self, Reseal.self, Blob.self, Keys.self, Rotate.self,
         ]
     )
 }

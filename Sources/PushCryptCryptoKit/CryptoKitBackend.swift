@@ -30,6 +30,10 @@ public struct CryptoKitBackend: CryptoBackend {
         Array(SHA256.hash(data: Array(message)))
     }
 
+    public func sha256() -> any IncrementalSHA256 {
+        CryptoKitSHA256()
+    }
+
     public func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
         CryptoKitHMAC(key: key)
     }

@@ -22,12 +22,13 @@ public struct OpenSSLBackend: CryptoBackend {
     }
 
     public func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
-        var state = SHA256_CTX()
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        SHA256_Init(&state)
-        state.update(message)
-        SHA256_Final(&digest, &state)
-        return digest
+        let digest = OpenSSLSHA256()
+        digest.update(message)
+        return digest.finalize()
+    }
+
+    public func sha256() -> any IncrementalSHA256 {
+        OpenSSLSHA256()
     }
 
     public func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {

@@ -12,6 +12,8 @@ public protocol CryptoBackend: Sendable {
 
     /// The 32-byte SHA-256 digest.
     func sha256(_ message: Span<UInt8>) throws -> [UInt8]
+    /// SHA-256 of a message that comes in pieces.
+    func sha256() -> any IncrementalSHA256
     /// HMAC-SHA256 (RFC 2104) under `key`, which may have any length.
     func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256
 
@@ -51,6 +53,14 @@ public protocol CryptoBackend: Sendable {
     func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey
     /// An Ed25519 public key from its 32 bytes.
     func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey
+}
+
+/// SHA-256 of any number of messages one after the other. Not thread-safe.
+public protocol IncrementalSHA256: AnyObject {
+    /// Adds `bytes` to the message.
+    func update(_ bytes: Span<UInt8>)
+    /// The 32-byte digest; begins the next message.
+    func finalize() -> [UInt8]
 }
 
 /// HMAC-SHA256 under one key, for any number of messages one after the other. Not thread-safe.

@@ -36,30 +36,42 @@ public struct Sealer: Sendable {
     ///
     /// Raw JSON is sealed as it is, byte for byte: its numbers, unknown members and order stay.
     ///
+    /// - Parameters:
+    ///   - attachments: at most 8, which the device fetches, opens and shows; each takes some 250 bytes of the payload.
+    ///   - offload: where the whole payload lies that the device shows in place of this one, which is the best attempt
+    ///     without a network; see ``offload(_:)``.
+    ///   - isSelfTest: has the extension report that it works.
     /// - Returns: the payload to send, with its exact size.
     /// - Throws: `SealError`, or what the value's encoding throws.
     public func seal(
-        _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder, options: Options? = nil
+        _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
+        options: Options? = nil
     ) throws -> SealedPush {
-        let json: [UInt8]
+        let extras = MessageExtras(attachments: attachments, offload: offload, isSelfTest: isSelfTest)
+        if let flaw = extras.flaw { throw SealError(.invalidOption, flaw) }
+        let options = options ?? self.options
+        try options.check()
+        return try seal(json: Self.json(payload), extras, to: recipient, placeholder, options)
+    }
+
+    static func json(_ payload: some Encodable) throws -> [UInt8] {
         switch payload {
-        case let bytes as [UInt8]: json = bytes
-        case let data as Data: json = Array(data)
+        case let bytes as [UInt8]: return bytes
+        case let data as Data: return Array(data)
         default:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            json = Array(try encoder.encode(payload))
+            return Array(try encoder.encode(payload))
         }
-        return try seal(json: json, to: recipient, placeholder: placeholder, options: options)
     }
 
     private func seal(
-        json: [UInt8], to recipient: Recipient, placeholder: Placeholder, options: Options?
+        json: [UInt8], _ extras: MessageExtras, to recipient: Recipient, _ placeholder: Placeholder,
+        _ options: Options
     ) throws -> SealedPush {
-        let options = options ?? self.options
-        try options.check()
         let (inner, topic) = try (Self.innerPayload(json), Self.topic(topic))
-        let header = try Self.header(for: recipient, at: clock(), options)
+        let header = try Self.header(for: recipient, at: clock(), extras, options)
         let frame = try frame(around: inner, for: recipient, placeholder, options)
         do {
             let message = try padded(try inner.message(with: header), in: frame, for: recipient, options)
@@ -95,7 +107,7 @@ public struct Sealer: Sendable {
     }
 
     private static func header(
-        for recipient: Recipient, at time: UnixTime, _ options: Options
+        for recipient: Recipient, at time: UnixTime, _ extras: MessageExtras, _ options: Options
     ) throws(SealError) -> MessageHeader {
         let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
         guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
@@ -103,7 +115,7 @@ public struct Sealer: Sendable {
         }
         let expiresAt = time + options.expiresAfterInSeconds
         do {
-            return try MessageHeader.fresh(for: recipient, issuedAt: time, expiresAt: expiresAt)
+            return try MessageHeader.fresh(for: recipient, issuedAt: time, expiresAt: expiresAt, extras: extras)
         } catch {
             throw SealError(.backendFailure, "\(error)")
         }

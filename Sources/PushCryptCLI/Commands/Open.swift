@@ -32,6 +32,7 @@ struct Open: ParsableCommand {
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
+            if let words = push.besides { StandardStreams.note(words) }
         case .failure(let failure):
             try StandardStreams.writeLine(Fallback().payload(for: payload, failure))
             throw Failure(.dataError, "not opened: \(failure)")
@@ -45,4 +46,18 @@ struct Open: ParsableCommand {
 
     /// Sixteen times what APNs carries: room for a payload that somebody has indented.
     private static let inputLimitInBytes = 65_536
+}
+
+extension OpenedPush {
+    /// What the message holds that stdout doesn't; nil for nothing.
+    fileprivate var besides: String? {
+        let count = attachments.count
+        let parts = [
+            count > 0 ? "\(count) \(count == 1 ? "attachment" : "attachments")" : nil,
+            offload == nil ? nil : "the whole payload, which was offloaded",
+        ].compactMap(\.self)
+        let fetched = parts.isEmpty ? nil : "not fetched: \(parts.joined(separator: " and "))"
+        let words = [isSelfTest ? "a self-test of the extension" : nil, fetched].compactMap(\.self)
+        return words.isEmpty ? nil : words.joined(separator: "; ")
+    }
 }

@@ -25,6 +25,9 @@ struct Seal: ParsableCommand {
     @OptionGroup(title: "Placeholder")
     var placeholder: PlaceholderOptions
 
+    @OptionGroup(title: "Besides the payload")
+    var extras: ExtrasOptions
+
     @Option(
         help: ArgumentHelp("Fill up to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
@@ -53,12 +56,37 @@ struct Seal: ParsableCommand {
         guard payload.count <= Self.inputLimitInBytes else {
             throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; APNs takes \(limit)")
         }
-        let sealed = try sealer.seal(payload, to: recipient, placeholder: placeholder.placeholder)
+        let sealed = try sealer.seal(
+            payload, to: recipient, placeholder: placeholder.placeholder, attachments: extras.attachments(),
+            offload: extras.offloadReference(), isSelfTest: extras.selfTest)
         try StandardStreams.writeLine(Array(sealed.json))
     }
 
     /// Far above what fits, so that the error can still say how much it is too long.
     private static let inputLimitInBytes = 1 << 20
+}
+
+struct ExtrasOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("An attachment's reference from blob seal; up to 8, each with --attach.", valueName: "FILE"))
+    var attach: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The reference of the payload that is shown in place of this one, from blob seal --purpose payload.",
+            valueName: "FILE"))
+    var offload: String?
+
+    @Flag(help: "Have the extension report that it works.")
+    var selfTest = false
+
+    func attachments() throws -> [AttachmentReference] {
+        try attach.map { path in try AttachmentReference(file: path) }
+    }
+
+    func offloadReference() throws -> OffloadReference? {
+        try offload.map { path in try OffloadReference(file: path) }
+    }
 }
 
 struct PlaceholderOptions: ParsableArguments {

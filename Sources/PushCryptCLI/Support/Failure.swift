@@ -31,6 +31,7 @@ struct Failure: Error {
         switch error {
         case let failure as Failure: self = failure
         case let error as SealError: self.init(Self.status(error.code), error.reason)
+        case let error as BlobError: self.init(Self.status(error.code), error.reason)
         case let error as KeyError: self.init(Self.status(error.code), error.reason)
         case let error as KeyStoreError: self.init(Self.status(error.code), error.reason)
         case let error as LifecycleError: self.init(Self.status(error.code), error.reason)
@@ -44,6 +45,14 @@ struct Failure: Error {
         case .invalidTopic, .invalidOption, .invalidPlaceholder: .usage
         case .backendFailure: .software
         default: .dataError
+        }
+    }
+
+    private static func status(_ code: BlobError.Code) -> ExitStatus {
+        switch code {
+        case .invalidReference: .usage
+        case .tooLong: .dataError
+        default: .software
         }
     }
 

@@ -72,6 +72,9 @@ enum StandardStreams {
     /// Whether a person sees what is said and types what is read.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
+    /// Whether stdout is a terminal, to which binary data is noise and a secret is shown.
+    static var isShown: Bool { isatty(STDOUT_FILENO) == 1 }
+
     /// All of stdin; of a longer input the first `limit` bytes and one more.
     static func readAll(limit: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8]()

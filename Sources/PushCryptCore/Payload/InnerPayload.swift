@@ -32,10 +32,15 @@ package struct InnerPayload: Sendable {
     ///
     /// - Throws: `Flaw` when the payload has a `pushcrypt` member of its own.
     package func message(with header: MessageHeader) throws -> [UInt8] {
+        try requireNoHeader()
+        return try text.appendingToRoot(rawMember: header.rawMember)
+    }
+
+    /// - Throws: `Flaw` when the payload has a `pushcrypt` member of its own.
+    package func requireNoHeader() throws {
         guard text.root[MessageHeader.name] == nil else {
             throw Flaw(reason: "the payload already has a pushcrypt member: was it sealed before?")
         }
-        return try text.appendingToRoot(rawMember: header.rawMember)
     }
 
     /// The payload as its sender wrote it.

@@ -1,6 +1,13 @@
 import PushCryptCore
 
 extension NotificationContent {
+    /// What the system shows of an APNs payload by itself; nil for one without text.
+    package init?(asItCame payload: [UInt8]) {
+        guard let text = try? JSONText(payload) else { return nil }
+        self.init(payload: text, userInfo: payload)
+        guard hasText else { return nil }
+    }
+
     /// Reads an APNs payload. Members of a type that APNs doesn't have are left out, as the system does.
     ///
     /// - Parameter userInfo: what is for the app, as a JSON object.

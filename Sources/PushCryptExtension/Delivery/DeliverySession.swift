@@ -129,7 +129,9 @@ public final class DeliverySession: Sendable {
 
     private func placeholder(_ failure: FailureClass) -> Delivery {
         var content = configuration.fallback.content(for: payload, failure)
-        if failure == .notSealed, configuration.unsealed == .shown, let original = NotificationContent(outer: payload) {
+        if failure == .notSealed, configuration.unsealed == .shown,
+            let original = NotificationContent(asItCame: payload)
+        {
             content = original
         } else if failure == .keyLocked, let notice = configuration.unlockNotice, notice.isDue() {
             content = configuration.fallback.content(for: payload, failure, showing: notice.text)

@@ -40,20 +40,13 @@ extension NotificationContent {
         content.interruptionLevel = "passive"
         return content
     }
-
-    /// A payload that wasn't sealed, as it came; nil for one without text.
-    init?(outer payload: [UInt8]) {
-        guard let text = try? JSONText(payload) else { return nil }
-        self.init(payload: text, userInfo: payload)
-        guard hasText else { return nil }
-    }
 }
 
 extension DeliveryReport {
     init(_ delivery: DeliverySession.Delivery, of payload: [UInt8], _ push: OpenedPush?, at time: UnixTime) {
         self.init(
             failure: delivery.failure, isRestored: delivery.isRestored, time: time, kid: Opener.kid(of: payload),
-            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: false,
+            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: push?.isSelfTest ?? false,
             stageFailures: delivery.stageFailures)
     }
 }

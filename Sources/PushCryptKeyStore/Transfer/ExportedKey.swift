@@ -70,9 +70,10 @@ package enum ExportedKey {
     }
 
     /// RFC 4648 section 4, with padding.
-    private static func base64(_ bytes: Span<UInt8>) -> [UInt8] {
+    package static func base64(_ bytes: Span<UInt8>) -> [UInt8] {
         var text = [UInt8]()
-        text.reserveCapacity(96)
+        // At once, so that no growing array leaves a copy of a secret behind.
+        text.reserveCapacity(4 + bytes.count * 4 / 3)
         Base64URL.append(bytes, to: &text)
         for index in text.indices {
             if text[index] == UInt8(ascii: "-") { text[index] = UInt8(ascii: "+") }

@@ -90,4 +90,34 @@ struct KeysExportTests {
         _ = try place.writeSet([#""activatesAt":"2027-01-01T00:00:00Z""#], to: "set.json")
         expectRefusal(try place.run("keys", "export", "set.json", "--registration", "--at", Workplace.now), 65)
     }
+
+    /// The same as without it, in an object.
+    @Test("--json holds what the format prints", arguments: ["pem", "der", "raw"], [false, true])
+    func json(_ format: String, _ isPrivate: Bool) throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/push", "sender")
+        let options = ["keys", "export", "Keys/push", "--format", format]
+        let all = options + (isPrivate ? ["--private", "--insecure-plaintext"] : [])
+        let plain = try place.run(all)
+        let printed = try place.run(all + ["--json"])
+        #expect(printed.exit == 0, "\(printed)")
+        let object = try #require(try JSONSerialization.jsonObject(with: printed.stdout) as? [String: Any])
+        #expect(Set(object.keys) == ["kid", "format", "private", "value"])
+        #expect(object["kid"] as? String == kid)
+        #expect(object["format"] as? String == format)
+        #expect(object["private"] as? Bool == isPrivate)
+        let value = try #require(object["value"] as? String)
+        let expected = format == "der" ? plain.stdout.base64EncodedString() : plain.text
+        #expect(value.trimmingCharacters(in: .newlines) == expected.trimmingCharacters(in: .newlines))
+    }
+
+    @Test("--json leaves alone what is JSON", arguments: [[], ["--format", "jwk"], ["--kid"]])
+    func jsonOfJSON(_ options: [String]) throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/push", "sender")
+        let all = ["keys", "export", "Keys/push"] + options + (options.last == "--kid" ? [kid] : [])
+        let plain = try place.run(all)
+        #expect(plain.exit == 0)
+        #expect(try place.run(all + ["--json"]).stdout == plain.stdout)
+    }
 }

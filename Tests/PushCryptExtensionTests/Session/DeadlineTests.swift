@@ -1,4 +1,5 @@
 import PushCryptExtension
+import PushCryptSimulator
 import Testing
 
 /// What ends a session early, and what comes too late.

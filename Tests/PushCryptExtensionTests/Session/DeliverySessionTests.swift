@@ -1,4 +1,5 @@
 import PushCryptExtension
+import PushCryptSimulator
 import Testing
 
 @Suite struct DeliverySessionTests {

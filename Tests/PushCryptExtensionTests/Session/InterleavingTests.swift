@@ -1,5 +1,6 @@
 import Dispatch
 import PushCryptExtension
+import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import PushCryptPrimitives
+import PushCryptSimulator
 
 @testable import PushCryptExtension
 

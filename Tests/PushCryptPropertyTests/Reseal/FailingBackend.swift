@@ -24,6 +24,8 @@ struct FailingBackend: CryptoBackend {
 
     func sha256(_ message: Span<UInt8>) throws -> [UInt8] { try base.sha256(message) }
 
+    func sha256() -> any IncrementalSHA256 { base.sha256() }
+
     func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { base.hmacSHA256(key: key) }
 
     func seal(

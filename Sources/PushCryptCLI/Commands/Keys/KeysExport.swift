@@ -12,7 +12,8 @@ struct KeysExport: ParsableCommand {
             With --format or --kid it is one key, the primary unless named: its public half, or with --private the key \
             itself. A private PEM or DER is encrypted with a passphrase from --export-passphrase-file or the terminal; \
             everything else private, and that without a passphrase, wants --insecure-plaintext. Write secrets under \
-            umask 077. What Keys/NAME/public.jwks.json holds is the same as the public set.
+            umask 077. What Keys/NAME/public.jwks.json holds is the same as the public set. Sets and JWKs are JSON; with \
+            --json the other forms are an object with kid, format, private and value, a DER in base64.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
@@ -39,6 +40,9 @@ struct KeysExport: ParsableCommand {
     @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
     var allowsPlaintext = false
 
+    @Flag(help: "Whatever the format, print JSON.")
+    var json = false
+
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -58,7 +62,7 @@ struct KeysExport: ParsableCommand {
     func run() throws {
         var bytes = try exported()
         defer { wipe(&bytes) }
-        if format == .der {
+        if format == .der, !json {
             try StandardStreams.write(bytes)
         } else {
             try StandardStreams.writeLine(bytes)
@@ -109,6 +113,13 @@ struct KeysExport: ParsableCommand {
         } else {
             entry = try keyset.sealingEntry(at: timeOptions.time)
         }
+        var bytes = try exported(entry)
+        guard json, let format, format != .jwk else { return bytes }
+        defer { wipe(&bytes) }
+        return format.json(bytes, of: entry.record.kid, isPrivate: isPrivate)
+    }
+
+    private func exported(_ entry: Keyset.Entry) throws -> [UInt8] {
         let form = (format ?? .jwk).form
         guard isPrivate else { return try ExportedKey.publicKey(entry.record, as: form) }
         if entry.demandsPSK, form != .jwk {
@@ -146,5 +157,23 @@ enum ExportFormat: String, ExpressibleByArgument {
         case .der: .der
         case .raw: .raw
         }
+    }
+
+    /// ```
+    /// {"kid": KID, "format": "pem" | "der" | "raw", "private": true | false, "value": the PEM's text or base64}
+    /// ```
+    /// Whoever holds the result wipes it.
+    func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
+        var value = self == .der ? ExportedKey.base64(bytes.bytes) : bytes
+        defer { wipe(&value) }
+        var json = [UInt8]()
+        json.reserveCapacity(96 + 2 * value.count)
+        json += #"{"kid":"\#(kid)","format":"\#(rawValue)","private":\#(isPrivate),"value":""#.utf8
+        // Of what JSON escapes PEM has line feeds only. JSONWriter would leave a copy unwiped.
+        for byte in value {
+            if byte == UInt8(ascii: "\n") { json += #"\n"#.utf8 } else { json.append(byte) }
+        }
+        json += #""}"#.utf8
+        return json
     }
 }

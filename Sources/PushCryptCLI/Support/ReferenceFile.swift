@@ -1,0 +1,101 @@
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptPrimitives
+
+/// What opens a blob, as a file: the object that will stand in a message.
+///
+/// ```
+/// {["url": "https://..."], "key", "size", "sha256", ["type": "image/png"], ["id": "photo"]}
+/// ```
+/// With a type it is an attachment's, without one a payload's.
+struct ReferenceFile {
+    let blob: BlobReference
+    fileprivate let url: String?
+    fileprivate let type: String?
+    fileprivate let id: String?
+
+    init(_ blob: BlobReference, url: String?, type: String?, id: String?) {
+        (self.blob, self.url, self.type, self.id) = (blob, url, type, id)
+    }
+
+    /// Reads one.
+    init(_ path: String) throws {
+        var bytes = try FileSystem.readFile(path)
+        defer { wipe(&bytes) }
+        do {
+            try self.init(bytes)
+        } catch {
+            throw Failure(.dataError, "\(path) is not a reference that blob seal has written")
+        }
+    }
+
+    private struct Malformed: Error {}
+
+    private init(_ bytes: [UInt8]) throws {
+        let root = try JSONText(bytes).root
+        let strings = try ["url", "type", "id"].map { name -> String? in
+            guard let value = root[name] else { return nil }
+            guard let string = value.string else { throw Malformed() }
+            return string
+        }
+        (url, type, id) = (strings[0], strings[1], strings[2])
+        guard let blob = BlobReference(type == nil ? .payload : .attachment, root) else { throw Malformed() }
+        self.blob = blob
+    }
+
+    /// Writes the file and gives it its name.
+    func write(to file: NewFile) throws {
+        var json = Array("{".utf8)
+        // More than it takes: an array that grows leaves copies of the key behind.
+        json.reserveCapacity(4_096)
+        defer { wipe(&json) }
+        if let url { json += #""url":"\#(url)","#.utf8 }
+        blob.appendMembers(to: &json)
+        if let type { json += #","type":"\#(type)""#.utf8 }
+        if let id { json += #","id":"\#(id)""#.utf8 }
+        json += "}\n".utf8
+        try file.append(json)
+        file.markWhole()
+        try file.publish()
+    }
+}
+
+/// The references that a message takes, read from their files.
+extension AttachmentReference {
+    init(file path: String) throws {
+        let file = try ReferenceFile(path)
+        guard let type = file.type else {
+            throw Failure(.dataError, "\(path) is a payload's reference: say --offload")
+        }
+        let url = try file.requireURL(path)
+        do {
+            try self.init(url: url, blob: file.blob, type: type, id: file.id)
+        } catch {
+            throw Failure(.dataError, "\(path): \(error.reason)")
+        }
+    }
+}
+
+extension OffloadReference {
+    init(file path: String) throws {
+        let file = try ReferenceFile(path)
+        guard file.type == nil else {
+            throw Failure(.dataError, "\(path) is an attachment's reference: say --attach")
+        }
+        let url = try file.requireURL(path)
+        do {
+            try self.init(url: url, blob: file.blob)
+        } catch {
+            throw Failure(.dataError, "\(path): \(error.reason)")
+        }
+    }
+}
+
+extension ReferenceFile {
+    fileprivate func requireURL(_ path: String) throws -> String {
+        guard let url else {
+            throw Failure(.dataError, "\(path) has no url yet: add where the blob lies, with jq -c '.url = \"https://…\"'")
+        }
+        return url
+    }
+}

@@ -1,0 +1,79 @@
+/// What the strings of a reference may be: less than their standards allow, so that no two readers differ and nothing in
+/// them can be a path, a header or a command.
+///
+/// ```
+/// url        = "https://" host [":" 1*5DIGIT] [("/" / "?") *uri-char]           at most 2,048 bytes
+/// host       = 1*253(ALPHA / DIGIT / "-" / ".")                                 no user, no address in brackets
+/// uri-char   = ALPHA / DIGIT / any of -._~:/?[]@!$&'()*+,;= / "%" 2HEXDIG       RFC 3986, without a fragment
+/// type       = name "/" name
+/// name       = (lower / DIGIT) *63(lower / DIGIT / any of .+_-)                 RFC 6838, in lower case
+/// id         = 1*64(ALPHA / DIGIT / "_" / "-")
+/// ```
+enum ReferenceGrammar {
+    static let maximumURLByteCount = 2_048
+
+    static func isURL(_ text: some Collection<UInt8>) -> Bool {
+        guard text.count <= maximumURLByteCount, text.starts(with: "https://".utf8) else { return false }
+        let rest = text.dropFirst(8)
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        return isAuthority(rest[..<end]) && areURLCharacters(rest[end...])
+    }
+
+    static func isMediaType(_ text: some Collection<UInt8>) -> Bool {
+        guard let slash = text.firstIndex(of: UInt8(ascii: "/")) else { return false }
+        return isMediaTypeName(text[..<slash]) && isMediaTypeName(text[slash...].dropFirst())
+    }
+
+    static func isID(_ text: some Collection<UInt8>) -> Bool {
+        (1...64).contains(text.count) && text.allSatisfy { isAlphanumeric($0) || "_-".utf8.contains($0) }
+    }
+
+    private static func isAuthority(_ text: some Collection<UInt8>) -> Bool {
+        let colon = text.firstIndex(of: UInt8(ascii: ":"))
+        let host = text[..<(colon ?? text.endIndex)]
+        guard (1...253).contains(host.count), host.allSatisfy({ isAlphanumeric($0) || "-.".utf8.contains($0) }) else {
+            return false
+        }
+        guard let colon else { return true }
+        let port = text[colon...].dropFirst()
+        return (1...5).contains(port.count) && port.allSatisfy(isDigit)
+    }
+
+    private static func areURLCharacters(_ text: some Collection<UInt8>) -> Bool {
+        var hexadecimalDigits = 0
+        for byte in text {
+            if hexadecimalDigits > 0 {
+                guard JSONEscape.hexadecimalValue(of: byte) != nil else { return false }
+                hexadecimalDigits -= 1
+            } else if byte == UInt8(ascii: "%") {
+                hexadecimalDigits = 2
+            } else {
+                guard isAlphanumeric(byte) || "-._~:/?[]@!$&'()*+,;=".utf8.contains(byte) else { return false }
+            }
+        }
+        return hexadecimalDigits == 0
+    }
+
+    private static func isMediaTypeName(_ name: some Collection<UInt8>) -> Bool {
+        guard let first = name.first, isLowerOrDigit(first), name.count <= 64 else { return false }
+        return name.allSatisfy { isLowerOrDigit($0) || ".+_-".utf8.contains($0) }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isLowerOrDigit(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        isLowerOrDigit(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    }
+}
+
+extension JSONValue {
+    /// A string that keeps the grammar; nil for anything else.
+    func string(_ isGrammatical: (ArraySlice<UInt8>) -> Bool) -> String? {
+        guard let utf8, isGrammatical(utf8) else { return nil }
+        return String(decoding: utf8, as: UTF8.self)
+    }
+}

@@ -1,0 +1,96 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptCore
+
+@Suite struct BlobRoundTripTests {
+    static let edges = [
+        0, 1, 2, 15, 16, 17, 4_096, 65_520, 65_534, 65_535, 65_536, 65_537, 65_552, 65_553, 131_071, 131_072, 131_073,
+        196_607, 196_608, 196_609, 300_000,
+    ]
+
+    @Test(arguments: edges, Backends.pairs)
+    func everySize(count: Int, pair: BackendPair) throws {
+        for purpose in [BlobPurpose.attachment, .payload] {
+            let plaintext = TestBlob.plaintext(count)
+            let (blob, reference) = try TestBlob.sealed(plaintext, purpose, pair.first)
+            #expect(try TestBlob.sealed(plaintext, purpose, pair.second).blob == blob)
+            #expect(blob.count == BlobFormat.blobByteCount(size: Int64(count)))
+            #expect(reference.size == count)
+            #expect(reference.purpose == purpose)
+            #expect(try reference.sha256 == pair.second.sha256(blob.bytes))
+            #expect(try TestBlob.opened(blob, reference, pair.second) == plaintext)
+        }
+    }
+
+    static let pieces: [TestBlob.Pieces] =
+        [.of(65_535), .of(65_536), .of(65_537), .of(65_552), .of(131_072), .of(16), .of(1_000)]
+        + (0..<6).map { .random(200_000, seed: $0) } + (6..<10).map { .random(3_000, seed: $0) }
+
+    /// The pieces of either side leave no trace.
+    @Test(arguments: pieces)
+    func anyPieces(pieces: TestBlob.Pieces) throws {
+        for count in [0, 1, 65_536, 65_537, 131_072, 200_001] {
+            let plaintext = TestBlob.plaintext(count)
+            let (whole, reference) = try TestBlob.sealed(plaintext)
+            let (blob, sameReference) = try TestBlob.sealed(plaintext, pieces: pieces)
+            #expect(blob == whole, "\(count)")
+            #expect(sameReference == reference)
+            #expect(try TestBlob.opened(blob, reference, pieces: pieces) == plaintext, "\(count)")
+        }
+    }
+
+    @Test func singleBytes() throws {
+        let plaintext = TestBlob.plaintext(65_540)
+        let (blob, reference) = try TestBlob.sealed(plaintext, pieces: .of(1))
+        #expect(try blob == TestBlob.sealed(plaintext).blob)
+        #expect(try TestBlob.opened(blob, reference, pieces: .of(1)) == plaintext)
+    }
+
+    /// A chunk comes out as soon as it can, and no buffer grows: what waits is never more than one chunk.
+    @Test func nothingPilesUp() throws {
+        let (plaintext, sealer) = (TestBlob.plaintext(400_000), BlobSealer(.attachment, key: TestBlob.key, backend: TestBlob.openSSL))
+        var (blob, taken) = ([UInt8](), 0)
+        for piece in TestBlob.Pieces.of(1_000).split(plaintext) {
+            try sealer.seal(piece, appendingTo: &blob)
+            taken += piece.count
+            #expect(taken - blob.count <= TestBlob.chunk)
+        }
+        let reference = try sealer.finish(appendingTo: &blob)
+        let opener = BlobOpener(reference, backend: TestBlob.openSSL)
+        var (opened, given) = ([UInt8](), 0)
+        for piece in TestBlob.Pieces.of(1_000).split(blob) {
+            try opener.open(piece, appendingTo: &opened)
+            given += piece.count
+            #expect(given - opened.count < TestBlob.chunk + 10 * TestBlob.tag)
+        }
+        try opener.finish()
+        #expect(opened == plaintext)
+    }
+
+    @Test(arguments: Backends.all)
+    func inMemory(named: NamedBackend) throws {
+        for count in [0, 1, 65_536, 100_000] {
+            let plaintext = TestBlob.plaintext(count)
+            let sealed = try SealedBlob(plaintext, for: .payload, backend: named.backend)
+            #expect(sealed.reference.purpose == .payload)
+            #expect(sealed.reference.blobByteCount == sealed.bytes.count)
+            let opened = try BlobOpener.plaintext(
+                of: sealed.bytes, sealed.reference, backend: named.backend)
+            #expect(opened == plaintext)
+        }
+    }
+
+    /// The same bytes twice: no key, and with it no byte of the ciphertext, is the same.
+    @Test(arguments: Backends.all)
+    func freshKeys(named: NamedBackend) throws {
+        let plaintext = TestBlob.plaintext(100)
+        let blobs = try (0..<20).map { _ in try SealedBlob(plaintext, for: .attachment, backend: named.backend) }
+        #expect(Set(blobs.map(\.bytes)).count == 20)
+        for (index, blob) in blobs.enumerated() {
+            #expect(!blobs[..<index].contains { $0.reference.key == blob.reference.key })
+            #expect(blob.reference.key.count == 32)
+        }
+    }
+}

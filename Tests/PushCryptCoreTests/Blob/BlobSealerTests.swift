@@ -1,0 +1,114 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptCore
+
+@Suite struct BlobSealerTests {
+    /// Begun near the end of the counters: the last one is used, and none after it.
+    @Test(arguments: [(1, 65_536, true), (2, 65_537, true), (1, 65_537, false), (0, 0, false), (2, 131_073, false)])
+    func counterLimit(chunksLeft: Int64, count: Int, isEnough: Bool) throws {
+        let first = BlobFormat.maximumChunkCount - chunksLeft
+        let sealer = BlobSealer(.attachment, key: TestBlob.key, firstIndex: first, backend: TestBlob.openSSL)
+        var blob: [UInt8] = []
+        func seal() throws {
+            try sealer.seal(TestBlob.plaintext(count), appendingTo: &blob)
+            _ = try sealer.finish(appendingTo: &blob)
+        }
+        guard isEnough else {
+            let error = #expect(throws: BlobError.self) { try seal() }
+            #expect(error?.code == .tooLong)
+            let again = #expect(throws: BlobError.self) { try sealer.finish(appendingTo: &blob) }
+            #expect(again?.code == .finished)
+            return
+        }
+        try seal()
+        let last = Array(blob.suffix((count - 1) % TestBlob.chunk + 1 + TestBlob.tag))
+        let nonce = [UInt8](hex: "00000000000000 ffffffff 01")
+        let aad = BlobFormat.aad(.attachment)
+        let plaintext = try TestBlob.openSSL.open(
+            .aes256GCM, key: TestBlob.key.bytes, nonce: nonce.bytes, aad: aad.bytes, ciphertext: last.bytes)
+        #expect(plaintext.count == (count - 1) % TestBlob.chunk + 1)
+    }
+
+    @Test func nothingAfterTheEnd() throws {
+        let sealer = try BlobSealer(.payload, backend: TestBlob.openSSL)
+        var blob: [UInt8] = []
+        _ = try sealer.finish(appendingTo: &blob)
+        let before = blob
+        for body in [{ try sealer.seal([1], appendingTo: &blob) }, { _ = try sealer.finish(appendingTo: &blob) }] {
+            let error = #expect(throws: BlobError.self) { try body() }
+            #expect(error?.code == .finished)
+        }
+        #expect(blob == before)
+    }
+
+    /// A sealer that failed once can't be talked into going on, which would leave a hole.
+    @Test func failure() throws {
+        let backend = BrokenBackend(base: TestBlob.openSSL)
+        let error = #expect(throws: BlobError.self) { _ = try BlobSealer(.payload, backend: backend) }
+        #expect(error?.code == .backendFailure)
+        let sealer = BlobSealer(.attachment, key: TestBlob.key, backend: backend)
+        var blob: [UInt8] = []
+        let failure = #expect(throws: BlobError.self) {
+            try sealer.seal(TestBlob.plaintext(70_000), appendingTo: &blob)
+        }
+        #expect(failure?.code == .backendFailure)
+        #expect(blob == Array("PCB1".utf8))
+        let again = #expect(throws: BlobError.self) { try sealer.finish(appendingTo: &blob) }
+        #expect(again?.code == .finished)
+    }
+
+    @Test func openerFailure() throws {
+        let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(10))
+        #expect(throws: FailureClass.internalError) {
+            try BlobOpener.plaintext(of: blob, reference, backend: BrokenBackend(base: TestBlob.openSSL))
+        }
+    }
+
+    @Test func nothingIsPrinted() throws {
+        let sealed = try SealedBlob([1], for: .attachment, backend: TestBlob.openSSL)
+        let reference = sealed.reference
+        #expect("\(reference)" == "BlobReference(attachment, 1 bytes)")
+        #expect(String(reflecting: reference) == "BlobReference(attachment, 1 bytes)")
+        var dumped = ""
+        dump(reference, to: &dumped)
+        #expect(dumped == "- BlobReference(attachment, 1 bytes)\n")
+        let url = "https://example.com/secret"
+        let attachment = try AttachmentReference(url: url, blob: reference, type: "a/b")
+        #expect("\(attachment)" == "AttachmentReference(a/b, 1 bytes)")
+        let payload = try SealedBlob([1], for: .payload, backend: TestBlob.openSSL).reference
+        #expect("\(try OffloadReference(url: url, blob: payload))" == "OffloadReference(1 bytes)")
+    }
+}
+
+/// Has neither entropy nor memory.
+private struct BrokenBackend: CryptoBackend {
+    let base: any CryptoBackend
+
+    private static let failure = CryptoError(.backendFailure, "broken by the test")
+
+    var name: String { "broken" }
+
+    func randomBytes(count: Int) throws -> [UInt8] { throw Self.failure }
+    func randomSecret(count: Int) throws -> SecretBytes { throw Self.failure }
+    func sha256(_ message: Span<UInt8>) throws -> [UInt8] { throw Self.failure }
+    func sha256() -> any IncrementalSHA256 { base.sha256() }
+    func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { base.hmacSHA256(key: key) }
+
+    func seal(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
+        plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
+    ) throws { throw Self.failure }
+
+    func open(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
+    ) throws -> [UInt8] { throw Self.failure }
+
+    func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey { throw Self.failure }
+    func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey { throw Self.failure }
+    func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey { throw Self.failure }
+    func generateSigningKey() throws -> any SigningKey { throw Self.failure }
+    func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { throw Self.failure }
+    func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey { throw Self.failure }
+}

@@ -1,0 +1,134 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import Testing
+
+/// The model of the system's contract, and sessions under it.
+@Suite struct NotificationHostTests {
+    /// An extension that does what the test says.
+    private struct Scripted: HostedExtension {
+        var receive: @Sendable ([UInt8], HostExchange) -> Void = { _, _ in }
+        var expire: @Sendable () -> Void = {}
+
+        func didReceive(_ payload: [UInt8], _ exchange: HostExchange) { receive(payload, exchange) }
+        func timeWillExpire() { expire() }
+    }
+
+    private static let original = Array(#"{"aps":{"alert":"original","mutable-content":1}}"#.utf8)
+
+    private static func content(_ title: String?) -> NotificationContent {
+        var content = NotificationContent()
+        content.title.literal = title
+        return content
+    }
+
+    @Test func handedOver() async throws {
+        let host = NotificationHost(Scripted { $1.hand(over: Self.content("mine")) })
+        let shown = try #require(await host.deliver(Self.original))
+        #expect(shown.content == Self.content("mine"))
+        #expect(shown.origin == .handedOver)
+        #expect(host.presentations == [shown])
+        #expect((host.handlerCallCount, host.breachCount) == (1, 0))
+    }
+
+    @Test(arguments: [
+        #"{"aps":{"alert":"original"}}"#, #"{"aps":{"alert":"original","mutable-content":0}}"#,
+        #"{"aps":{"alert":"original","mutable-content":true}}"#,
+    ])
+    func notRun(payload: String) async throws {
+        let host = NotificationHost(Scripted { _, _ in Issue.record("run") })
+        let shown = try #require(await host.deliver(Array(payload.utf8)))
+        #expect(shown.origin == .notRun)
+        #expect(shown.content.body.literal == "original")
+    }
+
+    @Test(arguments: ["{", "{}", #"{"aps":{"mutable-content":1}}"#, #"{"aps":{"alert":"","mutable-content":1}}"#])
+    func nothingToShow(payload: String) async {
+        let host = NotificationHost(Scripted { _, _ in Issue.record("run") })
+        #expect(await host.deliver(Array(payload.utf8)) == nil)
+    }
+
+    @Test(arguments: [nil, ""])
+    func emptied(title: String?) async throws {
+        let host = NotificationHost(Scripted { $1.hand(over: Self.content(title)) })
+        let shown = try #require(await host.deliver(Self.original))
+        #expect(shown.origin == .emptied)
+        #expect(shown.content.body.literal == "original")
+    }
+
+    @Test func died() async throws {
+        let host = NotificationHost(Scripted { $1.processDied() })
+        #expect(await host.deliver(Self.original)?.origin == .died)
+    }
+
+    /// The extension is told, and has the grace to answer.
+    @Test(arguments: [true, false])
+    func timeIsUp(answers: Bool) async throws {
+        let timer = ManualTimer()
+        let (begun, told) = (Signal(), Signal())
+        let exchange = Locked<HostExchange?>(nil)
+        let hosted = Scripted { _, given in
+            exchange.withLock { $0 = given }
+            begun.give()
+        } expire: {
+            if answers { exchange.withLock { $0 }?.hand(over: Self.content("late")) }
+            told.give()
+        }
+        let host = NotificationHost(hosted, timer: timer)
+        async let shown = host.deliver(Self.original)
+        await begun.wait()
+        #expect(timer.durations == [.seconds(29)])
+        timer.fire()
+        await told.wait()
+        if !answers { timer.fire(.seconds(1)) }
+        #expect(await shown?.origin == (answers ? .handedOver : .expired))
+        #expect(!timer.isPending)
+    }
+
+    @Test func secondCallIsABreach() async throws {
+        let host = NotificationHost(
+            Scripted { _, exchange in
+                exchange.hand(over: Self.content("first"))
+                exchange.hand(over: Self.content("second"))
+            })
+        #expect(await host.deliver(Self.original)?.content == Self.content("first"))
+        #expect((host.handlerCallCount, host.breachCount) == (2, 1))
+    }
+
+    private static func host(
+        timer: ManualTimer = ManualTimer(), _ stages: [any ContentStage] = []
+    ) throws -> NotificationHost {
+        var configuration = DeliverySession.Configuration()
+        configuration.stages = stages
+        let (opener, chosen) = (
+            try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256"))), configuration
+        )
+        let hosted = SessionExtension { payload, handler in
+            DeliverySession(
+                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now }, timer: ManualTimer(),
+                handler: handler)
+        }
+        return NotificationHost(hosted, timer: timer)
+    }
+
+    @Test func sealedPush() async throws {
+        let host = try Self.host()
+        let shown = try #require(await host.deliver(TestPush().sealed()))
+        #expect(shown.origin == .handedOver)
+        #expect(shown.content.title.literal == "Zoë")
+    }
+
+    /// One process, several pushes: one that is stuck until the system's time is up, and one behind it.
+    @Test func secondPushDoesNotWait() async throws {
+        let (timer, held) = (ManualTimer(), HeldStage(.blocking))
+        let host = try Self.host(timer: timer, [held])
+        let quick = try Self.host()
+        async let stuck = host.deliver(try TestPush().sealed())
+        await held.begun.wait()
+        #expect(try await quick.deliver(TestPush().sealed())?.content.title.literal == "Zoë")
+        timer.fire()
+        #expect(try await stuck?.origin == .handedOver)
+        held.release()
+        #expect((host.handlerCallCount, host.breachCount) == (1, 0))
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// An extension in a process of its own under the system's contract.
+@Suite struct ProcessTests {
+    /// Runs the program of the tests for each push.
+    private struct ProcessExtension: HostedExtension {
+        let folder: TemporaryFolder
+        let kills: Bool
+
+        func didReceive(_ payload: [UInt8], _ exchange: HostExchange) {
+            do {
+                let line = try ProcessTests.deliver(payload, in: folder, kills: kills).first
+                guard let line else { return exchange.processDied() }
+                var content = NotificationContent()
+                content.title.literal = line
+                exchange.hand(over: content)
+            } catch {
+                Issue.record(error)
+                exchange.processDied()
+            }
+        }
+
+        func timeWillExpire() {}
+    }
+
+    private static func deliver(_ payload: [UInt8], in folder: TemporaryFolder, kills: Bool) throws -> [String] {
+        try Data(ReferenceVectors.shared.jwk("p256")).write(to: folder.file("key.json"))
+        try Data(payload).write(to: folder.file("payload.json"))
+        let arguments = [
+            "deliver", folder.file("key.json").path, folder.file("payload.json").path, TestPush.topic,
+            "\(TestPush.now.seconds)",
+        ]
+        let command = try ExtensionCommand(arguments + (kills ? ["kill"] : []))
+        #expect(try command.process.wait() == (kills ? .signal(9) : .exit(0)))
+        return try command.lines()
+    }
+
+    /// The one case in which the handler isn't called: nothing is left to call it, and the system shows the original.
+    @Test(arguments: [false, true])
+    func crash(kills: Bool) async throws {
+        let host = NotificationHost(ProcessExtension(folder: try TemporaryFolder(), kills: kills))
+        let shown = try #require(await host.deliver(TestPush().sealed()))
+        #expect(shown.origin == (kills ? .died : .handedOver))
+        #expect(shown.content.title.literal == (kills ? "New message" : "Zoë"))
+        #expect(host.handlerCallCount == (kills ? 0 : 1))
+    }
+
+    /// A thousand pushes in one process. The figures belong to the release build; here it is enough that they are sane: a leak
+    /// of one payload per push would be some 4 MB.
+    @Test func thousandPushes() throws {
+        let folder = try TemporaryFolder()
+        try Data(ReferenceVectors.shared.jwk("p256")).write(to: folder.file("key.json"))
+        let payloads = try (0..<1_000).map { _ in try TestPush().sealed() }
+        try Data(payloads.joined(separator: [UInt8(ascii: "\n")])).write(to: folder.file("payloads"))
+        let output = try #require(
+            try ExtensionCommand.output([
+                "open-all", folder.file("key.json").path, folder.file("payloads").path, TestPush.topic,
+                "\(TestPush.now.seconds)",
+            ]))
+        #expect(output.first == "restored 1000")
+        let peak = output.first { $0.hasPrefix("peak ") }.flatMap { Int($0.dropFirst(5)) }
+        #expect(try #require(peak) < 4_096, "\(output)")
+    }
+}

@@ -1,0 +1,131 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import Testing
+
+/// What the app chooses: texts, unsealed pushes, replays, localisation.
+@Suite struct PolicyTests {
+    private static func delivery(
+        of payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
+        _ change: (inout DeliverySession.Configuration) -> Void
+    ) async throws -> DeliverySession.Delivery {
+        var configuration = DeliverySession.Configuration()
+        change(&configuration)
+        let opener = try Opener(topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)))
+        let chosen = configuration
+        return await withCheckedContinuation { continuation in
+            DeliverySession(
+                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now },
+                handler: { continuation.resume(returning: $0) }
+            ).start()
+        }
+    }
+
+    private struct LockedKeyring: RecipientKeyring {
+        func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw .keyLocked }
+    }
+
+    private static let unsealed = Array(
+        #"{"aps":{"alert":{"title":"Ad","body":"Buy"},"mutable-content":1,"category":"PAY"},"image_url":"https://a.example"}"#
+            .utf8)
+
+    @Test func unsealedIsRefused() async throws {
+        let delivery = try await Self.delivery(of: Self.unsealed) { _ in }
+        #expect(delivery.failure == .notSealed)
+        #expect(delivery.content.title.literal == Placeholder.standard.title)
+    }
+
+    /// It is still no restored push: no stage acts on what anybody may have written.
+    @Test func unsealedIsShown() async throws {
+        let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
+            configuration.unsealed = .shown
+            configuration.stages = [SuffixStage(suffix: " a")]
+        }
+        #expect(delivery.failure == .notSealed)
+        #expect(!delivery.isRestored)
+        #expect(delivery.content == NotificationContent(asItCame: Self.unsealed))
+        #expect(delivery.content.title.literal == "Ad")
+        #expect(delivery.content.userInfo == Self.unsealed)
+    }
+
+    /// There is nothing to show as it is.
+    @Test func unsealedWithoutText() async throws {
+        let delivery = try await Self.delivery(of: Array(#"{"aps":{}}"#.utf8)) { $0.unsealed = .shown }
+        #expect(delivery.content.title.literal == Placeholder.standard.title)
+    }
+
+    @Test func textByClass() async throws {
+        let fallback = Fallback(texts: [.unknownKey: .literal(title: "Open the app once", body: nil)])
+        let foreign = try TestPush(key: "other p256").sealed()
+        let delivery = try await Self.delivery(of: foreign) { $0.fallback = fallback }
+        #expect(delivery.content.title.literal == "Open the app once")
+        let broken = try await Self.delivery(of: foreign, key: "x25519") { $0.fallback = Fallback() }
+        #expect(broken.content.title.literal == "New message")
+    }
+
+    /// A relay can't have an action of the app's beside the placeholder.
+    @Test func nothingToActOnBesideThePlaceholder() async throws {
+        let payload = try TestPush(key: "other p256").sealed().replacing(
+            #""mutable-content":1"#, with: #""mutable-content":1,"category":"PAY","badge":2,"target-content-id":"w""#)
+        let delivery = try await Self.delivery(of: payload) { _ in }
+        #expect(delivery.content.category == nil)
+        #expect(delivery.content.targetContentID == nil)
+        #expect(delivery.content.badge == 2)
+        #expect(delivery.content.title.literal == "New message")
+    }
+
+    private final class Marker: BootMarker {
+        private let isMarked = Locked(false)
+
+        func markThisBoot() -> Bool {
+            isMarked.withLock { isMarked in
+                defer { isMarked = true }
+                return !isMarked
+            }
+        }
+    }
+
+    @Test func unlockNoticeOncePerBoot() async throws {
+        let notice = UnlockNotice(.literal(title: "Unlock your phone to read messages", body: nil), marker: Marker())
+        var titles: [String?] = []
+        for _ in 0..<3 {
+            let delivery = try await Self.delivery(of: TestPush().sealed(), keyring: LockedKeyring()) {
+                $0.unlockNotice = notice
+            }
+            #expect(delivery.failure == .keyLocked)
+            titles.append(delivery.content.title.literal)
+        }
+        #expect(titles == ["Unlock your phone to read messages", "New message", "New message"])
+    }
+
+    /// Another failure doesn't use it up.
+    @Test func unlockNoticeIsForLockedKeysOnly() async throws {
+        let notice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Marker())
+        let other = try await Self.delivery(of: []) { $0.unlockNotice = notice }
+        #expect(other.content.title.literal == Placeholder.standard.title)
+        let locked = try await Self.delivery(of: TestPush().sealed(), keyring: LockedKeyring()) {
+            $0.unlockNotice = notice
+        }
+        #expect(locked.content.title.literal == "Unlock")
+    }
+
+    @Test(arguments: [
+        (#"{"title":"A"}"#, "No text"), (#"{"title":"A","body":""}"#, "No text"), (#"{"title":"A","body":"b"}"#, "b"),
+    ])
+    func defaultBody(alert: String, body: String) async throws {
+        let payload = try TestPush(json: #"{"aps":{"alert":\#(alert)}}"#).sealed()
+        let delivery = try await Self.delivery(of: payload) { $0.defaultBody = "No text" }
+        #expect(delivery.content.body.literal == body)
+    }
+
+    /// Both what was sealed and the placeholder.
+    @Test func strings() async throws {
+        let inner = try TestPush(json: #"{"aps":{"alert":{"title":"A","loc-key":"SENT","loc-args":["Zoë"]}}}"#).sealed()
+        let sent = try await Self.delivery(of: inner) { $0.strings = ["SENT": "%@ wrote"] }
+        #expect(sent.content.body == NotificationContent.Text(literal: "Zoë wrote"))
+        let fallback = Fallback(texts: [.unknownKey: .localized(title: "NEW", body: nil)])
+        let placeholder = try await Self.delivery(of: inner, key: "other p256") {
+            ($0.fallback, $0.strings) = (fallback, ["NEW": "Neu"])
+        }
+        #expect(placeholder.content.title == NotificationContent.Text(literal: "Neu"))
+    }
+}

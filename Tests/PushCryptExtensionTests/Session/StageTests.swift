@@ -1,0 +1,168 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import Testing
+
+/// Stages work on restored content, one after the other, and none takes back what another achieved.
+@Suite struct StageTests {
+    private static func session(
+        _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
+    ) throws -> TestSession {
+        var configuration = DeliverySession.Configuration()
+        configuration.stages = stages
+        configuration.attachments = attachments
+        let session = try TestSession(payload: payload ?? TestPush().sealed(), configuration: configuration)
+        session.releaseKeyring()
+        return session
+    }
+
+    @Test func inOrder() async throws {
+        let session = try Self.session(
+            [SuffixStage(suffix: " b"), SuffixStage(suffix: " c")], attachments: SuffixStage(suffix: " a"))
+        session.start()
+        let deliveries = await session.finish()
+        #expect(deliveries.map(\.content.title.literal) == ["Zoë a b c"])
+        #expect(deliveries.map(\.failure) == [nil])
+        #expect(deliveries.allSatisfy { $0.isRestored && $0.stageFailures.isEmpty })
+    }
+
+    struct Failing: Sendable, CustomStringConvertible {
+        let stage: any ContentStage
+        let ending: StageFailure.Ending
+        var description: String { "\(stage.name) \(ending)" }
+    }
+
+    private static let failing = [
+        Failing(stage: ThrowingStage(error: ThrowingStage.Failure()), ending: .failed),
+        Failing(stage: ThrowingStage(error: CancellationError()), ending: .failed),
+        Failing(stage: EmptyingStage(), ending: .emptied),
+    ]
+
+    /// The stages before and after it work.
+    @Test(arguments: failing)
+    func oneFails(_ failing: Failing) async throws {
+        let session = try Self.session([SuffixStage(suffix: " a"), failing.stage, SuffixStage(suffix: " b")])
+        session.start()
+        let deliveries = await session.finish()
+        #expect(deliveries.map(\.content.title.literal) == ["Zoë a b"])
+        #expect(deliveries.map(\.failure) == [nil])
+        #expect(deliveries.first?.stageFailures == [StageFailure(stage: failing.stage.name, ending: failing.ending)])
+    }
+
+    @Test(arguments: failing)
+    func attachmentsFail(_ failing: Failing) async throws {
+        let session = try Self.session([SuffixStage(suffix: " b")], attachments: failing.stage)
+        session.start()
+        let deliveries = await session.finish()
+        #expect(deliveries.map(\.content.title.literal) == ["Zoë b"])
+        #expect(deliveries.map(\.failure) == [.attachmentFailed])
+        #expect(deliveries.map(\.isRestored) == [true])
+    }
+
+    /// At the deadline the best content so far is handed over, whatever the stage does with its thread.
+    @Test(arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
+    func stuckStage(_ manner: HeldStage.Manner, _ end: DeadlineTests.End) async throws {
+        let held = HeldStage(manner)
+        let session = try Self.session([SuffixStage(suffix: " a"), held, SuffixStage(suffix: " b")])
+        session.start()
+        await held.begun.wait()
+        #expect(session.deliveries.isEmpty)
+        end.come(to: session)
+        #expect(session.deliveries.map(\.content.title.literal) == ["Zoë a"])
+        #expect(session.deliveries.map(\.failure) == [nil])
+        #expect(session.deliveries.first?.stageFailures == [StageFailure(stage: "held", ending: .timedOut)])
+        held.release()
+        await held.ended.wait()
+        #expect(await session.finish().count == 1)
+    }
+
+    @Test(arguments: HeldStage.Manner.allCases)
+    func stuckAttachments(_ manner: HeldStage.Manner) async throws {
+        let held = HeldStage(manner)
+        let session = try Self.session([], attachments: held)
+        session.start()
+        await held.begun.wait()
+        session.expire()
+        #expect(session.deliveries.map(\.failure) == [.attachmentFailed])
+        #expect(session.deliveries.map(\.content.title.literal) == ["Zoë"])
+        held.release()
+        #expect(await session.finish().count == 1)
+    }
+
+    /// A stage's own limit costs its work only: the next one begins while it is still stuck.
+    @Test(arguments: HeldStage.Manner.allCases)
+    func ownTimeLimit(_ manner: HeldStage.Manner) async throws {
+        let held = HeldStage(manner, timeLimit: .seconds(3))
+        let session = try Self.session([held, SuffixStage(suffix: " b")])
+        session.start()
+        await held.begun.wait()
+        session.timer.fire(.seconds(3))
+        await session.delivered.wait()
+        #expect(session.deliveries.map(\.content.title.literal) == ["Zoë b"])
+        #expect(session.deliveries.first?.stageFailures == [StageFailure(stage: "held", ending: .timedOut)])
+        held.release()
+        #expect(await session.finish().count == 1)
+        #expect(!session.timer.isPending)
+    }
+
+    /// The limit of a stage that has ended is nobody's any more.
+    @Test func timeLimitIsGivenUp() async throws {
+        let held = HeldStage(.cancellable, timeLimit: .seconds(3))
+        let session = try Self.session([held])
+        session.start()
+        await held.begun.wait()
+        held.release()
+        #expect(await session.finish().map(\.content.title.literal) == ["Zoë late"])
+        #expect(session.timer.durations == [.seconds(25), .seconds(3)])
+        #expect(session.timer.cancelCount == 2)
+    }
+
+    /// More stuck sessions than the shared pool has threads: a new one isn't held up.
+    @Test func stuckSessionsHoldUpNobody() async throws {
+        let held = (0..<64).map { _ in HeldStage(.blocking) }
+        let stuck = try held.map { try Self.session([$0]) }
+        for session in stuck { session.start() }
+        for stage in held { await stage.begun.wait() }
+        let session = try Self.session([SuffixStage(suffix: " a")])
+        session.start()
+        #expect(await session.finish().map(\.content.title.literal) == ["Zoë a"])
+        for (session, stage) in zip(stuck, held) {
+            stage.release()
+            #expect(await session.finish().map(\.content.title.literal) == ["Zoë late"])
+        }
+    }
+
+    /// What wasn't restored goes through no stage.
+    @Test func noStageForAPlaceholder() async throws {
+        let stage = SuffixStage(suffix: " a")
+        let session = try Self.session([stage], attachments: stage, payload: TestPush(key: "other p256").sealed())
+        session.start()
+        let deliveries = await session.finish()
+        #expect(deliveries.map(\.failure) == [.unknownKey])
+        #expect(deliveries.map(\.content.title.literal) == ["New message"])
+    }
+
+    @Test func receiptComesBetween() async throws {
+        let log = Locked<[String]>([])
+        struct Noting: ContentStage {
+            let name: String
+            let log: Locked<[String]>
+
+            func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+                log.withLock { [name] in $0.append(name) }
+                return content
+            }
+        }
+        var configuration = DeliverySession.Configuration()
+        configuration.attachments = Noting(name: "attachments", log: log)
+        configuration.receipts = RecordingReporter("receipt", log: log)
+        configuration.stages = [Noting(name: "own", log: log)]
+        configuration.diagnostics = RecordingReporter("diagnostics", log: log)
+        let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
+        session.whenDelivered { log.withLock { $0.append("handler") } }
+        session.releaseKeyring()
+        session.start()
+        _ = await session.finish()
+        #expect(log.withLock { $0 } == ["attachments", "receipt", "own", "handler", "diagnostics"])
+    }
+}

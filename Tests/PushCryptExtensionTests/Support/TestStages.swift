@@ -1,0 +1,95 @@
+import Dispatch
+import PushCryptExtension
+import PushCryptPrimitives
+
+/// Rewrites the title: what a stage does that works.
+struct SuffixStage: ContentStage {
+    let suffix: String
+    var name: String { "suffix \(suffix)" }
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        var content = content
+        content.title.literal = (content.title.literal ?? "") + suffix
+        return content
+    }
+}
+
+struct ThrowingStage: ContentStage {
+    struct Failure: Error {}
+
+    let error: any Error
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        throw error
+    }
+}
+
+struct EmptyingStage: ContentStage {
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        NotificationContent()
+    }
+}
+
+/// Works until the test lets it go on, and then adds " late" to the title.
+final class HeldStage: ContentStage {
+    enum Manner: CaseIterable {
+        /// Waits and ends when it is cancelled.
+        case cancellable
+        /// Waits and doesn't hear of a cancellation.
+        case deaf
+        /// Takes its thread with it.
+        case blocking
+    }
+
+    let begun = Signal()
+    let ended = Signal()
+    let timeLimit: Duration?
+    private let manner: Manner
+    private let gate = DispatchSemaphore(value: 0)
+    private let held = Signal()
+
+    init(_ manner: Manner, timeLimit: Duration? = nil) {
+        self.manner = manner
+        self.timeLimit = timeLimit
+    }
+
+    var name: String { "held" }
+
+    func release() {
+        gate.signal()
+        held.give()
+    }
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        begun.give()
+        defer { ended.give() }
+        switch manner {
+        case .cancellable: await held.wait()
+        case .deaf: await Task { await held.wait() }.value
+        case .blocking: block()
+        }
+        try Task.checkCancellation()
+        return try await SuffixStage(suffix: " late").process(content, of: push)
+    }
+
+    private func block() { gate.wait() }
+}
+
+/// Notes what it hears.
+final class RecordingReporter: DeliveryReporter {
+    private let heard = Locked<[DeliveryReport]>([])
+    private let log: Locked<[String]>?
+    private let name: String
+
+    init(_ name: String = "", log: Locked<[String]>? = nil) {
+        self.name = name
+        self.log = log
+    }
+
+    var reports: [DeliveryReport] { heard.withLock { $0 } }
+
+    func report(_ report: DeliveryReport) {
+        heard.withLock { $0.append(report) }
+        log?.withLock { [name] in $0.append(name) }
+    }
+}
