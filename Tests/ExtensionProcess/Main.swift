@@ -1,10 +1,13 @@
 /// An extension in a process of its own: what happens to it when it is killed, and how much memory it takes.
+///
+/// `PushCryptTestExtension COMMAND ARGUMENT…`
 @main
 enum ExtensionProcess {
     typealias Command = @Sendable (_ arguments: [String]) async throws -> Void
 
     private static let commands: [String: Command] = [
         "deliver": Deliver.run,
+        "keyring": KeyringCommand.run,
         "open-all": OpenAll.run,
     ]
 

@@ -1,0 +1,141 @@
+#if canImport(Security)
+import Foundation
+public import PushCryptCore
+public import PushCryptExtension
+import PushCryptPrimitives
+import Security
+
+/// Keys in the keychain, in an access group that the app and its extension share.
+///
+/// | item             | service         | account | data                                                         |
+/// | ---------------- | --------------- | ------- | ------------------------------------------------------------ |
+/// | generic password | SERVICE         | kid     | a JWK set of one key with its lifecycle; without its private half where that is in the Secure Enclave, whose tag stands in `kSecAttrGeneric` |
+/// | generic password | SERVICE.probe   | probe   | nothing: proves that the keychain is unlocked                  |
+/// | key              | label: SERVICE  |         | a P-256 private key in the Secure Enclave                      |
+///
+/// All are `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`: pushes come to a locked device, too, and no key ever goes to
+/// another one, by a backup or otherwise. Items outlive the app's removal; `DeviceIdentity.eraseAll()` is for users who sign
+/// out.
+///
+/// A key outside the Secure Enclave passes through `Data` values that the system makes and nobody can wipe: one for each
+/// reading or writing, gone with the last reference but not overwritten.
+public struct KeychainKeyring: DeviceKeyStorage {
+    private let items: KeychainItems
+    private let probe: KeychainProbe
+    private let enclave: EnclaveKeys
+    private let usesSecureEnclave: Bool
+
+    /// Making a key is two steps, which another one in the same process must not come between.
+    private static let making = Locked(())
+
+    /// - Parameters:
+    ///   - accessGroup: of the app's and the extension's entitlements, with its prefix: a keychain access group
+    ///     (`TEAMID.com.example.shared`) or an app group.
+    ///   - service: tells these items from others in the group.
+    ///   - usesSecureEnclave: makes P-256 pairs in the Secure Enclave, where nothing reads them; ask CryptoKit's
+    ///     `SecureEnclave.isAvailable` first. Pairs that are there are used in any case.
+    public init(accessGroup: String, service: String = "pushcrypt", usesSecureEnclave: Bool) {
+        items = KeychainItems(service: service, accessGroup: accessGroup)
+        probe = KeychainProbe(beside: items)
+        enclave = EnclaveKeys(label: service, accessGroup: accessGroup)
+        self.usesSecureEnclave = usesSecureEnclave
+    }
+
+    public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
+        // First, for what was listed before the unlocking may be some of them, or none.
+        try probe.requireUnlocked()
+        return try items.list().compactMap { KeyID($0.account) }.sorted()
+    }
+
+    public func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey {
+        let (key, tag) = try read(kid)
+        guard let tag else { return key }
+        guard let privateKey = try enclave.find(tag) else {
+            throw DeviceKeyError(.damaged, "the private half of key \(kid) isn't in the Secure Enclave any more")
+        }
+        do {
+            return try key.replacing(try key.record.withPrivateKey(privateKey))
+        } catch {
+            throw DeviceKeyError(.damaged, "\(error)")
+        }
+    }
+
+    public func add(_ key: DeviceKey) throws(DeviceKeyError) {
+        guard try !items.add(key.kid.description, Self.data(key)) else { return }
+        guard try load(key.kid).isSameKey(as: key) else {
+            throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
+        }
+    }
+
+    public func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
+        try probe.requireUnlocked()
+        guard usesSecureEnclave, suite == .p256 else {
+            let key = try DeviceKey.generate(suite, withPSK: withPSK, at: time)
+            try add(key)
+            return key
+        }
+        return try Self.making.withLock { _ in
+            Result { () throws(DeviceKeyError) in try makeInEnclave(withPSK: withPSK, at: time) }
+        }.get()
+    }
+
+    public func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) {
+        try items.update(kid.description, Self.data(try read(kid).key.changed(to: lifecycle, at: time)))
+    }
+
+    /// The record goes first: what a crash leaves is a key in the Secure Enclave without a name, which the next one that is
+    /// made there takes away.
+    public func remove(_ kid: KeyID) throws(DeviceKeyError) {
+        try probe.requireUnlocked()
+        guard let item = try items.read(kid.description) else { return }
+        try items.remove(kid.description)
+        if let tag = item.generic { try enclave.remove(tag) }
+    }
+
+    private func makeInEnclave(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
+        let known = Set(try items.list().compactMap(\.generic))
+        for tag in try enclave.tags() where !known.contains(tag) { try enclave.remove(tag) }
+        let tag = Data("\(items.service).\(UUID().uuidString)".utf8)
+        let privateKey = try enclave.make(tag)
+        let key = try DeviceKey(
+            try Self.record(privateKey, withPSK: withPSK), KeyLifecycle(createdAt: time), writtenAt: time)
+        let stored = try key.replacing(key.record.publicRecord(keepingPSK: true))
+        guard try items.add(key.kid.description, Self.data(stored), generic: tag) else {
+            throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
+        }
+        return key
+    }
+
+    private static func record(_ privateKey: EnclaveKey, withPSK: Bool) throws(DeviceKeyError) -> KeyRecord {
+        let backend = DefaultBackend.shared
+        do {
+            let psk = withPSK ? try backend.randomSecret(count: KeyRecord.secretByteCount) : nil
+            return try KeyRecord(
+                .recipient(publicKey: privateKey.publicKey, privateKey: privateKey, psk: psk), backend: backend)
+        } catch {
+            throw DeviceKeyError(.failed, "no key pair could be made: \(error)")
+        }
+    }
+
+    /// What the keychain holds of a key, and where its private half is if not there.
+    private func read(_ kid: KeyID) throws(DeviceKeyError) -> (key: DeviceKey, tag: Data?) {
+        guard let item = try found(kid) else { throw DeviceKeyError(.notFound, "the keychain has no key \(kid)") }
+        var text = [UInt8](item.data ?? Data())
+        defer { wipe(&text) }
+        return (try DeviceKey(jwkSet: text, kid: kid), item.generic)
+    }
+
+    private func found(_ kid: KeyID) throws(DeviceKeyError) -> KeychainItems.Item? {
+        if let item = try items.read(kid.description) { return item }
+        // It may be there all the same. The device may be unlocked in between, so that it is looked for once more.
+        try probe.requireUnlocked()
+        return try items.read(kid.description)
+    }
+
+    private static func data(_ key: DeviceKey) throws(DeviceKeyError) -> Data {
+        var text = try key.jwkSet()
+        defer { wipe(&text) }
+        return Data(text)
+    }
+}
+#endif

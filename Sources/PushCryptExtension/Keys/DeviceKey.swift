@@ -1,0 +1,109 @@
+public import PushCryptCore
+import PushCryptPrimitives
+
+/// One key of this device with its lifecycle, as a storage holds it: a key pair with its psk, or a device key of a
+/// shared master.
+public struct DeviceKey: Sendable {
+    /// Of one key.
+    private let keyset: Keyset
+
+    private init(_ keyset: Keyset) {
+        self.keyset = keyset
+    }
+
+    package init(_ record: KeyRecord, _ lifecycle: KeyLifecycle, writtenAt: UnixTime) throws(DeviceKeyError) {
+        try self.init(Keyset.Entry(record, lifecycle), sequence: 1, writtenAt: writtenAt)
+    }
+
+    private init(_ entry: Keyset.Entry, sequence: Int64, writtenAt: UnixTime?) throws(DeviceKeyError) {
+        do {
+            keyset = try Keyset([entry], sequence: sequence, updatedAt: writtenAt)
+        } catch {
+            throw DeviceKeyError(.failed, "\(error)")
+        }
+    }
+
+    /// Reads what ``jwkSet()`` wrote.
+    ///
+    /// - Parameters:
+    ///   - jwkSet: UTF-8 JSON with a private key in it: wipe it afterwards.
+    ///   - kid: the key's id, by which it was found.
+    /// - Throws: `DeviceKeyError` with `damaged`, also for another key.
+    public init(jwkSet: [UInt8], kid: KeyID) throws(DeviceKeyError) {
+        let keyset: Keyset
+        do {
+            keyset = try Keyset(json: jwkSet)
+        } catch {
+            throw DeviceKeyError(.damaged, "the stored key \(kid) can't be read: \(error)")
+        }
+        guard keyset.keyIDs == [kid] else {
+            throw DeviceKeyError(.damaged, "another key is stored in the place of key \(kid)")
+        }
+        self.init(keyset)
+    }
+
+    /// The key as a JWK set of one, UTF-8 JSON: its private half and its lifecycle. Whoever holds the result wipes it.
+    ///
+    /// - Throws: `DeviceKeyError` with `unsuitable` for a key that lives in a Secure Enclave.
+    public func jwkSet() throws(DeviceKeyError) -> [UInt8] {
+        do {
+            return try keyset.jwkSet(withHistory: true)
+        } catch {
+            throw DeviceKeyError(.unsuitable, "key \(kid) can't be written: \(error)")
+        }
+    }
+
+    private var entry: Keyset.Entry { keyset.entries[0] }
+    package var record: KeyRecord { entry.record }
+
+    public var kid: KeyID { record.kid }
+    public var kind: KeyKind { keyset.kind }
+    public var lifecycle: KeyLifecycle { entry.lifecycle }
+    /// When it was last written. Its state is evaluated no earlier than this.
+    public var writtenAt: UnixTime? { keyset.updatedAt }
+
+    /// The same key with another life.
+    public func changed(to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
+        var changed = entry
+        changed.lifecycle = lifecycle
+        return try DeviceKey(
+            changed, sequence: keyset.sequence + 1, writtenAt: max(time, keyset.updatedAt ?? time))
+    }
+
+    package func replacing(_ record: KeyRecord) throws(DeviceKeyError) -> DeviceKey {
+        let changed = Keyset.Entry(record, entry.lifecycle, demandsPSK: entry.demandsPSK)
+        return try DeviceKey(changed, sequence: keyset.sequence, writtenAt: keyset.updatedAt)
+    }
+
+    /// What the extension opens with.
+    ///
+    /// - Throws: `FailureClass`: `keyExpired`, `keyRevoked`; `unknownKey` where the private half or the psk is missing.
+    public func recipientKey(at time: UnixTime) throws(FailureClass) -> RecipientKey {
+        try KeysetKeyring(keyset).key(kid, at: time)
+    }
+
+    /// Whether the other one is the same key, and not one whose id is the same: 64 bits can be collided on purpose. A
+    /// key pair with another psk, or another device's key of the same master, is another key.
+    public func isSameKey(as other: DeviceKey) -> Bool {
+        guard kid == other.kid, let own = try? record.thumbprint(), let theirs = try? other.record.thumbprint() else {
+            return false
+        }
+        return constantTimeEqual(own.bytes, theirs.bytes) && record.belongings == other.record.belongings
+    }
+}
+
+extension KeyRecord {
+    /// What belongs to a key beside what its thumbprint covers.
+    fileprivate var belongings: Belongings {
+        switch material {
+        case .recipient(_, _, let psk): Belongings(psk: psk, device: nil)
+        case .shared(_, let device): Belongings(psk: nil, device: device)
+        case .sender: Belongings(psk: nil, device: nil)
+        }
+    }
+
+    fileprivate struct Belongings: Equatable {
+        let psk: SecretBytes?
+        let device: DeviceID?
+    }
+}

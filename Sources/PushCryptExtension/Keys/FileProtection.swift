@@ -1,0 +1,29 @@
+#if os(iOS) || os(macOS) || os(watchOS) || os(tvOS) || os(visionOS)
+import Foundation
+
+/// What Apple's systems do for a file beside its mode.
+enum FileProtection {
+    /// Encrypted until the first unlock after a boot, and readable from then on: pushes come to a locked device, too. Not
+    /// in backups: a key that is restored to another device would open there.
+    ///
+    /// - Parameter path: of a file or folder; what is made in the folder later has the same class.
+    /// - Throws: `DeviceKeyError` with `failed`.
+    static func apply(toPath path: String) throws(DeviceKeyError) {
+        do {
+            try FileManager.default.setAttributes(
+                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: path)
+            var url = URL(fileURLWithPath: path)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            try url.setResourceValues(values)
+        } catch {
+            throw DeviceKeyError(.failed, "\(path) can't be protected: \(error.localizedDescription)")
+        }
+    }
+}
+#else
+/// Elsewhere the mode is all there is.
+enum FileProtection {
+    static func apply(toPath path: String) throws(DeviceKeyError) {}
+}
+#endif

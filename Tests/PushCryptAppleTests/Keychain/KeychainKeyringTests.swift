@@ -1,0 +1,128 @@
+import Foundation
+import PushCryptApple
+import PushCryptCore
+import Security
+import Testing
+
+@Suite("keys in the keychain") struct KeychainKeyringTests {
+    private static let other = KeyID("AAAAAAAAAAA")!
+
+    @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
+    func opens(_ suite: Suite, withPSK: Bool) throws {
+        let place = KeychainPlace(usesSecureEnclave: false)
+        let record = try place.identity(suite: suite, withPSK: withPSK).makeIfNeeded()
+        _ = try place.open(record).get()
+        #expect(place.enclaveKeys.isEmpty)
+    }
+
+    @Test("found and not found") func matrix() throws {
+        let place = KeychainPlace(usesSecureEnclave: false)
+        place.expectNoKey(.unknownKey, Self.other)
+        #expect(try place.keyring.keyIDs() == [])
+        let kid = try place.register().kid
+        _ = try place.keyring.key(kid, at: KeychainPlace.now)
+        place.expectNoKey(.unknownKey, Self.other)
+        #expect(try place.keyring.keyIDs() == [kid])
+    }
+
+    /// The documented answer, no keychain, and an item that is there and isn't found.
+    @Test(
+        "before the first unlock all is locked, and no key is made",
+        arguments: [StubKeychain.Condition.locked, .hidden, .unavailable], [false, true])
+    func locked(_ condition: StubKeychain.Condition, usesSecureEnclave: Bool) throws {
+        let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
+        let record = try place.register()
+        let before = place.items.count
+        place.set(condition)
+        place.expectNoKey(.keyLocked, record.kid)
+        place.expectNoKey(.keyLocked, Self.other)
+        expectDeviceKeyError(.locked) { try place.keyring.keyIDs() }
+        expectDeviceKeyError(.locked) { try place.identity().current() }
+        expectDeviceKeyError(.locked) { try place.identity().makeIfNeeded() }
+        expectDeviceKeyError(.locked) { try place.identity().rotate() }
+        expectDeviceKeyError(.locked) { try place.identity().prune() }
+        expectDeviceKeyError(.locked) { try place.identity().eraseAll() }
+        #expect(place.items.count == before)
+        place.set(.open)
+        #expect(try place.identity().makeIfNeeded().kid == record.kid)
+        _ = try place.open(record).get()
+        #expect(place.items.count == before)
+    }
+
+    /// After a restart before the very first pair, too.
+    @Test(
+        "nothing at all is there, and it is locked", arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
+    func emptyAndLocked(_ condition: StubKeychain.Condition) throws {
+        let place = KeychainPlace(usesSecureEnclave: false)
+        place.set(condition)
+        place.expectNoKey(.keyLocked, Self.other)
+        expectDeviceKeyError(.locked) { try place.identity().makeIfNeeded() }
+        expectDeviceKeyError(.locked) { try place.keyring.make(.p256, withPSK: true, at: KeychainPlace.now) }
+        #expect(place.items.isEmpty)
+    }
+
+    @Test("a group that isn't the app's is said so") func notEntitled() throws {
+        let place = KeychainPlace(usesSecureEnclave: false)
+        place.set(.foreign)
+        place.expectNoKey(.internalError, Self.other)
+        expectDeviceKeyError(.notEntitled) { try place.identity().makeIfNeeded() }
+        #expect(place.items.isEmpty)
+    }
+
+    @Test("items stay on this device, readable after the first unlock", arguments: [false, true])
+    func attributes(usesSecureEnclave: Bool) throws {
+        let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
+        _ = try place.register()
+        #expect(place.items.count == (usesSecureEnclave ? 3 : 2))
+        for item in place.items {
+            let accessible = item[kSecAttrAccessible as String] as? String
+            #expect(accessible == kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String)
+            #expect(item[kSecAttrAccessGroup as String] as? String == place.group)
+        }
+        #expect((place.passwords[0][kSecAttrGeneric as String] == nil) == !usesSecureEnclave)
+    }
+
+    @Test("a key is never replaced by another of its name") func conflict() throws {
+        let place = KeychainPlace(usesSecureEnclave: false)
+        let key = try place.keyring.load(place.register().kid)
+        let before = try place.text(key.kid)
+        try place.keyring.add(key)
+        let without = try key.replacing(key.record.publicRecord(keepingPSK: false))
+        expectDeviceKeyError(.conflict) { try place.keyring.add(without) }
+        #expect(try place.text(key.kid) == before)
+    }
+
+    @Test("damaged data is no key, and stays", arguments: ["", "{", "{}"])
+    func damaged(_ text: String) throws {
+        let place = KeychainPlace(usesSecureEnclave: false)
+        let kid = try place.register().kid
+        StubKeychain.shared.damage(kid.description, inGroup: place.group, Data(text.utf8))
+        place.expectNoKey(.unknownKey, kid)
+        #expect(try place.identity().makeIfNeeded().kid != kid)
+        #expect(try place.text(kid) == text)
+    }
+
+    @Test("a rotation changes lives in place", arguments: [false, true])
+    func rotation(usesSecureEnclave: Bool) throws {
+        let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
+        let old = try place.register()
+        let new = try place.identity().rotate()
+        try place.identity().confirmRegistered(new.kid)
+        _ = try place.open(old).get()
+        _ = try place.open(new).get()
+        let end = KeychainPlace.now + 30 * 86_400 + 600
+        #expect(try place.identity(at: end).prune() == [old.kid])
+        place.expectNoKey(.unknownKey, old.kid)
+        _ = try place.open(new).get()
+        #expect(place.passwords.count == 1)
+        #expect(place.enclaveKeys.count == (usesSecureEnclave ? 1 : 0))
+    }
+
+    @Test("two services of one group don't meet") func services() throws {
+        let place = KeychainPlace(usesSecureEnclave: false)
+        let kid = try place.register().kid
+        let second = KeychainKeyring(accessGroup: place.group, service: "second", usesSecureEnclave: false)
+        #expect(try second.keyIDs() == [])
+        #expect(throws: FailureClass.unknownKey) { try second.key(kid, at: KeychainPlace.now) }
+    }
+}

@@ -1,0 +1,164 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import Testing
+
+@Suite("the device's identity") struct DeviceIdentityTests {
+    private static let (now, day) = (KeyringPlace.now, Int64(86_400))
+    private static let overlap = 30 * day + 600
+
+    @Test("one pair is made, and found from then on") func made() throws {
+        let place = try KeyringPlace()
+        #expect(try place.identity().current() == nil)
+        let record = try place.identity().makeIfNeeded()
+        #expect(!record.isConfirmed)
+        #expect(try place.identity().makeIfNeeded().kid == record.kid)
+        #expect(try place.identity().current()?.jwk == record.jwk)
+        #expect(try place.keyring.keyIDs() == [record.kid])
+    }
+
+    @Test("the record is what a sender reads, without the private half", arguments: [Suite.p256, .x25519])
+    func record(_ suite: Suite) throws {
+        let record = try KeyringPlace().register(.init(suite: suite))
+        let keyset = try Keyset(json: Array(record.jwk.bytes))
+        #expect(keyset.keyIDs == [record.kid])
+        #expect(!keyset.entries[0].record.isPrivateAsymmetric)
+        #expect(keyset.entries[0].record.hasPSK)
+        #expect(try Recipient(jwk: Array(record.jwk.bytes)).suite == suite)
+        #expect(!"\(record)".contains("psk"))
+    }
+
+    @Test("a shared suite makes no pair") func noPair() throws {
+        let place = try KeyringPlace()
+        expectDeviceKeyError(.unsuitable) { try place.identity(.init(suite: .shared)).makeIfNeeded() }
+        #expect(try place.names() == [])
+    }
+
+    @Test("the old pair opens without an end until the new one is registered") func unconfirmed() throws {
+        let place = try KeyringPlace()
+        let old = try place.register()
+        let new = try place.identity().rotate()
+        #expect(new.kid != old.kid && !new.isConfirmed)
+        let later = Self.now + 300 * Self.day
+        #expect(try place.identity(at: later).prune() == [])
+        _ = try place.keyring.key(old.kid, at: later)
+        _ = try place.keyring.key(new.kid, at: later)
+        #expect(try place.identity(at: later).current()?.kid == new.kid)
+    }
+
+    @Test("from then on it opens for the overlap", arguments: [0, 1, 30, 60])
+    func overlap(days: Int64) throws {
+        let place = try KeyringPlace()
+        let options = DeviceIdentity.Options(overlapInSeconds: days * Self.day)
+        let old = try place.register(options)
+        let new = try place.identity(options).rotate()
+        let confirmation = Self.now + 5 * Self.day
+        try place.identity(options, at: confirmation).confirmRegistered(new.kid)
+        // Never shorter than a push can be on its way.
+        let end = confirmation + max(days, 30) * Self.day + 600
+        _ = try place.keyring.key(old.kid, at: end - 1)
+        expectNoKey(.keyExpired, old.kid, in: place.keyring, at: end)
+        _ = try place.keyring.key(new.kid, at: end)
+        #expect(try place.keyring.load(old.kid).lifecycle.retiresAt == confirmation)
+        #expect(try place.keyring.load(new.kid).lifecycle.expiresAt == nil)
+    }
+
+    @Test("a pair that awaits its registration is not replaced") func rotatedTwice() throws {
+        let place = try KeyringPlace()
+        try place.register()
+        let new = try place.identity().rotate()
+        #expect(try place.identity().rotate().kid == new.kid)
+        #expect(try place.identity(at: Self.now + Self.day).rotate().kid == new.kid)
+        #expect(try place.keyring.keyIDs().count == 2)
+    }
+
+    /// Within one second, and with a clock that was set back.
+    @Test("the order of pairs follows from their making", arguments: [0, -1_000_000, 5])
+    func order(step: Int64) throws {
+        let place = try KeyringPlace()
+        var (kids, time) = ([try place.register().kid], Self.now)
+        for _ in 1...8 {
+            time = time + step
+            let record = try place.identity(at: time).rotate()
+            try place.identity(at: time).confirmRegistered(record.kid)
+            kids.append(record.kid)
+            #expect(try place.identity(at: time).current()?.kid == record.kid)
+        }
+        #expect(Set(kids).count == 9)
+        for kid in kids.dropLast() { #expect(try place.keyring.load(kid).lifecycle.expiresAt != nil) }
+        #expect(try place.keyring.load(kids[8]).lifecycle.expiresAt == nil)
+    }
+
+    @Test("a confirmation that comes too late says so") func superseded() throws {
+        let place = try KeyringPlace()
+        let old = try place.register()
+        let new = try place.identity().rotate()
+        try place.identity().confirmRegistered(new.kid)
+        try place.identity().confirmRegistered(new.kid)
+        expectDeviceKeyError(.superseded) { try place.identity().confirmRegistered(old.kid) }
+        expectDeviceKeyError(.notFound) { try place.identity().confirmRegistered(KeyID("AAAAAAAAAAA")!) }
+    }
+
+    @Test("a revoked pair opens nothing, and another one is made") func revoked() throws {
+        let place = try KeyringPlace()
+        let old = try place.register()
+        try place.identity().revoke(old.kid)
+        try place.identity().revoke(old.kid)
+        expectNoKey(.keyRevoked, old.kid, in: place.keyring)
+        let new = try place.identity().makeIfNeeded()
+        #expect(new.kid != old.kid)
+        #expect(try place.identity().prune() == [old.kid])
+        #expect(try place.keyring.keyIDs() == [new.kid])
+    }
+
+    @Test("expired pairs are erased, no others") func pruned() throws {
+        let place = try KeyringPlace()
+        let old = try place.register()
+        let new = try place.identity().rotate()
+        try place.identity().confirmRegistered(new.kid)
+        #expect(try place.identity(at: Self.now + Self.overlap - 1).prune() == [])
+        #expect(try place.identity(at: Self.now + Self.overlap).prune() == [old.kid])
+        #expect(try place.keyring.keyIDs() == [new.kid])
+        #expect(try place.identity(at: Self.now + Self.overlap).prune() == [])
+    }
+
+    @Test("a clock in the wrong year erases nothing") func wrongYear() throws {
+        let place = try KeyringPlace()
+        try place.register()
+        let new = try place.identity().rotate()
+        try place.identity().confirmRegistered(new.kid)
+        #expect(try place.identity(at: Self.now + 400 * Self.day + 1).prune() == [])
+        #expect(try place.keyring.keyIDs().count == 2)
+        #expect(try place.identity(at: Self.now + 400 * Self.day).prune().count == 1)
+    }
+
+    @Test("signing out erases everything, damaged files too") func erased() throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        _ = try place.identity().rotate()
+        try place.write("{", as: kid)
+        try place.identity().eraseAll()
+        #expect(try place.names() == [])
+        #expect(try place.identity().current() == nil)
+    }
+
+    @Test("where the only pair is damaged, another is made beside it") func damaged() throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        try place.write("{", as: kid)
+        let new = try place.identity().makeIfNeeded()
+        #expect(new.kid != kid)
+        #expect(try place.text(kid) == "{")
+    }
+
+    @Test("calls at the same time make one pair") func concurrent() async throws {
+        let place = try KeyringPlace()
+        let identity = place.identity()
+        let kids = try await withThrowingTaskGroup(of: KeyID.self) { group in
+            for _ in 1...8 { group.addTask { try identity.makeIfNeeded().kid } }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(kids.count == 1)
+        #expect(try place.keyring.keyIDs().count == 1)
+    }
+}

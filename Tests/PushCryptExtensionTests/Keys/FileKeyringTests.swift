@@ -1,0 +1,152 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@Suite("keys in files") struct FileKeyringTests {
+    private static let other = KeyID("AAAAAAAAAAA")!
+
+    @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
+    func opens(_ suite: Suite, withPSK: Bool) throws {
+        let place = try KeyringPlace()
+        let record = try place.register(.init(suite: suite, withPSK: withPSK))
+        let payload = try TestPush.sealed(to: record)
+        let push = try TestPush.open(payload, with: place.keyring).get()
+        #expect(push.payload == Array(TestPush.json.utf8))
+        #expect(String(decoding: Array(record.jwk.bytes), as: UTF8.self).contains("\"psk\"") == withPSK)
+    }
+
+    @Test("found, not found, in no folder at all") func matrix() throws {
+        let place = try KeyringPlace()
+        expectNoKey(.unknownKey, Self.other, in: place.keyring)
+        #expect(try place.keyring.keyIDs() == [])
+        let record = try place.register()
+        _ = try place.keyring.key(record.kid, at: KeyringPlace.now)
+        expectNoKey(.unknownKey, Self.other, in: place.keyring)
+        #expect(try place.keyring.keyIDs() == [record.kid])
+    }
+
+    @Test("the times of a life decide") func lifecycle() throws {
+        let place = try KeyringPlace()
+        let (kid, now) = (try place.register().kid, KeyringPlace.now)
+        try place.keyring.update(kid, to: KeyLifecycle(expiresAt: now + 10), at: now)
+        _ = try place.keyring.key(kid, at: now + 9)
+        expectNoKey(.keyExpired, kid, in: place.keyring, at: now + 10)
+        try place.keyring.update(kid, to: KeyLifecycle(revokedAt: now), at: now)
+        expectNoKey(.keyRevoked, kid, in: place.keyring, at: now)
+        // A clock set back revives nothing: the file remembers when it was written.
+        expectNoKey(.keyRevoked, kid, in: place.keyring, at: now - 1_000)
+    }
+
+    @Test("a damaged file is no key, and stays", arguments: ["", "{", "{}", "[]", "\u{0}", "another"])
+    func damaged(_ text: String) throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        let whole = try place.text(kid)
+        let written = text == "another" ? whole.replacingOccurrences(of: kid.description, with: "AAAAAAAAAAA") : text
+        try place.write(written, as: kid)
+        expectNoKey(.unknownKey, kid, in: place.keyring)
+        expectDeviceKeyError(.damaged) { try place.keyring.load(kid) }
+        #expect(try place.text(kid) == written)
+        try place.write(whole, as: kid)
+        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+    }
+
+    @Test("a file cut off anywhere is damaged") func cutOff() throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        let whole = try place.text(kid)
+        for count in stride(from: 0, to: whole.utf8.count - 2, by: 7) {
+            try place.write(String(whole.prefix(count)), as: kid)
+            expectDeviceKeyError(.damaged, "\(count) bytes") { try place.keyring.load(kid) }
+        }
+    }
+
+    @Test("a whole key in another's place is damaged") func exchanged() throws {
+        let (place, second) = (try KeyringPlace(), try KeyringPlace())
+        let (kid, otherKid) = (try place.register().kid, try second.register().kid)
+        try place.write(try second.text(otherKid), as: kid)
+        expectNoKey(.unknownKey, kid, in: place.keyring)
+    }
+
+    @Test("what others can reach is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
+    func looseFile(_ mode: Int) throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        try place.folder.setMode(mode, of: place.file(kid))
+        expectNoKey(.internalError, kid, in: place.keyring)
+        expectDeviceKeyError(.insecure) { try place.identity().makeIfNeeded() }
+        try place.folder.setMode(0o600, of: place.file(kid))
+        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+    }
+
+    @Test("a folder that others may write in is refused", arguments: [0o770, 0o702, 0o777])
+    func looseFolder(_ mode: Int) throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        try place.folder.setMode(mode, of: KeyringPlace.name)
+        expectNoKey(.internalError, kid, in: place.keyring)
+        try place.folder.setMode(0o755, of: KeyringPlace.name)
+        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+    }
+
+    @Test("links are refused, for the file and the folder") func links() throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        let (file, moved) = (place.folder.file(place.file(kid)), place.folder.file("moved"))
+        try FileManager.default.moveItem(at: file, to: moved)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: moved)
+        expectNoKey(.internalError, kid, in: place.keyring)
+        try FileManager.default.createSymbolicLink(
+            at: place.folder.file("linked"), withDestinationURL: URL(fileURLWithPath: place.path))
+        expectNoKey(.internalError, kid, in: FileKeyring(folder: place.folder.path + "/linked"))
+    }
+
+    @Test("files are their owner's alone, under no other name") func modes() throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        #expect(try place.folder.mode(of: KeyringPlace.name) == 0o700)
+        #expect(try place.folder.mode(of: place.file(kid)) == 0o600)
+        #expect(try place.names() == ["\(kid).jwks.json"])
+    }
+
+    @Test("a key is never replaced by another of its name") func conflict() throws {
+        let place = try KeyringPlace()
+        let key = try place.keyring.load(place.register().kid)
+        try place.keyring.add(key)
+        let before = try place.text(key.kid)
+        try place.keyring.add(try key.changed(to: KeyLifecycle(), at: KeyringPlace.now + 1))
+        #expect(try place.text(key.kid) == before)
+        // The same pair with another psk is another key.
+        let without = try key.replacing(key.record.publicRecord(keepingPSK: false))
+        expectDeviceKeyError(.conflict) { try place.keyring.add(without) }
+        #expect(try place.text(key.kid) == before)
+    }
+
+    @Test("erased keys are gone, and gone is enough") func removed() throws {
+        let place = try KeyringPlace()
+        try place.keyring.remove(Self.other)
+        let kid = try place.register().kid
+        try place.keyring.remove(kid)
+        try place.keyring.remove(kid)
+        expectNoKey(.unknownKey, kid, in: place.keyring)
+        expectDeviceKeyError(.notFound) { try place.keyring.update(kid, to: KeyLifecycle(), at: KeyringPlace.now) }
+        #expect(try place.names() == [])
+    }
+
+    @Test("what a crash left half written goes with the next change") func leftovers() throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        try Data("{".utf8).write(to: place.folder.file("\(place.file(kid)).new-AAAAAAAAAAAA"))
+        #expect(try place.keyring.keyIDs() == [kid])
+        _ = try place.identity().rotate()
+        #expect(try place.names().filter { $0.contains(".new-") } == [])
+    }
+
+    @Test("a folder whose place doesn't exist is said to fail") func noParent() throws {
+        let keyring = FileKeyring(folder: try TemporaryFolder().path + "/missing/keys")
+        expectDeviceKeyError(.failed) { try DeviceIdentity(storage: keyring).makeIfNeeded() }
+    }
+}

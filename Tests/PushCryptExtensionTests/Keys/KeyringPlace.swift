@@ -1,0 +1,90 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+/// A folder with a keyring, and an app whose clock the test sets.
+final class KeyringPlace: Sendable {
+    let folder: TemporaryFolder
+    static let name = "keys"
+    static let now = TestPush.now
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    var path: String { folder.path + "/" + Self.name }
+    var keyring: FileKeyring { FileKeyring(folder: path) }
+
+    func identity(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) -> DeviceIdentity {
+        DeviceIdentity(storage: keyring, options: options, clock: { time })
+    }
+
+    /// A pair that the backend knows.
+    @discardableResult
+    func register(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
+        let identity = identity(options, at: time)
+        let record = try identity.makeIfNeeded()
+        try identity.confirmRegistered(record.kid)
+        return try #require(try identity.current())
+    }
+
+    func names() throws -> [String] {
+        FileManager.default.fileExists(atPath: path) ? try folder.names(in: Self.name) : []
+    }
+
+    func file(_ kid: KeyID) -> String { "\(Self.name)/\(kid).jwks.json" }
+
+    func text(_ kid: KeyID) throws -> String {
+        String(decoding: try Data(contentsOf: folder.file(file(kid))), as: UTF8.self)
+    }
+
+    func write(_ text: String, as kid: KeyID) throws {
+        try Data(text.utf8).write(to: folder.file(file(kid)))
+        try folder.setMode(0o600, of: file(kid))
+    }
+}
+
+extension TestPush {
+    /// Sealed at ``now`` by a backend that has the record.
+    static func sealed(to record: RegistrationRecord) throws -> [UInt8] {
+        let sealer = try Sealer(topic: topic, clock: { now })
+        let push = try sealer.seal(
+            Array(json.utf8), to: Recipient(jwk: Array(record.jwk.bytes)),
+            placeholder: .literal(title: "New message", body: nil))
+        return Array(push.json)
+    }
+
+    static func open(
+        _ payload: [UInt8], with keyring: any RecipientKeyring, at time: UnixTime = now
+    ) throws -> Result<OpenedPush, FailureClass> {
+        try Opener(topic: topic, keyring: keyring).open(payload, at: time)
+    }
+}
+
+/// Expects an error of that code.
+func expectDeviceKeyError(
+    _ code: DeviceKeyError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
+    _ body: () throws -> some Any
+) {
+    let error = #expect(throws: DeviceKeyError.self, comment, sourceLocation: location) { _ = try body() }
+    if let error {
+        #expect(error.code == code, comment ?? "\(error)", sourceLocation: location)
+    }
+}
+
+/// Expects a look-up to fail with that class.
+func expectNoKey(
+    _ expected: FailureClass, _ kid: KeyID, in keyring: any RecipientKeyring, at time: UnixTime = TestPush.now,
+    location: SourceLocation = #_sourceLocation
+) {
+    do throws(FailureClass) {
+        _ = try keyring.key(kid, at: time)
+        Issue.record("found", sourceLocation: location)
+    } catch {
+        #expect(error == expected, sourceLocation: location)
+    }
+}
