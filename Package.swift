@@ -126,7 +126,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptExtensionTests",
             dependencies: [
-                "PushCryptExtension", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport",
+                "PushCryptExtension", "PushCryptSimulator", "PushCryptSender", "PushCryptSQLite", "PushCryptTestSupport",
                 "PushCryptTestExtension",
             ]
         ),
@@ -144,7 +144,8 @@ let package = Package(
         ),
         // An extension in a process of its own, for what happens to it when the system kills it.
         .executableTarget(
-            name: "PushCryptTestExtension", dependencies: ["PushCryptExtension", "PushCryptURLSession"],
+            name: "PushCryptTestExtension",
+            dependencies: ["PushCryptExtension", "PushCryptURLSession", "PushCryptSQLite"],
             path: "Tests/ExtensionProcess"),
         .testTarget(
             name: "PushCryptPropertyTests",

@@ -4,6 +4,123 @@ import SQLite3
 import CPushCryptSQLite
 #endif
 
-enum SQLiteVersion {
-    static var number: Int32 { sqlite3_libversion_number() }
+/// A connection to a database file, over the SQLite that every one of these systems has.
+///
+/// This and not a library: the app's extension may use 24 MB, of which GRDB's code alone would take about 8, for three
+/// tables and a dozen statements. It is also the only target beside OpenSSL's that handles pointers.
+@safe package final class Database: @unchecked Sendable {
+    // Unchecked because of the connection and its statements: they are used by one thread at a time, for the owner has
+    // the database behind a lock.
+    private let connection: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    /// Opens the file; SQLite reads it at the first use.
+    ///
+    /// - Parameters:
+    ///   - creates: whether a file that isn't there is made.
+    ///   - busyTimeout: how long one statement waits for other connections.
+    package init(path: String, creates: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
+        let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX | Self.protection
+        var opened: OpaquePointer?
+        let result = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard let handle = unsafe opened else {
+            throw SQLiteError(extendedCode: result, systemError: 0, reason: "SQLite has no memory")
+        }
+        guard result == SQLITE_OK else {
+            defer { unsafe sqlite3_close_v2(handle) }
+            throw unsafe Self.error(handle)
+        }
+        let milliseconds = busyTimeout / .milliseconds(1)
+        unsafe sqlite3_busy_timeout(handle, Int32(min(max(milliseconds, 0), 60_000)))
+        unsafe connection = handle
+    }
+
+    deinit {
+        statements = [:]
+        unsafe sqlite3_close_v2(connection)
+    }
+
+    // Readable and writable from the first unlock after a restart on. SQLite gives the class to the journal, too.
+    #if os(iOS) || os(watchOS) || os(tvOS) || os(visionOS)
+    private static let protection = SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION
+    #else
+    private static let protection: Int32 = 0
+    #endif
+
+    /// Whether the file under the name isn't the open one any more.
+    package var hasMoved: Bool {
+        var moved: Int32 = 0
+        let result = unsafe sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+        return result != SQLITE_OK || moved != 0
+    }
+
+    /// Runs statements without parameters.
+    package func script(_ sql: StaticString) throws(SQLiteError) {
+        guard unsafe sqlite3_exec(connection, "\(sql)", nil, nil, nil) == SQLITE_OK else { throw error }
+    }
+
+    /// Runs a statement; values get into it as parameters only, so the text is a literal.
+    ///
+    /// - Returns: how many rows it changed.
+    @discardableResult
+    package func run(_ sql: StaticString, _ values: SQLiteValue...) throws(SQLiteError) -> Int {
+        _ = try rows(sql, values) { _ in }
+        return Int(unsafe sqlite3_changes(connection))
+    }
+
+    /// The first row.
+    package func first<Row>(
+        _ sql: StaticString, _ values: SQLiteValue..., read: (Statement) -> Row
+    ) throws(SQLiteError) -> Row? {
+        try rows(sql, values, read: read).first
+    }
+
+    /// - Parameter read: makes a value of the row that the statement stands on.
+    package func rows<Row>(
+        _ sql: StaticString, _ values: [SQLiteValue] = [], read: (Statement) -> Row
+    ) throws(SQLiteError) -> [Row] {
+        let statement = try statement("\(sql)")
+        defer { statement.reset() }
+        guard statement.bind(values) == SQLITE_OK else { throw error }
+        var rows: [Row] = []
+        while true {
+            switch statement.step() {
+            case SQLITE_ROW: rows.append(read(statement))
+            case SQLITE_DONE: return rows
+            default: throw error
+            }
+        }
+    }
+
+    /// All or nothing. It has the only right to write from the start: two that began by reading couldn't both go on.
+    package func transaction<Value>(
+        _ body: () throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value {
+        try run("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            let value = try body()
+            try run("COMMIT")
+            return value
+        } catch {
+            // Some errors have rolled back already; then there is nothing to do.
+            _ = try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func statement(_ sql: String) throws(SQLiteError) -> Statement {
+        if let statement = statements[sql] { return statement }
+        guard let statement = unsafe Statement(sql, on: connection) else { throw error }
+        statements[sql] = statement
+        return statement
+    }
+
+    private var error: SQLiteError { unsafe Self.error(connection) }
+
+    private static func error(_ connection: OpaquePointer) -> SQLiteError {
+        let reason = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "unknown"
+        return unsafe SQLiteError(
+            extendedCode: sqlite3_extended_errcode(connection), systemError: sqlite3_system_errno(connection),
+            reason: "SQLite: \(reason)")
+    }
 }

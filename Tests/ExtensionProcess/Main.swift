@@ -9,6 +9,10 @@ enum ExtensionProcess {
         "deliver": Deliver.run,
         "keyring": KeyringCommand.run,
         "open-all": OpenAll.run,
+        "store-claim": StoreClaim.run,
+        "store-hammer": StoreHammer.run,
+        "store-hold": StoreHold.run,
+        "store-try": StoreTry.run,
     ]
 
     static func main() async throws {
@@ -18,4 +22,6 @@ enum ExtensionProcess {
         }
         try await command(Array(CommandLine.arguments.dropFirst(2)))
     }
+
+    struct Misuse: Error {}
 }

@@ -4,8 +4,9 @@ public import Foundation
 public final class TemporaryFolder: Sendable {
     public let url: URL
 
-    public init() throws {
-        url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+    /// - Parameter folder: where it is made.
+    public init(in folder: URL = FileManager.default.temporaryDirectory) throws {
+        url = folder.resolvingSymlinksInPath()
             .appendingPathComponent("pushcrypt-tests-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -1,0 +1,86 @@
+#if canImport(SQLite3)
+import SQLite3
+#else
+import CPushCryptSQLite
+#endif
+
+/// A value for a parameter of a statement.
+package enum SQLiteValue: Sendable {
+    case integer(Int64)
+    case text(String)
+    case null
+
+    package init(_ integer: Int64?) {
+        self = integer.map(SQLiteValue.integer) ?? .null
+    }
+
+    package init(_ text: String?) {
+        self = text.map(SQLiteValue.text) ?? .null
+    }
+}
+
+/// A prepared statement; its columns are those of the row that it stands on.
+@safe package final class Statement {
+    private let handle: OpaquePointer
+
+    /// - Parameter connection: open for as long as the statement is there: `sqlite3_close_v2` waits for it.
+    init?(_ sql: String, on connection: OpaquePointer) {
+        var prepared: OpaquePointer?
+        let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+        guard unsafe sqlite3_prepare_v3(connection, sql, -1, flags, &prepared, nil) == SQLITE_OK,
+            let handle = unsafe prepared
+        else { return nil }
+        unsafe self.handle = handle
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    /// - Returns: SQLite's result code.
+    func bind(_ values: [SQLiteValue]) -> Int32 {
+        for (index, value) in values.enumerated() {
+            let result = bind(value, at: Int32(index + 1))
+            guard result == SQLITE_OK else { return result }
+        }
+        return SQLITE_OK
+    }
+
+    private func bind(_ value: SQLiteValue, at index: Int32) -> Int32 {
+        switch value {
+        case .integer(let integer): return unsafe sqlite3_bind_int64(handle, index, integer)
+        case .text(var text):
+            // SQLITE_TRANSIENT, a macro that doesn't reach Swift: SQLite makes a copy before the call returns.
+            let copies = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            return text.withUTF8 { bytes in
+                unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
+                    unsafe sqlite3_bind_text(handle, index, characters.baseAddress, Int32(characters.count), copies)
+                }
+            }
+        case .null: return unsafe sqlite3_bind_null(handle, index)
+        }
+    }
+
+    /// - Returns: `SQLITE_ROW`, `SQLITE_DONE` or an error.
+    func step() -> Int32 {
+        unsafe sqlite3_step(handle)
+    }
+
+    /// Gives up the row, the lock and the values.
+    func reset() {
+        unsafe sqlite3_reset(handle)
+        unsafe sqlite3_clear_bindings(handle)
+    }
+
+    /// The integer in a column, counted from 0; nil for NULL.
+    package func integer(_ column: Int32) -> Int64? {
+        unsafe sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
+    }
+
+    /// The text in a column, counted from 0; nil for NULL. Bytes that a damaged file has in place of UTF-8 are mended.
+    package func text(_ column: Int32) -> String? {
+        guard let start = unsafe sqlite3_column_text(handle, column) else { return nil }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,113 @@
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+@Suite struct DeliveryStatisticsTests {
+    private let folder: StoreFolder
+    private let store: SharedStore
+    private let now = StoreFolder.now
+    private let kids = ["AAAAAAAAAAA", "BBBBBBBBBBA"].map { KeyID($0)! }
+
+    init() throws {
+        folder = try StoreFolder()
+        store = folder.store()
+    }
+
+    @Test func empty() throws {
+        #expect(try store.statistics() == DeliveryStatistics())
+    }
+
+    @Test("openings and each class are counted, with the last time and the last key, by both processes")
+    func counts() throws {
+        store.report(.sample(nil, at: now, kid: kids[0]))
+        folder.store(.app).report(.sample(nil, at: now + 5, kid: kids[1]))
+        store.report(.sample(.unknownKey, at: now + 1, kid: kids[0]))
+        store.report(.sample(.unknownKey, at: now + 2, kid: kids[1]))
+        store.report(.sample(.malformed, at: now + 3))
+        let expected = DeliveryStatistics(
+            opened: .init(count: 2, recentCount: 2, lastTime: now + 5, lastKid: kids[1]),
+            failures: [
+                .unknownKey: .init(count: 2, recentCount: 2, lastTime: now + 2, lastKid: kids[1]),
+                .malformed: .init(count: 1, recentCount: 1, lastTime: now + 3),
+            ])
+        #expect(try store.statistics() == expected)
+        #expect(try folder.store(.app).statistics() == expected)
+    }
+
+    @Test("text without its attachment counts as both")
+    func attachment() throws {
+        store.report(.sample(.attachmentFailed))
+        let statistics = try store.statistics()
+        #expect(statistics.opened?.count == 1 && statistics.failures[.attachmentFailed]?.count == 1)
+    }
+
+    @Test func stages() throws {
+        let failures = [StageFailure(stage: "name", ending: .failed), StageFailure(stage: "name", ending: .timedOut)]
+        store.report(.sample(stageFailures: failures))
+        store.report(.sample(stageFailures: [failures[0]]))
+        let statistics = try store.statistics()
+        #expect(statistics.stageFailures.mapValues(\.count) == [failures[0]: 2, failures[1]: 1])
+        #expect(statistics.opened?.count == 2 && statistics.failures.isEmpty)
+    }
+
+    @Test("the last self-test is one that was restored")
+    func selfTest() throws {
+        store.report(.sample(.timedOut, at: now, isSelfTest: true))
+        #expect(try store.statistics().lastSelfTest == nil)
+        store.report(.sample(at: now + 1, isSelfTest: true))
+        store.report(.sample(at: now + 2))
+        #expect(try store.statistics().lastSelfTest == now + 1)
+    }
+
+    @Test("names that aren't the protocol's are bounded in number and length; the protocol's always have room")
+    func bounds() throws {
+        for number in 0..<50 {
+            let name = "class-\(number)-" + String(repeating: "é", count: 1_000)
+            store.report(
+                .sample(
+                    FailureClass(rawValue: name),
+                    stageFailures: (0..<2).map { StageFailure(stage: "\($0)\(name)", ending: .failed) }))
+        }
+        store.report(.sample(.undecryptable))
+        let statistics = try store.statistics()
+        #expect(statistics.failures.count == 32 + 1 + 1)
+        #expect(statistics.failures[.other]?.count == 50 - 32)
+        #expect(statistics.failures[.undecryptable]?.count == 1)
+        #expect(
+            statistics.failures.keys.allSatisfy { $0.rawValue.utf8.count <= 64 && !$0.rawValue.contains("\u{fffd}") })
+        #expect(statistics.stageFailures.count == 64 + 1)
+        #expect(statistics.stageFailures.values.map(\.count).reduce(0, +) == 100)
+    }
+
+    @Test("a name that is counted already has room")
+    func known() throws {
+        for _ in 0..<2 {
+            for number in 0..<32 { store.report(.sample(FailureClass(rawValue: "class-\(number)"))) }
+        }
+        let statistics = try store.statistics()
+        #expect(statistics.failures.count == 32 && statistics.failures.values.allSatisfy { $0.count == 2 })
+    }
+
+    @Test("reset leaves the self-test, the advice and what was shown")
+    func reset() throws {
+        #expect(try store.claim("a", issuedAt: now, at: now))
+        store.report(.sample(.timedOut, stageFailures: [StageFailure(stage: "name", ending: .failed)]))
+        store.report(.sample(at: now + 1, isSelfTest: true))
+        try store.adviceTaken(at: now + 2)
+        try store.resetStatistics()
+        #expect(try store.statistics() == DeliveryStatistics(lastSelfTest: now + 1, lastAdviceTaken: now + 2))
+        #expect(try !store.claim("a", issuedAt: now, at: now))
+    }
+
+    @Test("what was counted before advice was taken is not recent")
+    func advice() throws {
+        for _ in 0..<3 { store.report(.sample(.undecryptable)) }
+        try store.adviceTaken(at: now + 9)
+        store.report(.sample(.undecryptable))
+        let statistics = try store.statistics()
+        #expect(statistics.failures[.undecryptable]?.count == 4)
+        #expect(statistics.failures[.undecryptable]?.recentCount == 1)
+        #expect(statistics.lastAdviceTaken == now + 9)
+    }
+}

@@ -1,0 +1,96 @@
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+@Suite struct RecoveryAdviceTests {
+    private static let now = StoreFolder.now
+    private static let own = KeyID("AAAAAAAAAAA")!
+    private static let foreign = KeyID("BBBBBBBBBBA")!
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Class, how many, how many recent, when, key.
+        let failures: [(FailureClass, Int, Int, Int64, KeyID?)]
+        var opened: Int64?
+        var taken: Int64?
+        let steps: [RecoveryAdvice.Step]
+
+        init(
+            _ name: String, _ failures: [(FailureClass, Int, Int, Int64, KeyID?)], opened: Int64? = nil,
+            taken: Int64? = nil, _ steps: [RecoveryAdvice.Step]
+        ) {
+            testDescription = name
+            self.failures = failures
+            (self.opened, self.taken) = (opened, taken)
+            self.steps = steps
+        }
+    }
+
+    static let cases: [Case] =
+        [
+            Case("nothing", [], []), Case("only openings", [], opened: -5, []),
+            Case("a key we don't have", [(.unknownKey, 1, 1, -9, foreign)], [.registerKey]),
+            Case("a sender's key that we don't have", [(.unknownKey, 1, 1, -9, own)], [.updateSenderKeys]),
+            Case("our key expired", [(.keyExpired, 1, 1, -9, foreign)], [.registerKey]),
+            Case("the sender's key expired", [(.keyExpired, 1, 1, -9, own)], [.updateSenderKeys]),
+            Case("our key was revoked", [(.keyRevoked, 1, 1, -9, foreign)], [.registerKey]),
+            Case("the sender's key was revoked", [(.keyRevoked, 1, 1, -9, own)], [.updateSenderKeys]),
+            Case("a key without a name", [(.unknownKey, 1, 1, -9, nil)], [.registerKey]),
+            Case("undecryptable twice", [(.undecryptable, 9, 2, -9, own)], []),
+            Case("undecryptable three times", [(.undecryptable, 9, 3, -9, own)], [.registerKey]),
+            Case("a protocol of the future", [(.unsupportedVersion, 1, 1, -9, nil)], [.updateApp]),
+            Case("locked", [(.keyLocked, 1, 1, -9, own)], [.unlock]),
+            Case(
+                "everything",
+                [
+                    (.keyLocked, 1, 1, -9, own), (.unsupportedVersion, 1, 1, -9, own), (.keyExpired, 1, 1, -9, own),
+                    (.unknownKey, 1, 1, -9, foreign),
+                ], [.registerKey, .updateSenderKeys, .updateApp, .unlock]),
+            Case("restored after it", [(.unknownKey, 1, 1, -9, foreign), (.keyLocked, 1, 1, -9, own)], opened: -8, []),
+            Case("restored in the same second", [(.unknownKey, 1, 1, -9, foreign)], opened: -9, [.registerKey]),
+            Case("restored before it", [(.unknownKey, 1, 1, -9, foreign)], opened: -10, [.registerKey]),
+            Case("none since advice", [(.unknownKey, 5, 0, -9, foreign)], taken: -200_000, []),
+            Case("advice a day ago", [(.unknownKey, 5, 1, -9, foreign)], taken: -86_400, [.registerKey]),
+            Case("advice less than a day ago", [(.unknownKey, 5, 1, -9, foreign)], taken: -86_399, []),
+            Case(
+                "locked, and advice just now", [(.keyLocked, 1, 1, -9, own), (.unknownKey, 1, 1, -9, foreign)],
+                taken: 0,
+                [.unlock]),
+            Case("advice in the future", [(.unknownKey, 5, 1, -9, foreign)], taken: 86_399, []),
+            Case("advice by a clock that was wrong", [(.unknownKey, 5, 1, -9, foreign)], taken: 86_400, [.registerKey]),
+            Case("advice at no time at all", [(.unknownKey, 5, 1, -9, foreign)], taken: .min, [.registerKey]),
+        ]
+        + ([
+            .notSealed, .malformed, .expired, .notYetValid, .replayed, .timedOut, .attachmentFailed, .internalError,
+            .other,
+        ] as [FailureClass]).map { Case("\($0) often", [($0, 99, 99, -9, foreign)], []) }
+
+    @Test(arguments: cases)
+    func steps(_ item: Case) {
+        var statistics = DeliveryStatistics(
+            lastAdviceTaken: item.taken.map { $0 == .min ? UnixTime($0) : Self.now + $0 })
+        statistics.opened = item.opened.map { .init(count: 1, recentCount: 1, lastTime: Self.now + $0) }
+        for (failure, count, recent, time, kid) in item.failures {
+            statistics.failures[failure] = .init(
+                count: count, recentCount: recent, lastTime: Self.now + time, lastKid: kid)
+        }
+        #expect(RecoveryAdvice.steps(for: statistics, keys: [Self.own], at: Self.now) == item.steps)
+    }
+
+    @Test("with a real store: once a day, however much garbage comes")
+    func daily() throws {
+        let folder = try StoreFolder()
+        let store = folder.store()
+        var days: [Int64] = []
+        for hour in 0..<72 as Range<Int64> {
+            let time = Self.now + hour * 3_600
+            store.report(.sample(.unknownKey, at: time, kid: Self.foreign))
+            if RecoveryAdvice.steps(for: try store.statistics(), keys: [Self.own], at: time) == [.registerKey] {
+                days.append(hour)
+                try store.adviceTaken(at: time)
+            }
+        }
+        #expect(days == [0, 24, 48])
+    }
+}

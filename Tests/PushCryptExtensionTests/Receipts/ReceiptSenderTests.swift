@@ -1,0 +1,233 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+@Suite struct ReceiptSenderTests {
+    private let folder: StoreFolder
+    private let store: SharedStore
+    private static let address = "https://push.example/receipts"
+
+    init() throws {
+        folder = try StoreFolder()
+        store = folder.store()
+    }
+
+    private func sender(_ transport: RecordingTransport, delay: ReceiptSender.Delay? = nil) -> ReceiptSender {
+        ReceiptSender(
+            store: store, address: Self.address, transport: transport, delay: delay, clock: { StoreFolder.now })
+    }
+
+    private func spool(_ ids: String...) throws {
+        for id in ids { _ = try store.spool(Receipt(.sample(nil, id))) }
+    }
+
+    private func ids(_ transport: RecordingTransport) -> [String] {
+        transport.bodies.compactMap { $0.firstMatch(of: /"id":"([^"]*)"/).map { String($0.1) } }
+    }
+
+    /// Waits until a task of the sender's own has ended with the row.
+    private func isEmpty() async throws -> Bool {
+        for _ in 0..<100_000 {
+            if try store.receiptCount() == 0 { return true }
+            await Task.yield()
+        }
+        return false
+    }
+
+    @Test("a report is in the store at once, and is sent without anybody waiting")
+    func report() async throws {
+        let transport = RecordingTransport(isOpen: false)
+        sender(transport).report(.sample(nil, "a"))
+        #expect(try store.receiptCount() == 1)
+        #expect(await transport.next() == #"{"id":"a","push":"a","outcome":"opened","time":1800000000}"#)
+        #expect(try store.receiptCount() == 1)
+        transport.open()
+        #expect(try await isEmpty())
+        #expect(transport.bodies.count == 1)
+        #expect(transport.bodies[0].hasPrefix("application/json \(Self.address) {"))
+    }
+
+    @Test("what couldn't be sent waits for the app, and what waits isn't reported twice")
+    func failure() async throws {
+        let transport = RecordingTransport()
+        transport.answer(.failure(.network))
+        let sender = sender(transport)
+        sender.report(.sample(nil, "a"))
+        _ = await transport.next()
+        sender.report(.sample(nil, "a"))
+        #expect(try store.receiptCount() == 1)
+        // The first try may just be ending: then a flush leaves the row to it.
+        var sentCount = 0
+        while try store.receiptCount() > 0 { sentCount += try await sender.flush().sentCount }
+        #expect(sentCount == 1)
+        #expect(ids(transport) == ["a", "a"])
+    }
+
+    @Test("without a store a receipt is sent all the same")
+    func noStore() async throws {
+        let transport = RecordingTransport()
+        let broken = SharedStore(folder: folder.path + "/none/store", role: .extension)
+        ReceiptSender(store: broken, address: Self.address, transport: transport).report(.sample(nil, "a"))
+        #expect(await transport.next()?.contains(#""id":"a""#) == true)
+    }
+
+    @Test("with a delay nothing is sent before it ends")
+    func delay() async throws {
+        let transport = RecordingTransport()
+        let (asked, end) = (Signal(), Signal())
+        let delay = ReceiptSender.Delay(
+            draw: { .seconds(7) },
+            sleep: { duration in
+                #expect(duration == .seconds(7))
+                asked.give()
+                await end.wait()
+            })
+        sender(transport, delay: delay).report(.sample(nil, "a"))
+        await asked.wait()
+        #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
+        end.give()
+        _ = await transport.next()
+        #expect(try await isEmpty())
+        #expect(ids(transport) == ["a"])
+    }
+
+    @Test("the app needn't wait for the delay, and then it isn't sent again")
+    func flushWithinDelay() async throws {
+        let transport = RecordingTransport()
+        let (asked, end, ended) = (Signal(), Signal(), Signal())
+        let delay = ReceiptSender.Delay(
+            draw: { .seconds(7) },
+            sleep: { _ in
+                asked.give()
+                await end.wait()
+                ended.give()
+            })
+        let sender = sender(transport, delay: delay)
+        sender.report(.sample(nil, "a"))
+        await asked.wait()
+        #expect(try await sender.flush() == .init(sentCount: 1, leftCount: 0))
+        end.give()
+        await ended.wait()
+        #expect(ids(transport) == ["a"])
+    }
+
+    @Test("an interrupted delay leaves it")
+    func interrupted() async throws {
+        let transport = RecordingTransport()
+        let asked = Signal()
+        let delay = ReceiptSender.Delay(
+            draw: { .zero },
+            sleep: { _ in
+                asked.give()
+                throw CancellationError()
+            })
+        sender(transport, delay: delay).report(.sample(nil, "a"))
+        await asked.wait()
+        #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
+    }
+
+    @Test("drawn between nothing and the longest")
+    func upTo() {
+        let delay = ReceiptSender.Delay.upTo(.seconds(5))
+        let drawn = (0..<100).map { _ in delay.draw() }
+        #expect(drawn.allSatisfy { $0 >= .zero && $0 <= .seconds(5) } && Set(drawn).count > 50)
+    }
+}
+
+@Suite struct ReceiptFlushTests {
+    private let folder: StoreFolder
+    private let store: SharedStore
+    private let transport = RecordingTransport()
+    private let sender: ReceiptSender
+
+    init() throws {
+        folder = try StoreFolder()
+        store = folder.store()
+        sender = ReceiptSender(
+            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now })
+        for id in ["a", "b", "c", "d", "e"] { _ = try store.spool(Receipt(.sample(nil, id))) }
+    }
+
+    private var ids: [String] {
+        transport.bodies.compactMap { $0.firstMatch(of: /"id":"([^"]*)"/).map { String($0.1) } }
+    }
+
+    @Test("in order, and then there is nothing left")
+    func all() async throws {
+        #expect(try await sender.flush() == .init(sentCount: 5, leftCount: 0))
+        #expect(try await sender.flush() == .init(sentCount: 0, leftCount: 0))
+        #expect(ids == ["a", "b", "c", "d", "e"])
+    }
+
+    @Test(
+        "ends at the first failure of the network",
+        arguments: [TransferError.Code.network, .cancelled, .addressRefused])
+    func network(_ code: TransferError.Code) async throws {
+        transport.answer(.success, .failure(code))
+        #expect(try await sender.flush() == .init(sentCount: 1, leftCount: 4))
+        #expect(ids == ["a", "b"])
+        #expect(try await sender.flush() == .init(sentCount: 4, leftCount: 0))
+        #expect(ids == ["a", "b", "b", "c", "d", "e"])
+    }
+
+    @Test("one that the server won't have doesn't hold up the others")
+    func refused() async throws {
+        transport.answer(.failure(.status))
+        #expect(try await sender.flush() == .init(sentCount: 4, leftCount: 1))
+        #expect(ids == ["a", "b", "c", "d", "e"])
+    }
+
+    @Test("a server that refuses three is left alone")
+    func refusedAll() async throws {
+        transport.answer(.failure(.status), .success, .failure(.status), .failure(.status))
+        #expect(try await sender.flush() == .init(sentCount: 1, leftCount: 4))
+        #expect(ids == ["a", "b", "c", "d"])
+    }
+
+    @Test("old receipts aren't sent any more")
+    func old() async throws {
+        let later = ReceiptSender(
+            store: store, address: "https://push.example", transport: transport,
+            clock: { StoreFolder.now + 7 * 86_400 + 1 })
+        #expect(try await later.flush() == .init(sentCount: 0, leftCount: 0))
+        #expect(ids.isEmpty)
+    }
+
+    @Test("several at once send each receipt once")
+    func concurrent() async throws {
+        let other = ReceiptSender(
+            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now })
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<6 {
+                group.addTask { try await (number % 2 == 0 ? sender : other).flush().sentCount }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(counts == 5)
+        #expect(ids.sorted() == ["a", "b", "c", "d", "e"])
+        #expect(try store.receiptCount() == 0)
+    }
+
+    @Test("a cancelled one sends nothing more")
+    func cancelled() async throws {
+        let closed = RecordingTransport(isOpen: false)
+        let sender = ReceiptSender(
+            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now })
+        let task = Task { try await sender.flush() }
+        _ = await closed.next()
+        task.cancel()
+        closed.open()
+        #expect(try await task.value == .init(sentCount: 1, leftCount: 4))
+    }
+
+    @Test("a store that can't be read")
+    func noStore() async throws {
+        let broken = SharedStore(folder: folder.path + "/none/store", role: .app)
+        let error = await #expect(throws: StoreError.self) {
+            try await ReceiptSender(store: broken, address: "https://push.example", transport: transport).flush()
+        }
+        #expect(error?.code == .unavailable)
+    }
+}

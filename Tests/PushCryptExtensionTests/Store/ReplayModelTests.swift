@@ -1,0 +1,94 @@
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// The store against the same rules over a dictionary, with random sequences of everything that can happen to it.
+@Suite struct ReplayModelTests {
+    private static let limit = 6
+    private static let start: Int64 = 1_800_000_000
+
+    @Test(arguments: 0..<24 as Range<UInt64>)
+    func sequence(_ seed: UInt64) throws {
+        let folder = try StoreFolder()
+        var random = SplitMix64(seed: seed)
+        let roles = [SharedStore.Role.app, .extension]
+        var models = roles.map { _ in ReplayModel(limit: Self.limit) }
+        var stores = roles.map { store(folder, $0) }
+        var time = Self.start
+        var counts = [true: 0, false: 0]
+        for step in 0..<120 {
+            let index = Int.random(in: 0..<2, using: &random)
+            let (id, issuedAt) = Self.message(Int.random(in: 0..<24, using: &random), time)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<6:
+                let expected = models[index].claim(id, issuedAt: issuedAt, at: time)
+                let granted = try stores[index].claim(id, issuedAt: UnixTime(issuedAt), at: UnixTime(time))
+                #expect(granted == expected, "seed \(seed), step \(step)")
+                counts[granted]? += 1
+            case 6..<8:
+                models[index].markSeen(id)
+                try stores[index].markSeen(id)
+            case 8: time += Self.jump(&random)
+            default: stores[index] = store(folder, roles[index])
+            }
+            #expect(try stores[index].highestIssuedAt()?.seconds == models[index].highest, "seed \(seed), step \(step)")
+        }
+        // Both answers are asked for, or the test says little.
+        #expect(counts.values.allSatisfy { $0 > 5 }, "\(counts)")
+    }
+
+    private func store(_ folder: StoreFolder, _ role: SharedStore.Role) -> SharedStore {
+        folder.store(role) { $0.messageLimit = Self.limit }
+    }
+
+    /// An id always has the same `iat`, some of them the same one.
+    private static func message(_ number: Int, _ time: Int64) -> (id: String, issuedAt: Int64) {
+        let epoch = (time - start) / (20 * 86_400)
+        return ("\(epoch).\(number)", start + epoch * 20 * 86_400 + Int64(number / 2) * 86_400)
+    }
+
+    private static func jump(_ random: inout SplitMix64) -> Int64 {
+        let seconds: [Int64] = [1, 59, 60, 61, 86_400, 20 * 86_400, 31 * 86_400]
+        let jump = seconds.randomElement(using: &random) ?? 1
+        return Int.random(in: 0..<3, using: &random) == 0 ? -jump : jump
+    }
+}
+
+/// PROTOCOL section 5, word by word.
+private struct ReplayModel {
+    let limit: Int
+    private(set) var highest: Int64?
+    private var floor = Int64.min
+    private var messages: [String: (issuedAt: Int64, claimed: Int64?)] = [:]
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func claim(_ id: String, issuedAt: Int64, at time: Int64) -> Bool {
+        if let message = messages[id] {
+            guard let claimed = message.claimed, abs(time - claimed) >= 60 else { return false }
+            messages[id] = (message.issuedAt, time)
+            return true
+        }
+        let memory: Int64 = 30 * 86_400 + 600
+        guard issuedAt > floor, issuedAt + memory >= highest ?? .min else { return false }
+        messages[id] = (issuedAt, time)
+        let top = max(highest ?? .min, issuedAt)
+        highest = top
+        messages = messages.filter { $0.value.issuedAt + memory >= top }
+        while messages.count > limit {
+            guard let oldest = messages.min(by: { ($0.value.issuedAt, $0.key) < ($1.value.issuedAt, $1.key) }) else {
+                break
+            }
+            messages[oldest.key] = nil
+            floor = max(floor, oldest.value.issuedAt)
+        }
+        return true
+    }
+
+    mutating func markSeen(_ id: String) {
+        messages[id]?.claimed = nil
+    }
+}

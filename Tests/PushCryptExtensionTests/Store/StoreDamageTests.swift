@@ -1,0 +1,129 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// Whatever happens to the file, a push is shown.
+@Suite struct StoreDamageTests {
+    private let folder: StoreFolder
+    private let whole: Data
+
+    init() throws {
+        folder = try StoreFolder()
+        try folder.fill()
+        whole = try Data(contentsOf: folder.file)
+    }
+
+    /// Every call works, and a message that was never seen is granted.
+    private func expectUsable(_ folder: StoreFolder, _ what: String, rebuilds: Int?) throws {
+        let store = folder.store()
+        #expect(try store.claim("new", issuedAt: StoreFolder.now + 100, at: StoreFolder.now), "\(what)")
+        try store.markSeen("new")
+        #expect(try !store.claim("new", issuedAt: StoreFolder.now + 100, at: StoreFolder.now), "\(what)")
+        store.report(.sample())
+        _ = try store.spool(Receipt(.sample()))
+        _ = try store.receipt(after: 0)
+        let count = try store.statistics().rebuildCount
+        guard let rebuilds else { return }
+        #expect(count == rebuilds, "\(what)")
+        #expect(try folder.integrity() == ["ok"], "\(what)")
+        #expect(try store.statistics().opened?.count == (rebuilds == 0 ? 16 : 1), "\(what)")
+    }
+
+    private func expectUsable(after damage: Data, _ what: String, rebuilds: Int?) throws {
+        let copy = try folder.copy()
+        try damage.write(to: copy.file)
+        try expectUsable(copy, what, rebuilds: rebuilds)
+    }
+
+    @Test func undamaged() throws {
+        try expectUsable(after: whole, "whole", rebuilds: 0)
+    }
+
+    @Test("overwritten header", arguments: [1, 16, 50, 100])
+    func header(_ count: Int) throws {
+        let rest = whole.dropFirst(count)
+        try expectUsable(after: Data(repeating: 0, count: count) + rest, "zeros", rebuilds: 1)
+        try expectUsable(after: Data(repeating: 0xff, count: count) + rest, "ones", rebuilds: 1)
+    }
+
+    @Test("truncated anywhere, also to nothing")
+    func truncated() throws {
+        for count in stride(from: 0, to: whole.count, by: 512) {
+            // SQLite counts whole pages: that a part of the last one is missing shows when it is used.
+            let isInLastPage = count > whole.count - 4_096
+            try expectUsable(after: whole.prefix(count), "\(count) bytes", rebuilds: isInLastPage ? nil : 1)
+        }
+    }
+
+    @Test("bits flipped", arguments: 0..<150 as Range<UInt64>)
+    func flipped(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var damaged = whole
+        for _ in 0..<[1, 3, 30, 300][Int(seed % 4)] {
+            damaged[Int.random(in: 0..<damaged.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        }
+        try expectUsable(after: damaged, "seed \(seed)", rebuilds: nil)
+    }
+
+    @Test("not a database", arguments: ["text", "SQLite format 3\0", String(repeating: "x", count: 10_000)])
+    func foreign(_ text: String) throws {
+        try expectUsable(after: Data(text.utf8), text, rebuilds: 1)
+    }
+
+    @Test(
+        "a database, but not ours",
+        arguments: [
+            Literal("DROP TABLE message"), Literal("ALTER TABLE counter RENAME COLUMN recent TO old"),
+            Literal("PRAGMA user_version = 3"), Literal("PRAGMA user_version = 0"),
+            Literal("PRAGMA application_id = 1"),
+            Literal("UPDATE reader SET highest = 1 << 50"), Literal("UPDATE reader SET floor = 1 << 50"),
+            Literal("UPDATE reader SET highest = 'x'"), Literal("UPDATE reader SET digest = digest + 1"),
+        ])
+    fileprivate func changed(_ change: Literal) throws {
+        let copy = try folder.copy()
+        try copy.script(change.sql)
+        try expectUsable(copy, "\(change)", rebuilds: 1)
+    }
+
+    @Test("a journal of somebody else's", arguments: [0, 1, 512, 4_096])
+    func journal(_ count: Int) throws {
+        let copy = try folder.copy()
+        try Data(repeating: 0xd9, count: count).write(to: URL(fileURLWithPath: copy.file.path + "-journal"))
+        try expectUsable(copy, "journal", rebuilds: 0)
+    }
+
+    @Test("damage under an open store is met by the next call, and counted every time")
+    func underway() throws {
+        let (store, other) = (folder.store(), folder.store())
+        for round in 1...3 {
+            #expect(try !store.claim("message-0", issuedAt: StoreFolder.now, at: StoreFolder.now))
+            try Data(repeating: 0, count: whole.count).write(to: folder.file)
+            #expect(try store.claim("message-0", issuedAt: StoreFolder.now, at: StoreFolder.now))
+            #expect(try !other.claim("message-0", issuedAt: StoreFolder.now, at: StoreFolder.now))
+            #expect(try other.statistics().rebuildCount == round)
+        }
+    }
+
+    @Test("what a process left that was killed while it made the store")
+    func unfinished() throws {
+        let fresh = try StoreFolder()
+        try FileManager.default.createDirectory(atPath: fresh.path, withIntermediateDirectories: false)
+        try Data(repeating: 1, count: 5_000).write(to: URL(fileURLWithPath: fresh.file.path + ".new"))
+        #expect(try fresh.store().claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try fresh.store().statistics().rebuildCount == 0)
+        #expect(!FileManager.default.fileExists(atPath: fresh.file.path + ".new"))
+    }
+}
+
+/// A statement as an argument: the wrapper takes literals only.
+private struct Literal: Sendable, CustomStringConvertible {
+    let sql: StaticString
+
+    init(_ sql: StaticString) {
+        self.sql = sql
+    }
+
+    var description: String { "\(sql)" }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+@Suite struct StoreFileTests {
+    private let folder: StoreFolder
+
+    init() throws {
+        folder = try StoreFolder()
+    }
+
+    @Test("nothing is touched before the first use")
+    func lazy() throws {
+        let store = folder.store()
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        #expect(try store.highestIssuedAt() == nil)
+        #expect(FileManager.default.fileExists(atPath: folder.path))
+    }
+
+    @Test("all files are for their owner alone")
+    func mode() throws {
+        try folder.fill()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["pushcrypt.sqlite", "pushcrypt.sqlite-journal"])
+        for name in [".", "pushcrypt.sqlite", "pushcrypt.sqlite-journal"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + name)
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue
+            #expect(mode == (name == "." ? 0o700 : 0o600), "\(name)")
+        }
+    }
+
+    @Test("a folder that is removed or exchanged under an open store is used as it is then")
+    func exchanged() throws {
+        let store = folder.store()
+        #expect(try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        let other = try folder.copy()
+        #expect(try folder.store().claim("b", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        try FileManager.default.removeItem(atPath: folder.path)
+        #expect(try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        try FileManager.default.removeItem(atPath: folder.path)
+        try FileManager.default.copyItem(atPath: other.path, toPath: folder.path)
+        #expect(try !store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try store.claim("b", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try store.statistics().rebuildCount == 0)
+    }
+
+    @Test("between two calls nothing is locked, and nobody waits")
+    func idle() throws {
+        let (store, other) = (folder.store { $0.busyTimeout = .zero }, folder.store { $0.busyTimeout = .zero })
+        for number in 0..<10 {
+            #expect(try store.claim("a\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now))
+            #expect(try other.claim("b\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        }
+    }
+
+    @Test("one store, many threads")
+    func threads() throws {
+        let store = folder.store()
+        let granted = Counter()
+        DispatchQueue.concurrentPerform(iterations: 60) { number in
+            let id = "\(number % 20)"
+            if (try? store.claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now)) == true { granted.add() }
+        }
+        #expect(granted.value == 20)
+    }
+
+    @Test("a store of a later version is left alone")
+    func newer() throws {
+        try folder.fill()
+        try folder.script("PRAGMA application_id = 0x50430002; PRAGMA user_version = 2")
+        let before = try Data(contentsOf: folder.file)
+        let store = folder.store()
+        #expect(
+            storeErrorCode { _ = try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now) } == .newerVersion
+        )
+        #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
+        #expect(try Data(contentsOf: folder.file) == before)
+        // Also when it becomes one under an open store.
+        try folder.script("PRAGMA application_id = 0x50430001; PRAGMA user_version = 1")
+        #expect(try store.statistics().opened?.count == 15)
+        try folder.script(
+            "PRAGMA application_id = 0x50430002; PRAGMA user_version = 2; ALTER TABLE counter RENAME TO c")
+        #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
+    }
+}
+
+/// A number that threads share.
+final class Counter: Sendable {
+    private let number = Locked(0)
+    var value: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
+}

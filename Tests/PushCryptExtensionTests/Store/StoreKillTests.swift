@@ -1,0 +1,98 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+@Suite("a store whose processes are killed at any moment")
+struct StoreKillTests {
+    /// Each round goes on with the store that the last one left.
+    @Test("is whole, and remembers what it said that it remembers", arguments: 0..<8 as Range<UInt64>)
+    func hammer(_ seed: UInt64) throws {
+        let folder = try StoreFolder()
+        var random = SplitMix64(seed: seed)
+        var (claimed, seen, lostCount, torn) = (Set<String>(), Set<String>(), 0, 0)
+        for round in 0..<6 {
+            let names = ["\(round)a", "\(round)b"].prefix(Int.random(in: 1...2, using: &random))
+            let running = try names.map { try ExtensionProcess.start("store-hammer", folder.path, $0) }
+            var lines = running.flatMap { process in
+                (0..<Int.random(in: 0...20, using: &random)).compactMap { _ in process.line() }
+            }
+            pause(nanoseconds: Int.random(in: 0...3_000_000, using: &random))
+            for process in running {
+                process.process.kill()
+                lines += process.remainingLines()
+                #expect(try process.process.wait() == .signal(SIGKILL))
+            }
+            // Every third one is never marked; of others it may just not have been said.
+            claimed.formUnion(Self.ids("claimed", lines).filter { Self.number($0) % 3 == 0 })
+            seen.formUnion(Self.ids("seen", lines))
+            torn += folder.hasJournal ? 1 : 0
+            try expectWhole(folder, seen)
+            // One that was killed before it was shown is granted again, once.
+            if let lost = claimed.popFirst() {
+                #expect(try claim(lost, folder) && !claim(lost, folder), "\(lost)")
+                lostCount += 1
+            }
+        }
+        #expect(seen.count > 20 && lostCount > 0)
+        print("\(seen.count) seen, \(lostCount) lost, killed \(torn) times of 6 within a transaction")
+    }
+
+    private func expectWhole(_ folder: StoreFolder, _ seen: Set<String>) throws {
+        #expect(try folder.store().statistics().rebuildCount == 0)
+        #expect(try folder.integrity() == ["ok"])
+        for id in seen { #expect(try !claim(id, folder), "\(id)") }
+    }
+
+    /// The children's clocks don't get so far that their claims haven't lapsed by this one.
+    private func claim(_ id: String, _ folder: StoreFolder) throws -> Bool {
+        try folder.store().claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now + 1_000_000)
+    }
+
+    private static func ids(_ word: String, _ lines: [String]) -> [String] {
+        lines.filter { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
+    }
+
+    private static func number(_ id: String) -> Int {
+        id.split(separator: "-").last.flatMap { Int($0) } ?? 1
+    }
+
+    private func pause(nanoseconds: Int) {
+        var wanted = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+        _ = unsafe nanosleep(&wanted, nil)
+    }
+}
+
+@Suite("a store that several processes use at once")
+struct StoreCrowdTests {
+    @Test("each message is granted once", arguments: [2, 4])
+    func claims(_ count: Int) throws {
+        let folder = try StoreFolder()
+        let crowd = try (0..<count).map { _ in try ExtensionProcess.start("store-claim", folder.path, "300") }
+        let granted = crowd.map { $0.remainingLines() }
+        for process in crowd { #expect(try process.process.wait() == .exit(0)) }
+        #expect(granted.joined().compactMap(Int.init).sorted() == Array(0..<300))
+        #expect(try folder.integrity() == ["ok"])
+    }
+
+    @Test("a damaged one is rebuilt once", arguments: 0..<5)
+    func rebuild(_ round: Int) throws {
+        let folder = try StoreFolder()
+        try folder.fill()
+        try Data(repeating: 7, count: 50_000).write(to: folder.file)
+        let crowd = try (0..<4).map { _ in try ExtensionProcess.start("store-claim", folder.path, "20") }
+        let granted = crowd.map { $0.remainingLines() }
+        for process in crowd { #expect(try process.process.wait() == .exit(0)) }
+        #expect(granted.joined().compactMap(Int.init).sorted() == Array(0..<20))
+        #expect(try folder.store().statistics().rebuildCount == 1)
+    }
+}
+
+extension StoreFolder {
+    /// What a transaction has begun that didn't end.
+    fileprivate var hasJournal: Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + "-journal")
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0 > 0
+    }
+}

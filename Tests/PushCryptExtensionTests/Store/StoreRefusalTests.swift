@@ -1,0 +1,139 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// A store that can't be used says why, and at once.
+@Suite struct StoreRefusalTests {
+    private let folder: StoreFolder
+
+    init() throws {
+        folder = try StoreFolder()
+    }
+
+    private func expect(_ code: StoreError.Code, _ store: SharedStore) {
+        #expect(storeErrorCode { _ = try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now) } == code)
+        #expect(storeErrorCode { try store.markSeen("a") } == code)
+        #expect(storeErrorCode { _ = try store.statistics() } == code)
+        // Who can't throw says nothing.
+        store.report(.sample())
+    }
+
+    @Test("another process holds it beyond the time-out, and it works again after", arguments: ["folder", "database"])
+    func busy(_ what: String) throws {
+        try folder.fill()
+        let store = folder.store { $0.busyTimeout = .milliseconds(20) }
+        let holder = try ExtensionProcess.start("store-hold", folder.path, what)
+        #expect(holder.line() == "held")
+        expect(.busy, store)
+        holder.process.kill()
+        #expect(try holder.process.wait() == .signal(SIGKILL))
+        #expect(try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try store.statistics().rebuildCount == 0)
+    }
+
+    @Test("the folder above isn't there, and it works when it comes")
+    func noFolder() throws {
+        let path = folder.path + "/below"
+        let store = SharedStore(folder: path, role: .extension)
+        expect(.unavailable, store)
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
+        #expect(try store.highestIssuedAt() == nil)
+    }
+
+    @Test("the folder is a file")
+    func file() throws {
+        try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path))
+        expect(.unavailable, folder.store())
+    }
+
+    @Test("the file is a folder")
+    func fileIsFolder() throws {
+        try FileManager.default.createDirectory(atPath: folder.file.path, withIntermediateDirectories: true)
+        expect(.unavailable, folder.store())
+    }
+
+    @Test("no permission to write", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    func unwritable() throws {
+        let script = "cd / && \(Unprivileged.prefix) \"$EXTENSION\" store-try '\(folder.path)' a"
+        try folder.fill()
+        try folder.open(mode: 0o555, file: 0o644)
+        #expect(try ExtensionProcess.shell(script).lines.first?.hasPrefix("unavailable: ") == true)
+        try folder.remove()
+        try folder.open(mode: 0o555)
+        #expect(try ExtensionProcess.shell(script).lines.first?.hasPrefix("unavailable: ") == true)
+        try folder.open(mode: 0o777)
+        #expect(try ExtensionProcess.shell(script).lines == ["true"])
+    }
+
+    /// Some pages are left, so that each of the writes is the one that fails.
+    @Test("a full disk", .enabled(if: FullDisk.isAvailable, FullDisk.missing), arguments: [0, 1, 2, 4, 8, 16, 30])
+    func full(_ pages: Int) throws {
+        let output = try ExtensionProcess.shell(
+            FullDisk.script(
+                """
+                fill \(pages)
+                for id in a b c d e f g h; do "$EXTENSION" store-try disk/store $id; done
+                make_room
+                "$EXTENSION" store-try disk/store last
+                cat disk/store/pushcrypt.rebuilt 2>/dev/null
+                """))
+        #expect(output.ending == .exit(0) || output.lines.last == "true")
+        #expect(output.lines.count == 9, "\(output.lines)")
+        #expect(output.lines.last == "true")
+        for line in output.lines { #expect(line == "true" || line.hasPrefix("full: "), "\(line)") }
+        if pages == 0 { #expect(!output.lines.dropLast().contains("true")) }
+    }
+}
+
+/// Root may write everywhere, so as root these run the executable as nobody.
+private enum Unprivileged {
+    static let missing: Comment = "root, and nobody else can be asked to run the executable (setpriv)"
+
+    static let prefix = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+
+    static let isAvailable =
+        (try? ExtensionProcess.shell("\(prefix) \"$EXTENSION\" store-try /none/none a"))?.lines.isEmpty == false
+}
+
+/// A file system of 64 pages of 4,096 bytes that goes with the script.
+private enum FullDisk {
+    static let missing: Comment = "no file system can be mounted here: it needs root, or user namespaces (unshare -rm)"
+
+    static let isAvailable = (try? ExtensionProcess.shell(script("true")))?.ending == .exit(0)
+
+    /// It has `fill N`, which leaves N pages, and `make_room`.
+    static func script(_ body: String) -> String {
+        """
+        cat >script <<'END'
+        mkdir disk && mount -t tmpfs -o size=256k,mode=700 tmpfs disk || exit 1
+        fill() {
+            cat /dev/zero >disk/fill 2>/dev/null
+            truncate -s $(($(stat -c %s disk/fill) - $1 * 4096)) disk/fill
+        }
+        make_room() { rm disk/fill; }
+        \(body)
+        END
+        \(geteuid() == 0 ? "unshare -m" : "unshare -rm") sh ./script
+        """
+    }
+}
+
+extension StoreFolder {
+    /// Lets others in, as far as that.
+    fileprivate func open(mode: Int, file: Int? = nil) throws {
+        let files = FileManager.default
+        if !files.fileExists(atPath: path) {
+            try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+        let parent = (path as NSString).deletingLastPathComponent
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: parent)
+        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        if let file { try files.setAttributes([.posixPermissions: file], ofItemAtPath: self.file.path) }
+    }
+
+    fileprivate func remove() throws {
+        try FileManager.default.removeItem(atPath: path)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import PushCryptTestSupport
+
+/// The extension's executable of the tests, as a child process.
+enum ExtensionProcess {
+    /// It lies beside the test bundle, or a few folders above what runs the tests.
+    static let binary = Result {
+        let process = [Bundle.main.executableURL, Bundle.main.bundleURL].compactMap(\.self)
+        let places =
+            process + CommandLine.arguments.map { URL(fileURLWithPath: $0) } + Bundle.allBundles.map(\.bundleURL)
+        for place in places {
+            var folder = place
+            for _ in 0..<5 {
+                let candidate = folder.appendingPathComponent("PushCryptTestExtension", isDirectory: false)
+                if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate.path }
+                folder.deleteLastPathComponent()
+            }
+        }
+        throw NotFound()
+    }
+
+    struct NotFound: Error {}
+
+    /// Starts it and doesn't wait for it.
+    static func start(_ arguments: String...) throws -> RunningExtension {
+        try RunningExtension(binary.get(), arguments)
+    }
+
+    /// Runs a script of /bin/sh, which finds the executable in `$EXTENSION`, and returns what it says.
+    static func shell(_ script: String) throws -> (ending: ChildProcess.Ending, lines: [String]) {
+        let running = try RunningExtension("/bin/sh", ["-c", script])
+        let lines = running.remainingLines()
+        return (try running.process.wait(), lines)
+    }
+}
+
+/// A process whose lines come through a pipe: what it said before it was killed isn't lost.
+final class RunningExtension {
+    let process: RunningProcess
+    private let folder: TemporaryFolder
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    fileprivate init(_ executable: String, _ arguments: [String]) throws {
+        folder = try TemporaryFolder()
+        let pipe = folder.file("stdout").path
+        guard unsafe mkfifo(pipe, 0o600) == 0 else { throw ExtensionProcess.NotFound() }
+        // Without blocking, for the other end is opened later.
+        descriptor = unsafe open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "EXTENSION": try ExtensionProcess.binary.get()]
+        process = try ChildProcess(
+            executable: executable, arguments: arguments, environment: environment, folder: folder.path,
+            stdin: "/dev/null", stdout: pipe, stderr: "/dev/null"
+        ).start()
+        _ = fcntl(descriptor, F_SETFL, 0)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// nil at the end.
+    func line() -> String? {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { buffer.removeSubrange(...end) }
+                return String(decoding: buffer[..<end], as: UTF8.self)
+            }
+            guard readMore() else { return nil }
+        }
+    }
+
+    func remainingLines() -> [String] {
+        var lines: [String] = []
+        while let line = line() { lines.append(line) }
+        return lines
+    }
+
+    private func readMore() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe read(descriptor, &chunk, chunk.count)
+        guard count > 0 else { return false }
+        buffer += chunk[..<count]
+        return true
+    }
+}

@@ -1,0 +1,71 @@
+import PushCryptExtension
+import PushCryptPrimitives
+
+/// A server in memory: what it got, and how it answers.
+final class RecordingTransport: HTTPTransport {
+    enum Answer: Sendable {
+        case success
+        case failure(TransferError.Code)
+    }
+
+    private struct State {
+        var bodies: [String] = []
+        var answers: [Answer] = []
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var isOpen: Bool
+    }
+
+    private let state: Locked<State>
+    private let arrivals: AsyncStream<String>
+    private let arrived: AsyncStream<String>.Continuation
+
+    /// - Parameter isOpen: whether it answers before ``open()``.
+    init(isOpen: Bool = true) {
+        state = Locked(State(isOpen: isOpen))
+        (arrivals, arrived) = AsyncStream.makeStream()
+    }
+
+    /// What it got, in order, whatever it answered.
+    var bodies: [String] { state.withLock { $0.bodies } }
+
+    /// How it answers from now on; after that, success.
+    func answer(_ answers: Answer...) {
+        state.withLock { $0.answers = answers }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits for the next one that arrives.
+    func next() async -> String? {
+        var iterator = arrivals.makeAsyncIterator()
+        return await iterator.next()
+    }
+
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        throw TransferError(.network, "nothing to get here")
+    }
+
+    func post(_ body: [UInt8], contentType: String, to address: String) async throws {
+        let text = String(decoding: body, as: UTF8.self)
+        let answer = state.withLock { state in
+            state.bodies.append("\(contentType) \(address) \(text)")
+            return state.answers.isEmpty ? .success : state.answers.removeFirst()
+        }
+        arrived.yield(text)
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+        if case .failure(let code) = answer { throw TransferError(code, "as the test wants it") }
+    }
+}

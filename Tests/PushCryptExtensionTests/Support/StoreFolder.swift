@@ -1,0 +1,88 @@
+import Foundation
+import PushCryptSQLite
+import PushCryptTestSupport
+
+@testable import PushCryptExtension
+
+/// A folder with a store.
+struct StoreFolder {
+    static let now = UnixTime(1_800_000_000)
+
+    private let temporary: TemporaryFolder
+    /// In memory, where that can be had: each transaction waits for the disk several times.
+    private static let parent =
+        FileManager.default.isWritableFile(atPath: "/dev/shm")
+        ? URL(fileURLWithPath: "/dev/shm", isDirectory: true) : FileManager.default.temporaryDirectory
+
+    init() throws {
+        temporary = try TemporaryFolder(in: Self.parent)
+    }
+
+    /// The store's own, which isn't there before the first use.
+    var path: String { temporary.path + "/store" }
+    var file: URL { URL(fileURLWithPath: path + "/pushcrypt.sqlite") }
+
+    func store(
+        _ role: SharedStore.Role = .extension, _ change: (inout SharedStore.Configuration) -> Void = { _ in }
+    ) -> SharedStore {
+        var configuration = SharedStore.Configuration()
+        change(&configuration)
+        return SharedStore(folder: path, role: role, configuration: configuration)
+    }
+
+    /// Puts something of every kind into it.
+    func fill() throws {
+        for role in [SharedStore.Role.app, .extension] {
+            let store = store(role)
+            for number in 0..<40 {
+                _ = try store.claim("message-\(number)", issuedAt: Self.now + Int64(number), at: Self.now)
+                if number % 2 == 0 { try store.markSeen("message-\(number)") }
+            }
+        }
+        for number in 0..<20 {
+            let report = DeliveryReport.sample(number % 4 == 0 ? .undecryptable : nil, "message-\(number)")
+            store().report(report)
+            _ = try store().spool(Receipt(report))
+        }
+    }
+
+    /// What SQLite finds wrong; "ok" for nothing.
+    func integrity() throws -> [String] {
+        let database = try Database(path: file.path, busyTimeout: .seconds(10))
+        return try database.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
+    }
+
+    /// Runs statements as somebody else would.
+    func script(_ sql: StaticString) throws {
+        try Database(path: file.path, busyTimeout: .seconds(10)).script(sql)
+    }
+
+    /// The same content in another folder.
+    func copy() throws -> StoreFolder {
+        let other = try StoreFolder()
+        try FileManager.default.copyItem(atPath: path, toPath: other.path)
+        return other
+    }
+}
+
+extension DeliveryReport {
+    static func sample(
+        _ failure: FailureClass? = nil, _ messageID: String? = nil, pushID: String? = nil,
+        at time: UnixTime = StoreFolder.now, kid: KeyID? = nil, isSelfTest: Bool = false,
+        stageFailures: [StageFailure] = []
+    ) -> DeliveryReport {
+        DeliveryReport(
+            failure: failure, isRestored: failure == nil || failure == .attachmentFailed, time: time, kid: kid,
+            messageID: messageID, pushID: pushID, isSelfTest: isSelfTest, stageFailures: stageFailures)
+    }
+}
+
+/// The code of the `StoreError` that the body throws.
+func storeErrorCode(_ body: () throws -> Void) -> StoreError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StoreError)?.code
+    }
+}

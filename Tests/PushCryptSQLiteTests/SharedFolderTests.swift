@@ -1,0 +1,67 @@
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptSQLite
+
+@Suite struct SharedFolderTests {
+    private let temporary: TemporaryFolder
+
+    init() throws {
+        temporary = try TemporaryFolder()
+    }
+
+    @Test("is made for its owner alone; those above it aren't made")
+    func creation() throws {
+        _ = try SharedFolder(temporary.path + "/store")
+        #expect(try temporary.mode(of: "store") == 0o700)
+        let error = #expect(throws: SQLiteError.self) { try SharedFolder(temporary.path + "/none/store") }
+        #expect(error?.kind == .unavailable)
+    }
+
+    @Test("many share it, and none while it is held alone")
+    func lock() throws {
+        let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
+        let isFree = { (lock: SharedFolder.Lock) in
+            (try? second.withLock(lock, timeout: .zero) { true }) ?? false
+        }
+        first.with(.shared) { #expect(isFree(.shared) && !isFree(.exclusive)) }
+        first.with(.exclusive) { #expect(!isFree(.shared) && !isFree(.exclusive)) }
+        #expect(isFree(.exclusive))
+    }
+
+    @Test("a lock is given back by an error")
+    func failure() throws {
+        let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
+        #expect(throws: SQLiteError.self) {
+            try first.withLock(.exclusive, timeout: .zero) { () throws(SQLiteError) in throw SQLiteError(.full, "") }
+        }
+        #expect(try second.withLock(.exclusive, timeout: .zero) { true })
+    }
+
+    @Test func files() throws {
+        let folder = try SharedFolder(temporary.path)
+        #expect(!folder.has("a") && folder.byteCount(of: "a") == nil)
+        try folder.create("a")
+        #expect(try temporary.mode(of: "a") == 0o600)
+        #expect(throws: SQLiteError.self) { try folder.create("a") }
+        for count in 1...3 {
+            folder.lengthen("a")
+            #expect(folder.byteCount(of: "a") == count)
+        }
+        folder.lengthen("b")
+        #expect(try temporary.mode(of: "b") == 0o600)
+        folder.remove("b")
+        folder.remove("b")
+        #expect(try temporary.names() == ["a"])
+    }
+}
+
+extension SharedFolder {
+    fileprivate func with(_ lock: Lock, _ body: () -> Void) {
+        do throws(SQLiteError) {
+            try withLock(lock, timeout: .zero) { () throws(SQLiteError) in body() }
+        } catch {
+            Issue.record(error)
+        }
+    }
+}
