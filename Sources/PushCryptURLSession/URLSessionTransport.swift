@@ -1,1 +1,91 @@
-import PushCryptExtension
+public import PushCryptExtension
+
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+#else
+import Foundation
+#endif
+
+/// HTTP by the system's `URLSession`: what an app's extension uses.
+///
+/// Nothing is kept between transfers, no cookie, no cache, no credential; connections are. Every address is checked by
+/// the policy, the first one and that of every redirect.
+public final class URLSessionTransport: HTTPTransport {
+    private let session: URLSession
+    private let router: TransferRouter
+    private let policy: TransferPolicy
+
+    /// - Parameters:
+    ///   - policy: which addresses may be asked.
+    ///   - idleTimeout: how long a server may send nothing, in whole seconds. How long a transfer takes as a whole is for
+    ///     the caller's task, which is cancelled.
+    public init(policy: TransferPolicy = TransferPolicy(), idleTimeout: Duration = .seconds(10)) {
+        self.policy = policy
+        router = TransferRouter()
+        session = URLSession(
+            configuration: .forTransfers(idleTimeout: idleTimeout), delegate: router, delegateQueue: DelegateQueue())
+    }
+
+    deinit {
+        // The session holds its delegate until it is told.
+        session.invalidateAndCancel()
+    }
+
+    public func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        var request = try request(to: address)
+        // A session of Apple's asks for gzip by itself.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        // Others of 2xx have no body, or a part of one.
+        try await run(request, Transfer(policy: policy, success: 200..<201, receive: receive))
+    }
+
+    public func post(_ body: [UInt8], contentType: String, to address: String) async throws {
+        var request = try request(to: address)
+        request.httpMethod = "POST"
+        request.httpBody = Data(body)
+        request.setValue(contentType, forHTTPHeaderField: "Content-Type")
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        // A redirect would hand the body to somebody else.
+        var policy = policy
+        policy.maximumRedirects = 0
+        try await run(request, Transfer(policy: policy, success: 200..<300, receive: { _ in }))
+    }
+
+    private func request(to address: String) throws(TransferError) -> URLRequest {
+        try policy.check(address)
+        guard let url = URL(string: address) else {
+            throw TransferError(.addressRefused, "the address is not a URL")
+        }
+        return URLRequest(url: url)
+    }
+
+    private func run(_ request: URLRequest, _ transfer: Transfer) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                transfer.start(request, in: session, router, continuation)
+            }
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+}
+
+extension URLSessionConfiguration {
+    fileprivate static func forTransfers(idleTimeout: Duration) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.urlCredentialStorage = nil
+        configuration.timeoutIntervalForRequest = TimeInterval(idleTimeout.components.seconds)
+        #if !canImport(FoundationNetworking)
+        // A push can't wait until there is a network.
+        configuration.waitsForConnectivity = false
+        configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
+        #endif
+        return configuration
+    }
+}

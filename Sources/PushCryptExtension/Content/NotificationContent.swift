@@ -29,6 +29,21 @@ public struct NotificationContent: Hashable, Sendable {
         }
     }
 
+    /// A file that is shown with the text.
+    public struct Attachment: Hashable, Sendable {
+        /// Unique among those of one notification.
+        public var identifier: String
+        /// The system moves the file away when the notification is shown.
+        public var path: String
+        public var type: AttachmentType
+
+        public init(identifier: String, path: String, type: AttachmentType) {
+            self.identifier = identifier
+            self.path = path
+            self.type = type
+        }
+    }
+
     public var title = Text()
     public var subtitle = Text()
     public var body = Text()
@@ -48,6 +63,9 @@ public struct NotificationContent: Hashable, Sendable {
     public var summaryArgumentCount: Int?
     /// What the app gets as `userInfo`: the payload as its sender wrote it, a JSON object, UTF-8.
     public var userInfo: [UInt8] = Array("{}".utf8)
+    public var attachments: [Attachment] = []
+    /// How many attachments the push names that couldn't be had; the text is shown all the same.
+    public var missingAttachmentCount = 0
 
     public init() {}
 

@@ -5,7 +5,9 @@ public protocol HTTPTransport: Sendable {
     ///
     /// - Parameters:
     ///   - address: https, or what the transport's policy allows.
-    ///   - receive: called with each piece as it arrives; an error from it ends the transfer and is thrown on.
+    ///   - receive: called with each piece as it arrives, and not any more once this function has returned; the next
+    ///     piece waits for it, so that slow work doesn't pile them up. An error from it ends the transfer and is thrown
+    ///     on.
     /// - Throws: `TransferError`, or what `receive` throws.
     func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws
 
@@ -23,8 +25,10 @@ public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible 
 
         /// Not a URL, not https, or a host that the policy doesn't allow, at first or after a redirect.
         public static let addressRefused = Code(name: "addressRefused")
-        /// An answer other than 2xx.
+        /// An answer other than success: 200, when something is sent any of 2xx.
         public static let status = Code(name: "status")
+        /// A body in a content encoding that wasn't asked for: a small one may unpack to any size.
+        public static let encoding = Code(name: "encoding")
         /// The network failed, or the transfer ended too early.
         public static let network = Code(name: "network")
         /// It was cancelled or took too long.

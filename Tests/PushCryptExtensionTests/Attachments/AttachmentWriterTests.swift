@@ -1,0 +1,138 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+@Suite struct AttachmentWriterTests {
+    private let folder: TemporaryFolder
+    private let files: AttachmentFolder
+    private static let png = [UInt8](hex: "89504E470D0A1A0A0000000D49484452")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        files = AttachmentFolder(path: folder.path + "/attachments")
+    }
+
+    private func sink(declared: String? = nil) throws -> AttachmentSink {
+        AttachmentSink(AttachmentWriter(try files.makePartFile(), declaredType: declared))
+    }
+
+    private func names() throws -> [String] { try folder.names(in: "attachments") }
+
+    private static func body(_ byteCount: Int) -> [UInt8] {
+        png + [UInt8](repeating: 0x55, count: byteCount - png.count)
+    }
+
+    /// However the pieces are cut.
+    @Test(arguments: [1, 3, 15, 16, 17, 1000])
+    func writes(pieceByteCount: Int) throws {
+        let body = Self.body(1000)
+        let sink = try sink(declared: "image/png")
+        for start in stride(from: 0, to: body.count, by: pieceByteCount) {
+            try sink.receive(Array(body[start..<min(start + pieceByteCount, body.count)]))
+            let name = try #require(try names().first)
+            #expect(name.hasSuffix(".part"))
+            #expect(try folder.mode(of: "attachments/" + name) == 0o600)
+        }
+        let (path, type) = try sink.finish()
+        #expect(type == .png)
+        #expect(path.hasSuffix(".png"))
+        #expect(try names() == [URL(fileURLWithPath: path).lastPathComponent])
+        #expect(try folder.mode(of: "attachments/" + names()[0]) == 0o600)
+        #expect(try folder.mode(of: "attachments") == 0o700)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(body))
+        sink.remove()
+        #expect(try names().count == 1)
+    }
+
+    /// Refused with the piece that shows it, not when all has come.
+    @Test(arguments: [nil, "image/jpeg", "video/mp4"])
+    func wrongType(declared: String?) throws {
+        let sink = try sink(declared: declared)
+        let head = declared == nil ? Array("<!DOCTYPE html><".utf8) : Self.png
+        try sink.receive(Array(head[..<15]))
+        #expect(throws: AttachmentError.self) { try sink.receive([head[15]]) }
+            .map { #expect($0.code == .wrongType) }
+    }
+
+    @Test(arguments: [0, 1, 15])
+    func tooShort(byteCount: Int) throws {
+        let sink = try sink()
+        try sink.receive(Array(Self.png[..<byteCount]))
+        #expect(throws: AttachmentError.self) { try sink.finish() }.map { #expect($0.code == .wrongType) }
+        #expect(try names().isEmpty)
+    }
+
+    @Test(
+        arguments: zip(
+            [
+                "FFD8FFE000104A464946000101010048", "464F524D0000AC4A41494646434F4D4D",
+                "000001BA2100010001800001000001BB",
+            ],
+            [10_000_000, 5_000_000, 50_000_000]))
+    func cap(head: String, limit: Int) throws {
+        let sink = try sink()
+        try sink.receive(Array(hex: head))
+        var rest = limit - 16
+        while rest > 0 {
+            let count = min(rest, 1_000_000)
+            try sink.receive([UInt8](repeating: 1, count: count))
+            rest -= count
+        }
+        #expect(throws: AttachmentError.self) { try sink.receive([1]) }.map { #expect($0.code == .tooLarge) }
+    }
+
+    /// In one piece: the type is known with it.
+    @Test func capOfOnePiece() throws {
+        #expect(throws: AttachmentError.self) { try sink().receive(Self.body(10_000_001)) }
+            .map { #expect($0.code == .tooLarge) }
+        let whole = try sink()
+        try whole.receive(Self.body(10_000_000))
+        _ = try whole.finish()
+    }
+
+    /// A movie's size under an image's name.
+    @Test func capOfDeclaredType() throws {
+        let head = [UInt8](hex: "00000018667479706D70343200000000")
+        let sink = try sink(declared: "audio/mp4")
+        #expect(throws: AttachmentError.self) { try sink.receive(head + [UInt8](repeating: 0, count: 5_000_000)) }
+            .map { #expect($0.code == .tooLarge) }
+    }
+
+    @Test func removed() throws {
+        let sink = try sink()
+        try sink.receive(Self.png)
+        sink.remove()
+        #expect(try names().isEmpty)
+        try sink.receive(Self.png)
+        #expect(throws: AttachmentError.self) { try sink.finish() }
+        #expect(try names().isEmpty)
+    }
+
+    @Test func forgotten() throws {
+        do {
+            let sink = try sink()
+            try sink.receive(Self.png)
+            #expect(try names().count == 1)
+        }
+        #expect(try names().isEmpty)
+    }
+
+    @Test func noFolder() throws {
+        let missing = AttachmentFolder(path: folder.path + "/a/b")
+        #expect(throws: AttachmentError.self) { try missing.makePartFile() }.map { #expect($0.code == .inputOutput) }
+        let file = AttachmentFolder(path: folder.path + "/file")
+        try Data().write(to: folder.file("file"))
+        #expect(throws: AttachmentError.self) { try file.makePartFile() }.map { #expect($0.code == .inputOutput) }
+    }
+
+    /// A device that is always full.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"))
+    func diskFull() throws {
+        let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+        let file = PartFile(folder.path + "/x", descriptor: dup(full.fileDescriptor))
+        let sink = AttachmentSink(AttachmentWriter(file))
+        #expect(throws: AttachmentError.self) { try sink.receive(Self.png) }.map { #expect($0.code == .noSpace) }
+    }
+}

@@ -1,0 +1,96 @@
+import FlyingSocks
+import Foundation
+import PushCryptPrimitives
+
+/// A server on loopback that does what it is told, however wrong that is: one script for each connection.
+struct RawServer: Sendable {
+    enum Step: Sendable {
+        case send([UInt8])
+        /// Until the test gives the signal.
+        case wait(Signal)
+        /// Gives a signal to the test.
+        case give(Signal)
+        /// Holds the connection open until the client has closed it, then gives the signal.
+        case hold(Signal = Signal())
+    }
+
+    let port: UInt16
+    private let heads = Locked<[String]>([])
+    private let openConnections = Locked(0)
+
+    /// `http://127.0.0.1:PORT/x`
+    var address: String { address("x") }
+
+    func address(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
+
+    /// The request heads so far, one for each connection.
+    var requests: [String] { heads.withLock { $0 } }
+
+    /// Serves while `body` runs. Connection by connection the scripts are used up; more than those are closed at once.
+    static func serving<Value: Sendable>(
+        _ scripts: [[Step]], _ body: @Sendable (RawServer) async throws -> Value
+    ) async throws -> Value {
+        let pool: some AsyncSocketPool = .make()
+        try await pool.prepare()
+        let socket = try Socket(domain: AF_INET, type: .stream)
+        try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
+        try socket.listen()
+        guard case .ip4(_, let port) = try socket.sockname() else { throw CocoaError(.featureUnsupported) }
+        let listener = try AsyncSocket(socket: socket, pool: pool)
+        let server = RawServer(port: port)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try? await pool.run() }
+            group.addTask { try? await server.accept(listener, scripts) }
+            defer {
+                group.cancelAll()
+                try? listener.close()
+            }
+            return try await body(server)
+        }
+    }
+
+    private func accept(_ listener: AsyncSocket, _ scripts: [[Step]]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var scripts = scripts[...]
+            while true {
+                let connection = try await listener.accept()
+                let script = scripts.popFirst() ?? []
+                group.addTask {
+                    defer { try? connection.close() }
+                    try? await serve(connection, script)
+                }
+            }
+        }
+    }
+
+    private func serve(_ connection: AsyncSocket, _ script: [Step]) async throws {
+        var head: [UInt8] = []
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head.append(try await connection.read()) }
+        let text = String(decoding: head, as: UTF8.self)
+        heads.withLock { $0.append(text) }
+        for step in script {
+            switch step {
+            case .send(let bytes): try await connection.write(Data(bytes))
+            case .wait(let signal): await signal.wait()
+            case .give(let signal): signal.give()
+            case .hold(let signal):
+                while let rest = try? await connection.read(atMost: 4096), !rest.isEmpty {}
+                signal.give()
+            }
+        }
+    }
+}
+
+extension RawServer.Step {
+    /// An answer's head: the status line and lines, each of which gets its line break.
+    static func head(_ status: String = "200 OK", _ lines: String...) -> Self {
+        send(Array((["HTTP/1.1 \(status)"] + lines).map { $0 + "\r\n" }.joined().utf8) + Array("\r\n".utf8))
+    }
+
+    static func text(_ text: String) -> Self { send(Array(text.utf8)) }
+
+    /// A redirect that closes its connection.
+    static func redirect(to location: String, _ status: String = "302 Found") -> Self {
+        head(status, "Location: \(location)", "Content-Length: 0", "Connection: close")
+    }
+}
