@@ -8,7 +8,7 @@ extension NotificationContent {
     ///
     /// It is a new one, not a copy of what arrived: whatever the payload outside said, and whatever later systems add to
     /// their class, is not in it. The summary's members are left out: the system has ignored them since iOS 15. A loc-key is
-    /// resolved by the system when it shows the notification.
+    /// resolved by the system when it shows the notification. An attachment that the system refuses is left out.
     public var systemContent: UNMutableNotificationContent {
         let system = UNMutableNotificationContent()
         system.title = title.systemText
@@ -23,11 +23,12 @@ extension NotificationContent {
         system.targetContentIdentifier = targetContentID
         system.filterCriteria = filterCriteria
         system.userInfo = UserInfoJSON.dictionary(userInfo)
+        system.attachments = attachments.compactMap { try? $0.systemAttachment }
         return system
     }
 
     /// What can be read from the system's content object. Of a sound only whether there is one and whether it is a default
-    /// one: Apple's class doesn't tell its name.
+    /// one: Apple's class doesn't tell its name. Of the attachments those whose types are in its documentation.
     public init(_ system: UNNotificationContent) {
         self.init()
         title = Text(systemText: system.title)
@@ -42,6 +43,7 @@ extension NotificationContent {
         targetContentID = system.targetContentIdentifier
         filterCriteria = system.filterCriteria
         userInfo = UserInfoJSON.json(system.userInfo)
+        attachments = system.attachments.compactMap(Attachment.init(_:))
     }
 }
 

@@ -49,6 +49,7 @@ extension NotificationContent {
             content.targetContentID = new.targetContentID
         }
         if system.filterCriteria != old.filterCriteria { content.filterCriteria = new.filterCriteria }
+        if new.attachments != NotificationContent(old).attachments { content.attachments = new.attachments }
         if !(system.userInfo as NSDictionary).isEqual(to: old.userInfo) { content.userInfo = new.userInfo }
         return content
     }
