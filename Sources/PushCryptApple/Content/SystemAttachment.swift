@@ -17,7 +17,9 @@ extension NotificationContent.Attachment {
 
     /// nil for a type that isn't in the documentation's table.
     init?(_ system: UNNotificationAttachment) {
-        guard let type = AttachmentType.all.first(where: { $0.uniformTypeIdentifier == system.type }) else { return nil }
+        guard let type = AttachmentType.all.first(where: { $0.uniformTypeIdentifier == system.type }) else {
+            return nil
+        }
         self.init(identifier: system.identifier, path: system.url.path, type: type)
     }
 }

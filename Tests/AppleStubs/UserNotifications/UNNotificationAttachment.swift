@@ -1,5 +1,6 @@
 public import Foundation
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
 
 public struct UNError: Error, Hashable {

@@ -1,6 +1,7 @@
 import Dispatch
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
 import Testing
 import UserNotifications
 
@@ -113,7 +114,7 @@ import UserNotifications
     }
 
     private func race(_ payloads: [[UInt8]], _ shown: [Shown], _ witness: Witness) throws {
-        let timer = TestTimer()
+        let timer = ManualTimer()
         let service = TestService { [channel] in
             var configuration = try channel.configuration(timer: timer)
             configuration.clock = { [witness] in

@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
+import PushCryptSimulator
 import Testing
 import UserNotifications
 
@@ -109,7 +110,7 @@ import UserNotifications
     @Test func deadlineOfTheSession() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
         let stage = StuckStage()
-        let timer = TestTimer()
+        let timer = ManualTimer()
         let service = TestService { [channel] in try channel.configuration(timer: timer) { $0.stages = [stage] } }
         let shown = try service.receive(payload)
         await stage.started.wait()

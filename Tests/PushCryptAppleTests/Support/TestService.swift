@@ -26,20 +26,6 @@ final class TestService: PushCryptNotificationService {
     }
 }
 
-/// A timer whose time comes when the test says so.
-final class TestTimer: DeadlineTimer {
-    private let body = Locked<(@Sendable () -> Void)?>(nil)
-
-    func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        self.body.withLock { $0 = body }
-        return { [self] in self.body.withLock { $0 = nil } }
-    }
-
-    func fire() {
-        body.withLock { $0 }?()
-    }
-}
-
 /// A stage that doesn't return before the test lets it, for pushes whose title says so.
 struct StuckStage: ContentStage {
     let started = Signal()
