@@ -11,6 +11,7 @@ import Glibc
 ///
 /// ```
 /// keyring read FOLDER KID     prints "found", or the failure class
+/// keyring pins FOLDER         prints "trusted", or the failure class
 /// keyring make FOLDER         prints the kid of the pair that is registered or was made, or the error's code
 /// keyring rotate FOLDER       replaces pair by pair until somebody kills it, and prints the kid of each when it is stored
 /// ```
@@ -19,6 +20,7 @@ enum KeyringCommand {
         let keyring = FileKeyring(folder: arguments[1])
         switch arguments[0] {
         case "read": say(read(keyring, KeyID(arguments[2])!))
+        case "pins": say(pins(SenderPins(folder: arguments[1])))
         case "make": say(make(keyring))
         case "rotate": try rotate(keyring)
         default: exit(64)
@@ -29,6 +31,15 @@ enum KeyringCommand {
         do throws(FailureClass) {
             _ = try keyring.key(kid, at: UnixTime(0))
             return "found"
+        } catch {
+            return error.description
+        }
+    }
+
+    private static func pins(_ pins: SenderPins) -> String {
+        do throws(FailureClass) {
+            _ = try pins.trustedSenders()
+            return "trusted"
         } catch {
             return error.description
         }

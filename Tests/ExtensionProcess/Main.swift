@@ -1,6 +1,5 @@
-/// An extension in a process of its own: what happens to it when it is killed, and how much memory it takes.
-///
-/// `PushCryptTestExtension COMMAND ARGUMENT…`
+/// `PushCryptTestExtension COMMAND ARGUMENT…`: an app or its extension in a process of its own, for what happens when it is
+/// killed, what two of them do to each other, and how much memory one takes.
 @main
 enum ExtensionProcess {
     typealias Command = @Sendable (_ arguments: [String]) async throws -> Void
@@ -15,13 +14,10 @@ enum ExtensionProcess {
         "store-try": StoreTry.run,
     ]
 
+    struct Misuse: Error {}
+
     static func main() async throws {
-        guard let name = CommandLine.arguments.dropFirst().first, let command = commands[name] else {
-            print("usage: one of \(commands.keys.sorted()), for the tests")
-            return
-        }
+        guard let name = CommandLine.arguments.dropFirst().first, let command = commands[name] else { throw Misuse() }
         try await command(Array(CommandLine.arguments.dropFirst(2)))
     }
-
-    struct Misuse: Error {}
 }

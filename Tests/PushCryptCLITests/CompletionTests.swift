@@ -7,7 +7,7 @@ struct CompletionTests {
         let place = try Workplace()
         let output = try place.run("--generate-completion-script", shell)
         #expect(output.isSuccess, "\(output)")
-        for word in ["rotate", "reseal", "dry-run", "keys", "promote"] {
+        for word in ["rotate", "reseal", "dry-run", "keys", "promote", "blob", "self-test"] {
             #expect(output.text.contains(word), "\(word)")
         }
     }

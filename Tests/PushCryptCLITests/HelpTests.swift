@@ -9,7 +9,8 @@ struct HelpTests {
             ["--help"], ["-h"], ["help"], [], ["keys"], ["keys", "--help"], ["help", "keys", "create"],
             ["seal", "--help"], ["open", "--help"], ["inspect", "--help"], ["demo", "--help"],
             ["keys", "create", "--help"], ["keys", "list", "--help"], ["keys", "export", "-h"],
-            ["keys", "show", "--help"],
+            ["keys", "show", "--help"], ["blob"], ["blob", "--help"], ["blob", "seal", "--help"],
+            ["blob", "open", "--help"],
         ])
     func help(_ arguments: [String]) throws {
         let output = try CLI.run(arguments)
@@ -24,7 +25,7 @@ struct HelpTests {
         for words in ["0 done", "64 ", "65 ", "66 ", "70 ", "73 ", "74 ", "77 ", "TIME", "DURATION"] {
             #expect(text.contains(words), "\(words)")
         }
-        for command in ["demo", "seal", "open", "inspect", "keys"] {
+        for command in ["demo", "seal", "open", "inspect", "blob", "keys"] {
             #expect(text.contains("\n  \(command) "), "\(command)")
         }
     }
@@ -37,11 +38,13 @@ struct HelpTests {
                 [
                     "--to", "--topic", "--device", "--sign-with", "--placeholder-title", "--placeholder-body",
                     "--placeholder-title-loc-key", "--placeholder-body-loc-key", "--pad", "--expires", "--limit",
-                    "--expose", "--at",
+                    "--expose", "--attach", "--offload", "--self-test", "--at",
                 ]
             ),
             (["open"], ["--keys", "--topic", "--device", "--trust", "--at"]),
             (["inspect"], ["--keys", "--topic", "--json"]),
+            (["blob", "seal"], ["--purpose", "--type", "--id", "--url", "--reference", "--from", "--output"]),
+            (["blob", "open"], ["--reference", "--from", "--output"]),
             (["keys", "create"], ["--kind", "--suite", "--psk", "--insecure-plaintext", "--at"]),
             (["keys", "list"], ["--json", "--picture", "--at"]),
             (["keys", "show"], ["--json", "--at"]),

@@ -23,6 +23,10 @@ public struct ChildProcess {
     public struct Failure: Error {
         let call: String
         let number: Int32
+
+        public init(call: String, number: Int32) {
+            (self.call, self.number) = (call, number)
+        }
     }
 
     public enum Ending: Hashable, Sendable {

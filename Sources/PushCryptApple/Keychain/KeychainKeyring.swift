@@ -95,15 +95,24 @@ public struct KeychainKeyring: DeviceKeyStorage {
     private func makeInEnclave(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         let known = Set(try items.list().compactMap(\.generic))
         for tag in try enclave.tags() where !known.contains(tag) { try enclave.remove(tag) }
-        let tag = Data("\(items.service).\(UUID().uuidString)".utf8)
-        let privateKey = try enclave.make(tag)
-        let key = try DeviceKey(
-            try Self.record(privateKey, withPSK: withPSK), KeyLifecycle(createdAt: time), writtenAt: time)
+        let (key, tag) = try enclavePair(withPSK: withPSK, at: time)
         let stored = try key.replacing(key.record.publicRecord(keepingPSK: true))
         guard try items.add(key.kid.description, Self.data(stored), generic: tag) else {
             throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
         }
         return key
+    }
+
+    /// As of ``KeyRecord/generate(_:group:psk:backend:)``, its kid doesn't begin with `-`.
+    private func enclavePair(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> (DeviceKey, tag: Data) {
+        while true {
+            let tag = Data("\(items.service).\(UUID().uuidString)".utf8)
+            let record = try Self.record(try enclave.make(tag), withPSK: withPSK)
+            guard record.kid.description.hasPrefix("-") else {
+                return (try DeviceKey(record, KeyLifecycle(createdAt: time), writtenAt: time), tag)
+            }
+            try enclave.remove(tag)
+        }
     }
 
     private static func record(_ privateKey: EnclaveKey, withPSK: Bool) throws(DeviceKeyError) -> KeyRecord {

@@ -94,7 +94,8 @@ extension OffloadReference {
 extension ReferenceFile {
     fileprivate func requireURL(_ path: String) throws -> String {
         guard let url else {
-            throw Failure(.dataError, "\(path) has no url yet: add where the blob lies, with jq -c '.url = \"https://…\"'")
+            throw Failure(
+                .dataError, "\(path) has no url yet: add where the blob lies, with jq -c '.url = \"https://…\"'")
         }
         return url
     }

@@ -17,7 +17,11 @@ extension DeliverySession {
         public var strings: (any StringTable)?
         /// Stands in for an empty body.
         public var defaultBody: String?
-        /// Fetches what the push names; the text is shown whatever becomes of it.
+        /// Fetches a payload that didn't fit into its push; where it can't be had, the push's short alert is shown.
+        public var offload: OffloadFetcher?
+        /// How long that may take, out of the session's time.
+        public var offloadTimeLimit: Duration
+        /// Fetches what the push names; the text is shown whatever becomes of it. An ``AttachmentStage``, as a rule.
         public var attachments: (any ContentStage)?
         /// Hears of every push that was restored as soon as its attachments are there, and of the others when their
         /// placeholder was handed over.
@@ -32,6 +36,7 @@ extension DeliverySession {
             self.fallback = fallback
             unsealed = .refused
             replays = .placeholder
+            offloadTimeLimit = .seconds(8)
             stages = []
         }
     }

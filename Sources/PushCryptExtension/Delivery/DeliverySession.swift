@@ -12,7 +12,7 @@ public import Foundation
 /// when time runs out before it was restored, with the placeholder.
 ///
 /// ```
-/// restore -> attachments -> receipt -> the app's stages -> handler
+/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> handler
 ///               each keeps the best content so far; at the deadline that is what is handed over
 /// ```
 /// Sessions share nothing but what they were given: any number may run at once, and one that is stuck holds up no other.
@@ -83,7 +83,7 @@ public final class DeliverySession: Sendable {
         switch restorer.restore() {
         case .success(let restored):
             guard keep({ $0.restored = restored }) else { return }
-            advance(restored, through: restored.isReplay ? [] : configuration.steps[...])
+            advance(restored, through: restored.isReplay ? [] : configuration.steps(for: restored.push)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
     }

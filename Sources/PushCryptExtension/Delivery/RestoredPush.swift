@@ -1,3 +1,5 @@
+import PushCryptCore
+
 /// A push that was opened and verified, with what the stages have made of it so far.
 struct RestoredPush: Sendable {
     var push: OpenedPush
@@ -5,12 +7,14 @@ struct RestoredPush: Sendable {
     /// It was shown before.
     let isReplay: Bool
     private(set) var stageFailures: [StageFailure] = []
-    private(set) var hasAttachmentFailure = false
+    /// Something that the push names isn't there.
+    private var isIncomplete: Bool
 
-    init(_ push: OpenedPush, content: NotificationContent, isReplay: Bool) {
+    init(_ push: OpenedPush, content: NotificationContent, isReplay: Bool, isIncomplete: Bool) {
         self.push = push
         self.content = content
         self.isReplay = isReplay
+        self.isIncomplete = isIncomplete
     }
 
     /// What a stage achieved, or what was there before it with its failure noted.
@@ -27,14 +31,17 @@ struct RestoredPush: Sendable {
     private func without(_ stage: InnerStage, _ ending: StageFailure.Ending) -> RestoredPush {
         var unchanged = self
         unchanged.stageFailures.append(StageFailure(stage: stage.name, ending: ending))
-        if stage.bringsAttachments { unchanged.hasAttachmentFailure = true }
+        if stage.fetches { unchanged.isIncomplete = true }
         return unchanged
     }
 
     var delivery: DeliverySession.Delivery {
         DeliverySession.Delivery(
-            content: content, isRestored: true,
-            failure: isReplay ? .replayed : hasAttachmentFailure ? .attachmentFailed : nil,
-            stageFailures: stageFailures)
+            content: content, isRestored: true, failure: failure, stageFailures: stageFailures)
+    }
+
+    private var failure: FailureClass? {
+        if isReplay { return .replayed }
+        return isIncomplete || content.missingAttachmentCount > 0 ? .attachmentFailed : nil
     }
 }

@@ -11,11 +11,13 @@ struct Restorer {
         // A store that fails must not keep messages from being read: it is as if there were none.
         let highest = (try? configuration.replayGuard?.highestIssuedAt()) ?? nil
         return opener.open(payload, at: time, highestIssuedAt: highest).flatMap { push in
+            let content = configuration.content(of: push)
             guard isReplay(push) else {
-                return .success(RestoredPush(push, content: content(of: push), isReplay: false))
+                let isIncomplete = configuration.leavesOut(of: push)
+                return .success(RestoredPush(push, content: content, isReplay: false, isIncomplete: isIncomplete))
             }
             guard configuration.replays == .passive else { return .failure(.replayed) }
-            return .success(RestoredPush(push, content: content(of: push).passive, isReplay: true))
+            return .success(RestoredPush(push, content: content.passive, isReplay: true, isIncomplete: false))
         }
     }
 
@@ -23,13 +25,6 @@ struct Restorer {
         guard let replayGuard = configuration.replayGuard else { return false }
         let isGranted = try? replayGuard.claim(push.messageID, issuedAt: push.issuedAt, at: time)
         return isGranted == false
-    }
-
-    private func content(of push: OpenedPush) -> NotificationContent {
-        var content = push.content
-        if let strings = configuration.strings { content = content.localized(by: strings) }
-        if content.body.isEmpty, let body = configuration.defaultBody { content.body.literal = body }
-        return content
     }
 }
 

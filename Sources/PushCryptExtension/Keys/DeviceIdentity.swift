@@ -103,16 +103,17 @@ public final class DeviceIdentity: Sendable {
         try turn.withLock { _ in
             Result { () throws(DeviceKeyError) in
                 let now = self.clock()
-                try self.endReplaced(now)
-                return try body(try DeviceKeyLives(self.storage), now)
+                return try body(try self.endReplaced(now), now)
             }
         }.get()
     }
 
-    func endReplaced(_ now: UnixTime) throws(DeviceKeyError) {
+    /// - Returns: the lives as they are then.
+    @discardableResult
+    func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyLives {
         let lives = try DeviceKeyLives(storage)
-        for key in lives.replaced(at: now, overlap: options.wholeOverlapInSeconds) {
-            try storage.update(key.kid, to: key.lifecycle, at: now)
-        }
+        let replaced = lives.replaced(at: now, overlap: options.wholeOverlapInSeconds)
+        for key in replaced { try storage.update(key.kid, to: key.lifecycle, at: now) }
+        return replaced.isEmpty ? lives : try DeviceKeyLives(storage)
     }
 }

@@ -10,6 +10,9 @@ public struct RegistrationRecord: Sendable {
     /// Whether ``DeviceIdentity/confirmRegistered(_:)`` was called for it; if not, upload it (again).
     public let isConfirmed: Bool
 
+    /// The same for the body of a request: a copy that nobody wipes once it is handed over.
+    public var uploadBody: [UInt8] { Array(jwk.bytes) }
+
     init(_ key: DeviceKey) throws(DeviceKeyError) {
         var text = [UInt8]()
         text.reserveCapacity(KeyRecord.maximumJWKByteCount)

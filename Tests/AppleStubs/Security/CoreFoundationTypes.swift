@@ -1,3 +1,6 @@
+// Apple's names, to the letter.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 public import Foundation
 
 // Apple's API as documented, as far as the adapters use it. On Apple's systems these types bridge to Swift's by `as`; here

@@ -1,3 +1,6 @@
+// Apple's names, to the letter.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Foundation
 
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {

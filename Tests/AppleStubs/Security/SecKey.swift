@@ -1,3 +1,6 @@
+// Apple's names, to the letter.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Crypto
 public import Foundation
 

@@ -70,6 +70,16 @@ struct Answer: Decodable {
     let `public`: [String: String]?
     let keys: [[String: String]]?
     let text: String?
+    let data: Data?
+    let reference: BlobMembers?
+    let extras: Extras?
+
+    /// What a blob determines of a reference to it.
+    struct BlobMembers: Decodable {
+        let key: String
+        let size: Int64
+        let sha256: String
+    }
 }
 
 /// The operations' requests; absent members are left out.
@@ -87,6 +97,7 @@ enum Request {
         var limit = 4_096
         var expose: [String] = []
         var signWith: [String: String]?
+        var extras: Extras?
     }
 
     struct Open: Encodable {
@@ -125,6 +136,20 @@ enum Request {
         var n = 1_024
         var r = 8
         var p = 1
+    }
+
+    struct SealBlob: Encodable {
+        let op = "seal_blob"
+        let purpose: String
+        let data: Data
+        let key: String
+    }
+
+    struct OpenBlob: Encodable {
+        let op = "open_blob"
+        let purpose: String
+        let data: Data
+        let reference: Extras.Reference
     }
 
     enum Padding: Encodable {

@@ -8,6 +8,7 @@ import traceback
 from importlib.metadata import version
 from typing import Any, Callable
 
+import blobs
 import keyset_at_rest
 import pushcrypt_reference as pc
 
@@ -21,7 +22,8 @@ def seal(request: Request) -> dict[str, Any]:
     outer = pc.seal(to, request["topic"], request["inner"], request["placeholder"], request["at"],
                     expires=request.get("expires", pc.WINDOW), pad=request.get("pad", 128),
                     limit=request.get("limit", pc.MAX_LIMIT), expose=request.get("expose", []),
-                    sign_with=pc.load_key(sign_with) if sign_with is not None else None)
+                    sign_with=pc.load_key(sign_with) if sign_with is not None else None,
+                    extras=request.get("extras"))
     return {"payload": outer.decode("utf-8")}
 
 
@@ -36,6 +38,8 @@ def open_(request: Request) -> dict[str, Any]:
         payload = request["payload"].encode("utf-8", "surrogatepass")  # a lone surrogate becomes invalid UTF-8
     opened = pc.open_payload(payload, keys, request["topic"], request["at"], pinned)
     answer = {"inner": opened.inner, "id": opened.id, "iat": opened.iat, "exp": opened.exp}
+    if opened.extras:
+        answer["extras"] = opened.extras
     return answer if opened.signed_by is None else {**answer, "signed_by": opened.signed_by}
 
 
@@ -66,6 +70,19 @@ def seal_keyset(request: Request) -> dict[str, Any]:
                                                request["n"], request["r"], request["p"])}
 
 
+def seal_blob(request: Request) -> dict[str, Any]:
+    """A blob under a given key, with what refers to it."""
+    key, plaintext = blobs.unb64(request["key"], 32), base64.b64decode(request["data"], validate=True)
+    blob = blobs.seal_blob(key, request["purpose"], plaintext)
+    return {"data": base64.b64encode(blob).decode(), "reference": blobs.reference(key, plaintext, blob)}
+
+
+def open_blob(request: Request) -> dict[str, Any]:
+    """The plaintext of a blob."""
+    blob = base64.b64decode(request["data"], validate=True)
+    return {"data": base64.b64encode(blobs.open_blob(request["reference"], request["purpose"], blob)).decode()}
+
+
 def versions(request: Request) -> dict[str, Any]:
     """The libraries in use."""
     return {"cryptography": version("cryptography"), "pyhpke": version("pyhpke")}
@@ -73,7 +90,8 @@ def versions(request: Request) -> dict[str, Any]:
 
 OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
     "seal": seal, "open": open_, "kid": kid, "device_key": device_key, "generate": generate,
-    "open_keyset": open_keyset, "seal_keyset": seal_keyset, "version": versions,
+    "open_keyset": open_keyset, "seal_keyset": seal_keyset, "seal_blob": seal_blob, "open_blob": open_blob,
+    "version": versions,
 }
 
 

@@ -1,7 +1,7 @@
 """pushcrypt protocol, version 1: an independent reference written from the protocol page alone, for interop tests.
 
-Covers suites 1, 2 and 4, device keys and the base, psk, signed and both profiles. It keeps no state: replay
-protection, the clock that never runs backwards, blobs, offload and key rotation are not here.
+Covers suites 1, 2 and 4, device keys and the base, psk, signed and both profiles; blobs and the references to them are
+in blobs.py. It keeps no state: replay protection, the clock that never runs backwards and key rotation are not here.
 """
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field as dataclass_field
 from typing import Any, Iterable, Optional, Union
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pyhpke import AEADId, CipherSuite, KDFId, KEMId, KEMKey, PyHPKEError
 
+from blobs import check_extras, extras_text
 from strict_json import Obj, Refusal, b64, is_integer, parse, unb64
 
 WINDOW = 30 * 24 * 3600  # seconds from iat to the latest exp
@@ -324,9 +325,10 @@ def _outer_aps(inner_aps: Obj, inner_text: str, placeholder: Any, expose: Iterab
 
 def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: int, expires: int = WINDOW,
          pad: Union[int, str] = 128, limit: int = MAX_LIMIT, expose: Iterable[str] = (),
-         sign_with: Optional[Key] = None) -> bytes:
-    """The outer payload that carries `inner`, within `limit` bytes."""
-    # message = inner JSON, "pushcrypt": {"id": 16 random bytes, "iat", "exp"} as its last member, spaces to the right
+         sign_with: Optional[Key] = None, extras: Optional[dict[str, Any]] = None) -> bytes:
+    """The outer payload that carries `inner`, within `limit` bytes; `extras` are attachments, offload and test."""
+    # message = inner JSON, "pushcrypt": {"id": 16 random bytes, "iat", "exp", extras} as its last member, spaces to the
+    # right
     raw = _utf8(inner)
     root, text = parse(raw)
     aps = root.get("aps")
@@ -341,7 +343,7 @@ def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: in
     if pad not in ("max", "none") and (type(pad) is not int or pad < 1):
         raise Refusal("invalidArgument", "pad")
     end = max(value_end for _, _, value_end in root.spans.values())
-    member = f',"pushcrypt":{{"id":"{b64(os.urandom(16))}","iat":{at},"exp":{at + expires}}}'
+    member = f',"pushcrypt":{{"id":"{b64(os.urandom(16))}","iat":{at},"exp":{at + expires}{extras_text(extras)}}}'
     message = (text[:end] + member + text[end:]).encode("utf-8")
 
     # The budget: base64url makes ceil(4n/3) characters of n bytes, so floor(3c/4) bytes fit c characters.
@@ -381,6 +383,7 @@ class Opened:
     iat: int
     exp: int
     signed_by: Optional[str]
+    extras: dict[str, Any] = dataclass_field(default_factory=dict)
 
 
 def index(keys: Iterable[Key], kinds: tuple[str, ...]) -> dict[str, Key]:
@@ -450,11 +453,12 @@ def _opened(message: bytes, now: int, skid: Optional[str]) -> Opened:
     iat, exp = added.get("iat"), added.get("exp")
     if not is_integer(iat) or not is_integer(exp) or not iat < exp <= iat + WINDOW:
         raise Refusal("malformed", "iat, exp")
+    extras = check_extras(added)
     if now >= exp or now - iat > WINDOW:
         raise Refusal("expired")
     if iat - now > AHEAD:
         raise Refusal("notYetValid")
-    return Opened(_without(root, text, "pushcrypt").rstrip(" "), added["id"], iat, exp, skid)
+    return Opened(_without(root, text, "pushcrypt").rstrip(" "), added["id"], iat, exp, skid, extras)
 
 
 def _without(root: Obj, text: str, name: str) -> str:

@@ -106,11 +106,12 @@ import Testing
     func rotation(usesSecureEnclave: Bool) throws {
         let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
         let old = try place.register()
-        let new = try place.identity().rotate()
-        try place.identity().confirmRegistered(new.kid)
+        let later = KeychainPlace.now + 10
+        let new = try place.identity(at: later).rotate()
+        try place.identity(at: later).confirmRegistered(new.kid)
         _ = try place.open(old).get()
         _ = try place.open(new).get()
-        let end = KeychainPlace.now + 30 * 86_400 + 600
+        let end = later + 30 * 86_400 + 600
         #expect(try place.identity(at: end).prune() == [old.kid])
         place.expectNoKey(.unknownKey, old.kid)
         _ = try place.open(new).get()

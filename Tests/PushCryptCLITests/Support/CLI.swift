@@ -16,24 +16,7 @@ enum CLI {
         return try launch(shell, ["-c", script], stdin: stdin, in: folder)
     }
 
-    /// It lies beside the test bundle: the build folder is named by what runs the tests, by its arguments or by the
-    /// bundles in it, according to the platform and the runner.
-    static let binary = Result {
-        let process = [Bundle.main.executableURL, Bundle.main.bundleURL].compactMap(\.self)
-        let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0) }
-        let bundles = Bundle.allBundles.map(\.bundleURL)
-        for start in process + arguments + bundles {
-            for folder in start.andFoldersAbove.prefix(5) {
-                let candidate = folder.appendingPathComponent("pushcrypt", isDirectory: false)
-                if candidate.isExecutableFile { return candidate }
-            }
-        }
-        throw NotFound()
-    }
-
-    struct NotFound: Error, CustomStringConvertible {
-        let description = "no pushcrypt binary beside the test bundle: build the product pushcrypt first"
-    }
+    static let binary = Result { try BuiltProduct.url("pushcrypt") }
 
     private static func launch(
         _ executable: URL, _ arguments: [String], stdin: Data, in folder: URL?
@@ -74,20 +57,5 @@ struct RunningCommand {
         return Output(
             ending, stdout: try Data(contentsOf: streams.file("stdout")),
             stderr: try Data(contentsOf: streams.file("stderr")))
-    }
-}
-
-extension URL {
-    fileprivate var andFoldersAbove: [URL] {
-        var folders = [self]
-        while let last = folders.last, last.path != "/", !last.path.isEmpty {
-            folders.append(last.deletingLastPathComponent())
-        }
-        return folders
-    }
-
-    fileprivate var isExecutableFile: Bool {
-        let isFile = (try? resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile ?? false
-        return isFile && FileManager.default.isExecutableFile(atPath: path)
     }
 }

@@ -46,7 +46,9 @@ import Testing
     @Test(arguments: sizes)
     func truncations(size: Int) throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(size))
-        var ends = [0, 1, 3, 4, 5, 19, blob.count - 1, blob.count - 15, blob.count - 16, blob.count - 17, blob.count / 2]
+        var ends = [
+            0, 1, 3, 4, 5, 19, blob.count - 1, blob.count - 15, blob.count - 16, blob.count - 17, blob.count / 2,
+        ]
         for border in stride(from: 4, to: blob.count, by: TestBlob.chunk + TestBlob.tag) {
             ends += [border - 1, border, border + 1, border + 16, border + 1_000]
         }
@@ -63,7 +65,8 @@ import Testing
     @Test(arguments: sizes)
     func extensions(size: Int) throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(size))
-        let lastChunk = Array(blob[(4 + (blob.count - 5) / (TestBlob.chunk + TestBlob.tag) * (TestBlob.chunk + TestBlob.tag))...])
+        let lastChunk = Array(
+            blob[(4 + (blob.count - 5) / (TestBlob.chunk + TestBlob.tag) * (TestBlob.chunk + TestBlob.tag))...])
         for tail in [[0], [UInt8](repeating: 0, count: 16), lastChunk, blob] {
             try expectRefused(blob + tail, reference, "\(tail.count) more")
         }
@@ -75,7 +78,9 @@ import Testing
         let stride = TestBlob.chunk + TestBlob.tag
         let chunks = (0..<4).map { Array(blob[(4 + $0 * stride)..<(4 + ($0 + 1) * stride)]) }
         #expect(TestBlob.failure(Array(blob[..<4]) + chunks.joined(), reference) == nil)
-        for order in [[1, 0, 2, 3], [0, 2, 1, 3], [3, 1, 2, 0], [0, 1, 3, 2], [0, 0, 2, 3], [0, 1, 1, 3], [3, 3, 3, 3]] {
+        for order in [
+            [1, 0, 2, 3], [0, 2, 1, 3], [3, 1, 2, 0], [0, 1, 3, 2], [0, 0, 2, 3], [0, 1, 1, 3], [3, 3, 3, 3],
+        ] {
             let blob = Array(blob[..<4]) + order.flatMap { chunks[$0] }
             try expectRefused(blob, reference, "\(order)")
         }

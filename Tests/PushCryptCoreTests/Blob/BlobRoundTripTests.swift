@@ -12,16 +12,15 @@ import Testing
 
     @Test(arguments: edges, Backends.pairs)
     func everySize(count: Int, pair: BackendPair) throws {
-        for purpose in [BlobPurpose.attachment, .payload] {
-            let plaintext = TestBlob.plaintext(count)
-            let (blob, reference) = try TestBlob.sealed(plaintext, purpose, pair.first)
-            #expect(try TestBlob.sealed(plaintext, purpose, pair.second).blob == blob)
-            #expect(blob.count == BlobFormat.blobByteCount(size: Int64(count)))
-            #expect(reference.size == count)
-            #expect(reference.purpose == purpose)
-            #expect(try reference.sha256 == pair.second.sha256(blob.bytes))
-            #expect(try TestBlob.opened(blob, reference, pair.second) == plaintext)
-        }
+        let purpose = count.isMultiple(of: 2) ? BlobPurpose.attachment : .payload
+        let plaintext = TestBlob.plaintext(count)
+        let (blob, reference) = try TestBlob.sealed(plaintext, purpose, pair.first)
+        #expect(try TestBlob.sealed(plaintext, purpose, pair.second).blob == blob)
+        #expect(blob.count == BlobFormat.blobByteCount(size: Int64(count)))
+        #expect(reference.size == count)
+        #expect(reference.purpose == purpose)
+        #expect(try reference.sha256 == pair.second.sha256(blob.bytes))
+        #expect(try TestBlob.opened(blob, reference, pair.second) == plaintext)
     }
 
     static let pieces: [TestBlob.Pieces] =
@@ -50,7 +49,9 @@ import Testing
 
     /// A chunk comes out as soon as it can, and no buffer grows: what waits is never more than one chunk.
     @Test func nothingPilesUp() throws {
-        let (plaintext, sealer) = (TestBlob.plaintext(400_000), BlobSealer(.attachment, key: TestBlob.key, backend: TestBlob.openSSL))
+        let (plaintext, sealer) = (
+            TestBlob.plaintext(400_000), BlobSealer(.attachment, key: TestBlob.key, backend: TestBlob.openSSL)
+        )
         var (blob, taken) = ([UInt8](), 0)
         for piece in TestBlob.Pieces.of(1_000).split(plaintext) {
             try sealer.seal(piece, appendingTo: &blob)

@@ -31,11 +31,14 @@ import Testing
         HandmadeBlob(description: "no chunk", size: 0, chunks: []),
         HandmadeBlob(description: "flag 2", chunks: [.init(short, 0, flag: 2)]),
         HandmadeBlob(description: "flag 0xff", chunks: [.init(short, 0, flag: 0xff)]),
-        HandmadeBlob(description: "flag 2 before the last", chunks: [.init(full, 0, flag: 2), .init(short, 1, flag: 1)]),
+        HandmadeBlob(
+            description: "flag 2 before the last", chunks: [.init(full, 0, flag: 2), .init(short, 1, flag: 1)]),
         HandmadeBlob(description: "every chunk the last", chunks: [.init(full, 0, flag: 1), .init(short, 1, flag: 1)]),
-        HandmadeBlob(description: "the first one the last", chunks: [.init(full, 0, flag: 1), .init(short, 1, flag: 0)]),
+        HandmadeBlob(
+            description: "the first one the last", chunks: [.init(full, 0, flag: 1), .init(short, 1, flag: 0)]),
         HandmadeBlob(description: "the end is missing", chunks: [.init(full, 0, flag: 0), .init(full, 1, flag: 0)]),
-        HandmadeBlob(description: "an empty chunk at the end", chunks: [.init(full, 0, flag: 0), .init([], 1, flag: 1)]),
+        HandmadeBlob(
+            description: "an empty chunk at the end", chunks: [.init(full, 0, flag: 0), .init([], 1, flag: 1)]),
         HandmadeBlob(
             description: "an empty chunk at the end, one byte more said", size: 65_537,
             chunks: [.init(full, 0, flag: 0), .init([], 1, flag: 1)]),
@@ -59,7 +62,8 @@ import Testing
         HandmadeBlob(description: "no aad", aad: [], chunks: [.init(short, 0, flag: 1)]),
         HandmadeBlob(description: "purpose 0", aad: Array("PCB1".utf8) + [0], chunks: [.init(short, 0, flag: 1)]),
         HandmadeBlob(description: "purpose payload", aad: Array("PCB1".utf8) + [2], chunks: [.init(short, 0, flag: 1)]),
-        HandmadeBlob(description: "purpose in two bytes", aad: Array("PCB1".utf8) + [0, 1], chunks: [.init(short, 0, flag: 1)]),
+        HandmadeBlob(
+            description: "purpose in two bytes", aad: Array("PCB1".utf8) + [0, 1], chunks: [.init(short, 0, flag: 1)]),
     ]
 
     @Test(arguments: wrong)

@@ -49,13 +49,24 @@ struct LockedFileTests {
         #expect(try place.names() == before)
     }
 
-    private func read(_ place: KeyringPlace, _ kid: KeyID) throws -> String? {
-        try ExtensionCommand.output(
-            ["keyring", "read", place.path, kid.description], prefix: Unprivileged.prefix)?.first
+    @Test("pinned senders are locked, too") func pins() throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        try place.giveAway(kid)
+        #expect(try ask(["pins", place.path]) == "unknownKey")
+        try SenderPins(folder: place.path).pinFirst(json: ReferenceVectors.shared.publicJWK("sender"))
+        try place.folder.setMode(0o000, of: KeyringPlace.name + "/senders.jwks.json")
+        #expect(try ask(["pins", place.path]) == "keyLocked")
     }
 
-    private func make(_ place: KeyringPlace) throws -> String? {
-        try ExtensionCommand.output(["keyring", "make", place.path], prefix: Unprivileged.prefix)?.first
+    private func read(_ place: KeyringPlace, _ kid: KeyID) throws -> String? {
+        try ask(["read", place.path, kid.description])
+    }
+
+    private func make(_ place: KeyringPlace) throws -> String? { try ask(["make", place.path]) }
+
+    private func ask(_ question: [String]) throws -> String? {
+        try ExtensionCommand.output(["keyring"] + question, prefix: Unprivileged.prefix)?.first
     }
 }
 

@@ -186,6 +186,15 @@ import Testing
         #expect(ids == ["a", "b", "c", "d"])
     }
 
+    @Test("one that was sent meanwhile isn't sent again, nor another in its place")
+    func sentMeanwhile() async throws {
+        let number = try #require(try store.receipt(after: 0)).number
+        try store.removeReceipt(number)
+        _ = await sender.send(number)
+        #expect(ids.isEmpty)
+        #expect(try store.receiptCount() == 4)
+    }
+
     @Test("old receipts aren't sent any more")
     func old() async throws {
         let later = ReceiptSender(

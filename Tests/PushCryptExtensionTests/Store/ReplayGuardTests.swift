@@ -88,6 +88,7 @@ import Testing
     func window() throws {
         #expect(try claim("old"))
         try store.markSeen("old")
+        #expect(try claim("lost"))
         #expect(try claim("a", Self.window + Self.tolerance))
         #expect(try !claim("old"))
         // Not remembered, but not too old to tell.
@@ -95,6 +96,7 @@ import Testing
         #expect(try claim("b", Self.window + Self.tolerance + 1))
         #expect(try !claim("old"))
         #expect(try !claim("third"))
+        #expect(try !claim("lost", at: 60))
         #expect(try claim("fourth", 1))
     }
 

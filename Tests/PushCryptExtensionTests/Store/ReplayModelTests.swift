@@ -19,7 +19,7 @@ import Testing
         var counts = [true: 0, false: 0]
         for step in 0..<120 {
             let index = Int.random(in: 0..<2, using: &random)
-            let (id, issuedAt) = Self.message(Int.random(in: 0..<24, using: &random), time)
+            let (id, issuedAt) = Self.message(&random, time)
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<6:
                 let expected = models[index].claim(id, issuedAt: issuedAt, at: time)
@@ -42,9 +42,11 @@ import Testing
         folder.store(role) { $0.messageLimit = Self.limit }
     }
 
-    /// An id always has the same `iat`, some of them the same one.
-    private static func message(_ number: Int, _ time: Int64) -> (id: String, issuedAt: Int64) {
-        let epoch = (time - start) / (20 * 86_400)
+    /// An id always has the same `iat`, some of them the same one; most are of now, others weeks old.
+    private static func message(_ random: inout SplitMix64, _ time: Int64) -> (id: String, issuedAt: Int64) {
+        let age = Int64([0, 0, 1, 2].randomElement(using: &random) ?? 0)
+        let epoch = (time - start) / (20 * 86_400) - age
+        let number = Int.random(in: 0..<8, using: &random)
         return ("\(epoch).\(number)", start + epoch * 20 * 86_400 + Int64(number / 2) * 86_400)
     }
 

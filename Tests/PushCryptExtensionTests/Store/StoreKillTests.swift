@@ -39,6 +39,26 @@ struct StoreKillTests {
         print("\(seen.count) seen, \(lostCount) lost, killed \(torn) times of 6 within a transaction")
     }
 
+    /// The system ends a process that writes beyond its limit: at the database's page of that number, when those before
+    /// it are written already.
+    @Test("also in the midst of writing to the file", arguments: 12..<36)
+    func midway(_ page: Int) throws {
+        let folder = try StoreFolder()
+        let store = folder.store()
+        for number in 0..<600 {
+            _ = try store.claim(Self.spread(number), issuedAt: StoreFolder.now, at: StoreFolder.now)
+            try store.markSeen(Self.spread(number))
+        }
+        let script = "ulimit -c 0; ulimit -f \(page * 8); exec \"$EXTENSION\" store-hammer '\(folder.path)' \(page)"
+        let output = try ExtensionProcess.shell(script)
+        #expect(output.ending == .signal(SIGXFSZ))
+        #expect(folder.hasJournal)
+        try expectWhole(folder, Set((0..<600).map(Self.spread) + Self.ids("seen", output.lines)))
+    }
+
+    /// Ids that lie anywhere among the others.
+    private static func spread(_ number: Int) -> String { "\(number * 7_919 % 1_000)-of-\(number)" }
+
     private func expectWhole(_ folder: StoreFolder, _ seen: Set<String>) throws {
         #expect(try folder.store().statistics().rebuildCount == 0)
         #expect(try folder.integrity() == ["ok"])
@@ -74,6 +94,24 @@ struct StoreCrowdTests {
         for process in crowd { #expect(try process.process.wait() == .exit(0)) }
         #expect(granted.joined().compactMap(Int.init).sorted() == Array(0..<300))
         #expect(try folder.integrity() == ["ok"])
+    }
+
+    @Test("a damaged one is rebuilt once, by threads that all meet it", arguments: 0..<20)
+    func rebuildByThreads(_ round: Int) throws {
+        let folder = try StoreFolder()
+        try folder.fill()
+        try Data(repeating: 7, count: 50_000).write(to: folder.file)
+        let granted = Counter()
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            let isGranted = try? folder.store().claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now)
+            if isGranted == true { granted.add() }
+        }
+        #expect(granted.value == 8)
+        let store = folder.store()
+        #expect(try store.statistics().rebuildCount == 1)
+        for number in 0..<8 {
+            #expect(try !store.claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        }
     }
 
     @Test("a damaged one is rebuilt once", arguments: 0..<5)

@@ -35,25 +35,5 @@ struct ExtensionCommand {
         return try command.process.wait() == .exit(0) ? command.lines() : nil
     }
 
-    struct NotFound: Error, CustomStringConvertible {
-        let description = "no PushCryptTestExtension beside the test bundle"
-    }
-
-    /// It lies beside the test bundle, which the runner names in one way or another.
-    private static let binary = Result {
-        let process = [Bundle.main.executableURL, Bundle.main.bundleURL].compactMap(\.self)
-        let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0) }
-        for start in process + arguments + Bundle.allBundles.map(\.bundleURL) {
-            var folder = start
-            for _ in 0..<5 {
-                let candidate = folder.appendingPathComponent("PushCryptTestExtension", isDirectory: false)
-                var isFolder: ObjCBool = false
-                if FileManager.default.fileExists(atPath: candidate.path, isDirectory: &isFolder), !isFolder.boolValue {
-                    return candidate
-                }
-                folder.deleteLastPathComponent()
-            }
-        }
-        throw NotFound()
-    }
+    private static let binary = Result { try BuiltProduct.url("PushCryptTestExtension") }
 }

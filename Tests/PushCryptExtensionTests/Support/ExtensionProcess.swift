@@ -3,23 +3,7 @@ import PushCryptTestSupport
 
 /// The extension's executable of the tests, as a child process.
 enum ExtensionProcess {
-    /// It lies beside the test bundle, or a few folders above what runs the tests.
-    static let binary = Result {
-        let process = [Bundle.main.executableURL, Bundle.main.bundleURL].compactMap(\.self)
-        let places =
-            process + CommandLine.arguments.map { URL(fileURLWithPath: $0) } + Bundle.allBundles.map(\.bundleURL)
-        for place in places {
-            var folder = place
-            for _ in 0..<5 {
-                let candidate = folder.appendingPathComponent("PushCryptTestExtension", isDirectory: false)
-                if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate.path }
-                folder.deleteLastPathComponent()
-            }
-        }
-        throw NotFound()
-    }
-
-    struct NotFound: Error {}
+    static let binary = Result { try BuiltProduct.url("PushCryptTestExtension").path }
 
     /// Starts it and doesn't wait for it.
     static func start(_ arguments: String...) throws -> RunningExtension {
@@ -44,7 +28,7 @@ final class RunningExtension {
     fileprivate init(_ executable: String, _ arguments: [String]) throws {
         folder = try TemporaryFolder()
         let pipe = folder.file("stdout").path
-        guard unsafe mkfifo(pipe, 0o600) == 0 else { throw ExtensionProcess.NotFound() }
+        guard unsafe mkfifo(pipe, 0o600) == 0 else { throw ChildProcess.Failure(call: "mkfifo", number: errno) }
         // Without blocking, for the other end is opened later.
         descriptor = unsafe open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         let environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "EXTENSION": try ExtensionProcess.binary.get()]

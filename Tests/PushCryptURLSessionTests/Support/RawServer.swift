@@ -10,6 +10,8 @@ struct RawServer: Sendable {
         case wait(Signal)
         /// Gives a signal to the test.
         case give(Signal)
+        /// The same bytes again and again until the client has closed the connection.
+        case flood([UInt8])
         /// Holds the connection open until the client has closed it, then gives the signal.
         case hold(Signal = Signal())
     }
@@ -73,6 +75,7 @@ struct RawServer: Sendable {
             case .send(let bytes): try await connection.write(Data(bytes))
             case .wait(let signal): await signal.wait()
             case .give(let signal): signal.give()
+            case .flood(let bytes): while true { try await connection.write(Data(bytes)) }
             case .hold(let signal):
                 while let rest = try? await connection.read(atMost: 4096), !rest.isEmpty {}
                 signal.give()
@@ -92,5 +95,12 @@ extension RawServer.Step {
     /// A redirect that closes its connection.
     static func redirect(to location: String, _ status: String = "302 Found") -> Self {
         head(status, "Location: \(location)", "Content-Length: 0", "Connection: close")
+    }
+}
+
+extension [RawServer.Step] {
+    /// A whole answer that closes its connection.
+    static func body(_ bytes: [UInt8]) -> Self {
+        [.head("200 OK", "Content-Length: \(bytes.count)", "Connection: close"), .send(bytes)]
     }
 }

@@ -23,7 +23,8 @@ struct BlobOpen: ParsableCommand {
     var output: String
 
     func validate() throws {
-        guard !reference.isEmpty, !output.isEmpty else { throw ValidationError("A file's name is empty.") }
+        try BlobSeal.requireFile(reference, "--reference")
+        try BlobSeal.requireFile(output, "--output")
     }
 
     func run() throws {

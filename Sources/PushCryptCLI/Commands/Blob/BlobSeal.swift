@@ -39,7 +39,8 @@ struct BlobSeal: ParsableCommand {
     var output: String?
 
     func validate() throws {
-        guard !reference.isEmpty, output?.isEmpty != true else { throw ValidationError("A file's name is empty.") }
+        try BlobSeal.requireFile(reference, "--reference")
+        if let output { try BlobSeal.requireFile(output, "--output") }
         guard reference != output else { throw ValidationError("--reference and --output are one file.") }
         if purpose == .payload {
             guard type == nil, identifier == nil else {
@@ -48,6 +49,11 @@ struct BlobSeal: ParsableCommand {
         } else {
             guard type != nil else { throw ValidationError("An attachment needs its --type, as image/png.") }
         }
+    }
+
+    /// A name for a new file, which - is not.
+    static func requireFile(_ path: String, _ option: String) throws {
+        guard !path.isEmpty, path != "-" else { throw ValidationError("\(option) names no file.") }
     }
 
     func run() throws {

@@ -1,0 +1,105 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptCore
+
+/// What a sender can make, and that it is what a recipient reads.
+@Suite struct ReferenceTests {
+    private static let url = "https://cdn.example.com/a"
+
+    private static func blob(_ purpose: BlobPurpose, size: Int64 = 5) throws -> BlobReference {
+        let digest = [UInt8](repeating: 9, count: 32)
+        return try #require(BlobReference(purpose, key: TestBlob.key, size: size, sha256: digest))
+    }
+
+    @Test func attachment() throws {
+        let blob = try Self.blob(.attachment)
+        for id in [nil, "photo"] {
+            let attachment = try AttachmentReference(url: Self.url, blob: blob, type: "image/png", id: id)
+            let json = attachment.json
+            let key = "AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw"
+            let digest = "CQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQk"
+            let tail = id.map { #","id":"\#($0)""# } ?? ""
+            let expected =
+                #"{"url":"\#(Self.url)","key":"\#(key)","size":5,"sha256":"\#(digest)","type":"image/png"\#(tail)}"#
+            #expect(String(decoding: json, as: UTF8.self) == expected)
+            #expect(try AttachmentReference(json: json) == attachment)
+        }
+    }
+
+    @Test func offload() throws {
+        let offload = try OffloadReference(url: Self.url, blob: Self.blob(.payload))
+        #expect(try OffloadReference(json: offload.json) == offload)
+        #expect(try JSONText(offload.json).root["type"] == nil)
+        // An attachment's is no payload's, and the other way round.
+        let attachment = try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "image/png")
+        #expect(throws: BlobError.self) { try AttachmentReference(json: offload.json) }
+        #expect(try OffloadReference(json: attachment.json).blob != attachment.blob)
+    }
+
+    @Test(arguments: ["", "{}", "[]", "null", #"{"url":"https://a.b"}"#])
+    func notJSON(text: String) {
+        let error = #expect(throws: BlobError.self) { try AttachmentReference(json: Array(text.utf8)) }
+        #expect(error?.code == .invalidReference)
+        let other = #expect(throws: BlobError.self) { try OffloadReference(json: Array(text.utf8)) }
+        #expect(other?.code == .invalidReference)
+    }
+
+    @Test(arguments: ["http://a.b", "", "https://a.b/ ", "https://a@b/", String(repeating: "a", count: 3_000)])
+    func badURL(url: String) throws {
+        let (picture, payload) = (try Self.blob(.attachment), try Self.blob(.payload))
+        let error = #expect(throws: BlobError.self) {
+            try AttachmentReference(url: url, blob: picture, type: "image/png")
+        }
+        #expect(error?.code == .invalidReference)
+        #expect(url.isEmpty || error?.reason.contains(url) == false)
+        #expect(throws: BlobError.self) { try OffloadReference(url: url, blob: payload) }
+    }
+
+    @Test func otherFaults() throws {
+        let (picture, payload) = (try Self.blob(.attachment), try Self.blob(.payload))
+        func expectInvalid(_ make: () throws -> Any, location: SourceLocation = #_sourceLocation) {
+            let error = #expect(throws: BlobError.self, sourceLocation: location) { _ = try make() }
+            #expect(error?.code == .invalidReference, sourceLocation: location)
+        }
+        expectInvalid { try AttachmentReference(url: Self.url, blob: payload, type: "image/png") }
+        expectInvalid { try OffloadReference(url: Self.url, blob: picture) }
+        expectInvalid { try AttachmentReference(url: Self.url, blob: picture, type: "image/PNG") }
+        expectInvalid { try AttachmentReference(url: Self.url, blob: picture, type: "image/png", id: "a/b") }
+        let long = try Self.blob(.payload, size: OffloadReference.maximumSize + 1)
+        expectInvalid { try OffloadReference(url: Self.url, blob: long) }
+        _ = try OffloadReference(url: Self.url, blob: Self.blob(.payload, size: OffloadReference.maximumSize))
+    }
+
+    /// A header without any of it is what it was before there were any.
+    @Test func headerWithoutExtras() {
+        let header = MessageHeader(id: Array(0...15), issuedAt: UnixTime(1), expiresAt: UnixTime(2))
+        let member = String(decoding: header.rawMember, as: UTF8.self)
+        #expect(member == #""pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1,"exp":2}"#)
+    }
+
+    @Test func headerWithAll() throws {
+        let attachments = try [nil, "b"].map { id in
+            try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "image/png", id: id)
+        }
+        let offload = try OffloadReference(url: Self.url, blob: Self.blob(.payload))
+        let header = MessageHeader(
+            id: Array(0...15), issuedAt: UnixTime(1), expiresAt: UnixTime(2),
+            extras: MessageExtras(attachments: attachments, offload: offload, isSelfTest: true))
+        let text = try JSONText([UInt8(ascii: "{")] + header.rawMember + [UInt8(ascii: "}")])
+        let names = text.root["pushcrypt"]?.members.map(\.name)
+        #expect(names == ["id", "iat", "exp", "attachments", "offload", "test"])
+        #expect(MessageHeader(text.root["pushcrypt"]) == header)
+        #expect(header != MessageHeader(id: header.id, issuedAt: UnixTime(1), expiresAt: UnixTime(2)))
+    }
+
+    @Test func flaws() throws {
+        let one = try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "a/b", id: "x")
+        let nameless = try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "a/b")
+        #expect(MessageExtras(attachments: Array(repeating: nameless, count: 8)).flaw == nil)
+        #expect(MessageExtras(attachments: Array(repeating: nameless, count: 9)).flaw != nil)
+        #expect(MessageExtras(attachments: [one, nameless]).flaw == nil)
+        #expect(MessageExtras(attachments: [one, nameless, one]).flaw != nil)
+    }
+}

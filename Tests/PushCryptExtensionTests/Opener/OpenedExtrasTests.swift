@@ -1,0 +1,95 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSender
+import Testing
+
+/// What a message names besides its payload, and the payload that was offloaded.
+@Suite struct OpenedExtrasTests {
+    private static func attachment(id: String? = nil) throws -> AttachmentReference {
+        try AttachmentReference(
+            url: "https://a.b/c", blob: SealedBlob([1, 2, 3], for: .attachment).reference, type: "image/png", id: id)
+    }
+
+    private static func offloaded(_ json: String) throws -> (plaintext: [UInt8], reference: OffloadReference) {
+        let blob = try Sealer.offload(Array(json.utf8))
+        let plaintext = try BlobOpener.plaintext(of: blob.bytes, blob.reference)
+        return (plaintext, try OffloadReference(url: "https://a.b/d", blob: blob.reference))
+    }
+
+    private static func opened(
+        _ attachments: [AttachmentReference] = [], _ offload: OffloadReference? = nil, isSelfTest: Bool = false,
+        signer: String? = nil
+    ) throws -> OpenedPush {
+        let sealer = try Sealer(
+            topic: TestPush.topic, signer: signer.map(TestKeys.sender), clock: { TestPush.now })
+        let push = try sealer.seal(
+            Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard,
+            attachments: attachments, offload: offload, isSelfTest: isSelfTest)
+        return try TestPush.open(Array(push.json), trusting: signer.map { [$0] }).get()
+    }
+
+    @Test func none() throws {
+        let push = try Self.opened()
+        #expect(push.attachments.isEmpty)
+        #expect(push.offload == nil)
+        #expect(!push.isSelfTest)
+    }
+
+    @Test func all() throws {
+        let attachments = try [Self.attachment(id: "a"), Self.attachment()]
+        let (_, offload) = try Self.offloaded(#"{"aps":{"alert":"long"}}"#)
+        let push = try Self.opened(attachments, offload, isSelfTest: true)
+        #expect(push.attachments == attachments)
+        #expect(push.offload == offload)
+        #expect(push.isSelfTest)
+        #expect(push.payload.text == TestPush.json)
+        #expect(push.content.userInfo.text == #"{"thread":[7,1.50]}"#)
+    }
+
+    /// Every one of the vectors: right ones open, wrong ones are malformed.
+    @Test(arguments: [
+        (#""test":true"#, true), (#""test":false"#, false), (#""attachments":[]"#, false),
+        (#""attachments":[{}]"#, false), (#""offload":null"#, false), (#""more":1"#, true),
+    ])
+    func strict(member: String, isRight: Bool) throws {
+        let json =
+            #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1800000060,"#
+            + member + "}}"
+        let payload = try TestPush(json: json).sealedAsMessage()
+        if isRight {
+            #expect(try TestPush.open(payload).get().payload.text == #"{"aps":{"alert":"x"}}"#)
+        } else {
+            try expectFailure(.malformed) { try TestPush.open(payload) }
+        }
+    }
+
+    @Test func replaced() throws {
+        let json = #"{"aps":{"alert":{"title":"All","body":"of it"},"badge":7}, "n":1.50}"#
+        let (plaintext, offload) = try Self.offloaded(json)
+        let push = try Self.opened([Self.attachment()], offload, isSelfTest: true, signer: "sender")
+        let whole = try push.replacing(offloaded: plaintext)
+        #expect(whole.payload.text == json)
+        #expect(whole.content.title.literal == "All")
+        #expect(whole.content.badge == 7)
+        #expect(whole.content.userInfo.text == #"{"n":1.50}"#)
+        #expect(whole.paddingByteCount == 4_096 - json.utf8.count)
+        #expect(whole.offload == nil)
+        #expect(whole.messageID == push.messageID)
+        #expect(whole.issuedAt == push.issuedAt)
+        #expect(whole.expiresAt == push.expiresAt)
+        #expect(whole.signedBy == push.signedBy && whole.signedBy != nil)
+        #expect(whole.attachments == push.attachments)
+        #expect(whole.isSelfTest)
+    }
+
+    @Test(arguments: [
+        "", "    ", "{}", "[]", "x", #"{"aps":{"alert":""}}"#, #"{"aps":{"content-available":1}}"#,
+        #"{"aps":{"alert":"x"},"a":1,"a":2}"#, #"{"aps":{"alert":"x"}}}"#,
+        #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1,"exp":2}}"#,
+        #"{"aps":{"alert":"x"},"pushcrypt":null}"#,
+    ])
+    func notReplaced(json: String) throws {
+        let push = try Self.opened()
+        #expect(throws: FailureClass.malformed) { try push.replacing(offloaded: Array(json.utf8)) }
+    }
+}

@@ -1,0 +1,86 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptSimulator
+import Testing
+
+/// A payload that didn't fit into its push, and pushes that name more than the extension fetches.
+@Suite struct OffloadTests {
+    private static let json = #"{"aps":{"alert":{"title":"Zoë","body":"the whole of it"}},"push_id":9}"#
+
+    /// Serves one body, in pieces, or fails.
+    private struct OneFile: HTTPTransport {
+        let body: [UInt8]?
+
+        func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+            guard let body else { throw TransferError(.status, "404") }
+            for start in stride(from: 0, to: body.count, by: 1_000) {
+                try receive(Array(body[start..<min(start + 1_000, body.count)]))
+            }
+        }
+
+        func post(_ body: [UInt8], contentType: String, to address: String) async throws {}
+    }
+
+    private static func push() throws -> (payload: [UInt8], blob: [UInt8]) {
+        let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
+        let offloaded = try Sealer.offload(Array(json.utf8))
+        let reference = try OffloadReference(url: "https://example.com/9", blob: offloaded.reference)
+        let push = try sealer.seal(
+            Array(#"{"aps":{"alert":"short"}}"#.utf8), to: TestKeys.recipient("p256"), placeholder: .standard,
+            offload: reference)
+        return (Array(push.json), offloaded.bytes)
+    }
+
+    private static func deliver(
+        _ payload: [UInt8], _ change: (inout DeliverySession.Configuration) -> Void
+    ) async throws -> DeliverySession.Delivery {
+        var configuration = DeliverySession.Configuration()
+        change(&configuration)
+        let session = try TestSession(payload: payload, configuration: configuration)
+        session.releaseKeyring()
+        session.start()
+        return try #require(await session.finish().first)
+    }
+
+    @Test func whole() async throws {
+        let (payload, blob) = try Self.push()
+        let reporter = RecordingReporter()
+        let delivery = try await Self.deliver(payload) { configuration in
+            configuration.offload = OffloadFetcher(transport: OneFile(body: blob))
+            configuration.stages = [SuffixStage(suffix: "!")]
+            configuration.diagnostics = reporter
+        }
+        #expect(delivery.failure == nil)
+        #expect(delivery.content.title.literal == "Zoë!")
+        #expect(delivery.content.body.literal == "the whole of it")
+        #expect(delivery.content.userInfo.text == Self.json)
+        #expect(reporter.reports.map(\.pushID) == ["9"])
+    }
+
+    enum Broken: CaseIterable { case missing, cutOff, flipped, foreign, notConfigured }
+
+    /// The short alert is shown.
+    @Test(arguments: Broken.allCases)
+    func short(_ broken: Broken) async throws {
+        let (payload, blob) = try Self.push()
+        var body: [UInt8]? = blob
+        switch broken {
+        case .missing: body = nil
+        case .cutOff: body?.removeLast()
+        case .flipped: body?[20] ^= 1
+        case .foreign: body = try Self.push().blob
+        case .notConfigured: break
+        }
+        let transport = OneFile(body: body)
+        let delivery = try await Self.deliver(payload) { configuration in
+            if broken != .notConfigured { configuration.offload = OffloadFetcher(transport: transport) }
+            configuration.stages = [SuffixStage(suffix: "!")]
+        }
+        #expect(delivery.failure == .attachmentFailed)
+        #expect(delivery.isRestored)
+        #expect(delivery.content.body.literal == "short")
+        #expect(delivery.content.title.literal == "!")
+        #expect(delivery.stageFailures.map(\.stage) == (broken == .notConfigured ? [] : ["offload"]))
+    }
+}

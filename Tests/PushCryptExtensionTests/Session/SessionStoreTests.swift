@@ -1,0 +1,158 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptSimulator
+import Testing
+
+/// Sessions with the real store: replays, freshness, counters and receipts.
+@Suite struct SessionStoreTests {
+    private let folder: StoreFolder
+    private let store: SharedStore
+
+    init() throws {
+        folder = try StoreFolder()
+        store = folder.store()
+    }
+
+    private func session(
+        _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
+        _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
+    ) throws -> TestSession {
+        var configuration = DeliverySession.Configuration()
+        configuration.replayGuard = store
+        configuration.diagnostics = store
+        change(&configuration)
+        let session = try TestSession(payload: payload, key: key, configuration: configuration, at: time)
+        session.releaseKeyring()
+        return session
+    }
+
+    private func deliver(
+        _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
+        _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
+    ) async throws -> DeliverySession.Delivery {
+        let session = try session(payload, key: key, at: time, change)
+        session.start()
+        return try #require(await session.finish().first)
+    }
+
+    @Test func replayIsAPlaceholder() async throws {
+        let payload = try TestPush().sealed()
+        #expect(try await deliver(payload).failure == nil)
+        let again = try await deliver(payload)
+        #expect(again.failure == .replayed)
+        #expect(!again.isRestored)
+        #expect(again.content.title.literal == "New message")
+        #expect(try await deliver(TestPush().sealed()).failure == nil)
+    }
+
+    @Test func replayIsPassive() async throws {
+        let payload = try TestPush(json: #"{"aps":{"alert":"x","sound":"s","interruption-level":"critical"}}"#).sealed()
+        _ = try await deliver(payload)
+        let again = try await deliver(payload) { configuration in
+            configuration.replays = .passive
+            configuration.stages = [SuffixStage(suffix: "!")]
+        }
+        #expect(again.failure == .replayed)
+        #expect(again.isRestored)
+        #expect(again.content.body.literal == "x")
+        #expect(again.content.title.literal == nil)
+        #expect(again.content.sound == nil)
+        #expect(again.content.interruptionLevel == "passive")
+    }
+
+    /// The process was killed between the claim and the handler: the next one shows the push, once the claim has lapsed.
+    @Test func crashBetweenClaimAndHandler() async throws {
+        let payload = try TestPush().sealed()
+        let push = try TestPush.open(payload).get()
+        #expect(try store.claim(push.messageID, issuedAt: push.issuedAt, at: TestPush.now))
+        #expect(try await deliver(payload, at: TestPush.now + 59).failure == .replayed)
+        #expect(try await deliver(payload, at: TestPush.now + 60).failure == nil)
+        #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)
+    }
+
+    /// A push whose time ran out before it was restored was not shown: it may come again.
+    @Test func timedOutIsNotSeen() async throws {
+        let payload = try TestPush().sealed()
+        let session = try session(payload)
+        session.expire()
+        #expect(await session.finish().map(\.failure) == [.timedOut])
+        #expect(try await deliver(payload).failure == nil)
+    }
+
+    /// What a stage didn't finish was shown all the same.
+    @Test func cutShortIsSeen() async throws {
+        let (payload, held) = (try TestPush().sealed(), HeldStage(.cancellable))
+        let session = try session(payload) { $0.stages = [held] }
+        session.start()
+        await held.begun.wait()
+        session.expire()
+        _ = await session.finish()
+        #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)
+    }
+
+    /// A clock that was set back by a year doesn't make an old push young again.
+    @Test func clockSetBack() async throws {
+        let old = try TestPush(options: Sealer.Options(expiresAfterInSeconds: 60)).sealed()
+        let later = TestPush.now + 20 * 86_400
+        let sealer = try Sealer(topic: TestPush.topic, clock: { later })
+        let new = try sealer.seal(
+            Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .literal(title: "New", body: nil))
+        #expect(try await deliver(Array(new.json), at: later).failure == nil)
+        #expect(try await deliver(old, at: TestPush.now).failure == .expired)
+    }
+
+    @Test func statistics() async throws {
+        let foreign = try TestPush(key: "other p256").sealed()
+        _ = try await deliver(TestPush().sealed())
+        _ = try await deliver(foreign)
+        _ = try await deliver(foreign)
+        _ = try await deliver(TestPush().sealed()) { $0.stages = [ThrowingStage(error: CancellationError())] }
+        let statistics = try store.statistics()
+        #expect(statistics.opened?.count == 2)
+        #expect(statistics.failures.mapValues(\.count) == [.unknownKey: 2])
+        #expect(statistics.failures[.unknownKey]?.lastKid == (try TestKeys.id("other p256")))
+        #expect(statistics.failures[.unknownKey]?.lastTime == TestPush.now)
+        #expect(statistics.stageFailures.count == 1)
+        #expect(statistics.lastSelfTest == nil)
+    }
+
+    @Test func selfTest() async throws {
+        let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
+        let push = try sealer.seal(
+            Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard, isSelfTest: true)
+        let delivery = try await deliver(Array(push.json))
+        #expect(delivery.isRestored)
+        #expect(try store.statistics().lastSelfTest == TestPush.now)
+    }
+
+    @Test(arguments: [false, true])
+    func receipt(fails: Bool) async throws {
+        let transport = RecordingTransport()
+        let receipts = ReceiptSender(
+            store: store, address: "https://example.com/receipts", transport: transport, clock: { TestPush.now })
+        let json = #"{"aps":{"alert":"x"},"push_id":"campaign-7"}"#
+        let payload = try TestPush(key: fails ? "other p256" : "p256", json: json).sealed()
+        _ = try await deliver(payload) { $0.receipts = receipts }
+        let body = try #require(await transport.next())
+        #expect(body.contains(fails ? #""outcome":"unknownKey""# : #""outcome":"opened""#))
+        #expect(body.contains(#""push":"campaign-7""#) == !fails)
+    }
+
+    private struct BrokenGuard: ReplayGuard {
+        struct Failure: Error {}
+
+        func highestIssuedAt() throws -> UnixTime? { throw Failure() }
+        func claim(_ messageID: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool { throw Failure() }
+        func markSeen(_ messageID: String) throws { throw Failure() }
+    }
+
+    /// Nobody loses messages because a disk is full.
+    @Test func storeThatFails() async throws {
+        let payload = try TestPush().sealed()
+        for _ in 0..<2 {
+            let delivery = try await deliver(payload) { $0.replayGuard = BrokenGuard() }
+            #expect(delivery.failure == nil)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import PushCryptCore
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+@Suite struct OffloadTests {
+    private static let url = "https://cdn.example.com/payload"
+
+    @Test(arguments: Backends.all)
+    func roundTrip(named: NamedBackend) throws {
+        let long = String(repeating: "long ", count: 2_000)
+        let json = #"{"aps":{"alert":{"body":"\#(long)"}}, "n":1.50}"#
+        let sealed = try Sealer.offload(Array(json.utf8), backend: named.backend)
+        #expect(sealed.reference.purpose == .payload)
+        #expect(sealed.reference.size == 12_288)
+        let plaintext = try BlobOpener.plaintext(of: sealed.bytes, sealed.reference, backend: named.backend)
+        #expect(String(decoding: plaintext, as: UTF8.self).hasPrefix(json + "  "))
+    }
+
+    /// Whatever can be sealed can be offloaded.
+    @Test func payloadTypes() throws {
+        let notification = PushNotification(body: "x")
+        for blob in [try Sealer.offload(notification), try Sealer.offload(Data(#"{"aps":{"alert":"x"}}"#.utf8))] {
+            let plaintext = try BlobOpener.plaintext(of: blob.bytes, blob.reference)
+            #expect(plaintext.count == 4_096)
+            #expect(try InnerPayload(message: plaintext).aps?["alert"] != nil)
+        }
+    }
+
+    @Test(arguments: ["", "{}", #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{}}"#, "{\"aps\""])
+    func refused(json: String) {
+        expectSealError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
+    }
+
+    @Test func tooLong() {
+        let json = #"{"aps":{"alert":"\#(String(repeating: "a", count: 1 << 20))"}}"#
+        expectSealError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptTestSupport
+
+/// One run of the attachment stage in a folder of its own.
+final class StageRun: Sendable {
+    let timer = HandTimer()
+    private let folder: TemporaryFolder
+    private let plainMembers: [String]
+    private let maximumCount: Int
+    private let failures = Locked<[String]>([])
+
+    init(plainMembers: [String] = [], maximumCount: Int = 8) throws {
+        folder = try TemporaryFolder()
+        self.plainMembers = plainMembers
+        self.maximumCount = maximumCount
+    }
+
+    /// What couldn't be had: `IDENTIFIER CODE`.
+    var failed: [String] { failures.withLock { $0 } }
+
+    func names() throws -> [String] { try folder.names() }
+
+    func process(_ push: OpenedPush, from server: RawServer) async throws -> NotificationContent {
+        let configuration = AttachmentStage.Configuration(
+            folder: folder.path, plainMembers: plainMembers, maximumCount: maximumCount)
+        let stage = AttachmentStage(
+            configuration: configuration, transport: LoopbackTransport(server), timer: timer
+        ) { [failures] identifier, error in
+            let code: String =
+                switch error {
+                case let error as AttachmentError: Self.name(of: error.code)
+                case let error as TransferError: Self.name(of: error.code)
+                default: "\(error)"
+                }
+            failures.withLock { $0.append("\(identifier) \(code)") }
+        }
+        return try await stage.process(push.content, of: push)
+    }
+
+    private static func name(of code: AttachmentError.Code) -> String {
+        let names: [AttachmentError.Code: String] = [
+            .tooLarge: "tooLarge", .wrongType: "wrongType", .damaged: "damaged", .noSpace: "noSpace",
+            .inputOutput: "inputOutput",
+        ]
+        return names[code] ?? "?"
+    }
+
+    private static func name(of code: TransferError.Code) -> String {
+        let names: [TransferError.Code: String] = [
+            .addressRefused: "addressRefused", .status: "status", .encoding: "encoding", .network: "network",
+            .cancelled: "cancelled",
+        ]
+        return names[code] ?? "?"
+    }
+}
+
+/// A file of some type, sealed, with a reference to it.
+struct TestFile: Sendable {
+    static let png = bytes("89504E470D0A1A0A0000000D49484452")
+    static let jpeg = bytes("FFD8FFE000104A464946000101010048")
+    static let html = bytes("3C21444F435459504520 68746D6C3E0A0A")
+
+    let plaintext: [UInt8]
+    let blob: [UInt8]
+    let reference: AttachmentReference
+
+    init(_ plaintext: [UInt8] = png, type: String = "image/png", id: String? = nil, path: String = "a") throws {
+        let sealed = try SealedBlob(plaintext, for: .attachment)
+        self.plaintext = plaintext
+        blob = sealed.bytes
+        reference = try AttachmentReference(
+            url: LoopbackTransport.origin + path, blob: sealed.reference, type: type, id: id)
+    }
+
+    private static func bytes(_ hex: String) -> [UInt8] {
+        // Some chunks of a blob long.
+        Array(hex: hex) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    }
+}
