@@ -14,11 +14,17 @@ let appleStubs: [Target] = [
     .target(
         name: "Security", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
         path: "Tests/AppleStubs/Security"),
+    .target(
+        name: "PushCryptExampleExtension", dependencies: ["PushCryptApple"] + appleFrameworks,
+        path: "Examples/iOSExtension",
+        exclude: ["App.entitlements", "Info.plist", "NotificationService.entitlements"]),
 ]
+let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension"]
 #else
 let extensionTargets = ["PushCryptExtension", "PushCryptURLSession", "PushCryptApple"]
 let appleFrameworks: [Target.Dependency] = []
 let appleStubs: [Target] = []
+let appleExamples: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -90,7 +96,9 @@ let package = Package(
             name: "PushCryptExtension", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptSQLite"]),
         .target(name: "PushCryptURLSession", dependencies: ["PushCryptExtension"]),
         .target(
-            name: "PushCryptApple", dependencies: ["PushCryptExtension", "PushCryptURLSession"] + appleFrameworks),
+            name: "PushCryptApple",
+            dependencies: ["PushCryptPrimitives", "PushCryptExtension", "PushCryptURLSession"] + appleFrameworks
+        ),
         .target(name: "PushCryptSimulator", dependencies: ["PushCryptExtension"]),
         .target(
             name: "PushCryptKeyStore",
@@ -140,7 +148,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptAppleTests",
             dependencies: ["PushCryptApple", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport"]
-                + appleFrameworks
+                + appleFrameworks + appleExamples
         ),
         // An extension in a process of its own, for what happens to it when the system kills it.
         .executableTarget(
@@ -162,9 +170,9 @@ let package = Package(
         .testTarget(
             name: "PushCryptREADMETests",
             dependencies: [
-                "PushCryptSender", "PushCryptExtension", "PushCryptKeyStore", "PushCryptTestSupport",
+                "PushCryptSender", "PushCryptApple", "PushCryptKeyStore", "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
-            ]
+            ] + appleFrameworks
         ),
         .testTarget(
             name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptKeyStore", "PushCryptTestSupport"]),

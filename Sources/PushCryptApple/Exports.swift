@@ -1,1 +1,3 @@
+// An extension's file needs one import.
 @_exported public import PushCryptExtension
+@_exported public import PushCryptURLSession

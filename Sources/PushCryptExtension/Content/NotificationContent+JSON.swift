@@ -22,6 +22,7 @@ extension NotificationContent {
         interruptionLevel = aps["interruption-level"]?.string
         relevanceScore = aps["relevance-score"]?.double
         targetContentID = aps["target-content-id"]?.string
+        filterCriteria = aps["filter-criteria"]?.string
         self.userInfo = userInfo
     }
 

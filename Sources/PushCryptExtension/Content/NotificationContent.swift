@@ -55,6 +55,8 @@ public struct NotificationContent: Hashable, Sendable {
     public var interruptionLevel: String?
     public var relevanceScore: Double?
     public var targetContentID: String?
+    /// What the app's Focus filters look at.
+    public var filterCriteria: String?
     /// What the notification adds to the summary of its group.
     public var summaryArgument: String?
     /// How many items it stands for there.

@@ -1,0 +1,28 @@
+import PushCryptApple
+
+/// The extension, whole. `NSExtensionPrincipalClass` in Info.plist names it.
+final class NotificationService: PushCryptNotificationService {
+    override func configure() throws -> ExtensionConfiguration {
+        let group = try AppGroup("group.com.example.app")
+        let store = SharedStore(folder: group.path(of: "pushes"), role: .extension)
+
+        // The app's bundle identifier; the keys that the app made and registered; the backend's keys that it pinned.
+        var configuration = try ExtensionConfiguration(
+            topic: "com.example.app",
+            keyring: KeychainKeyring(accessGroup: "ABCDE12345.com.example.shared", usesSecureEnclave: false),
+            currentSenders: SenderPins(folder: group.path(of: "senders")).trustedSenders)
+
+        // What is shown when a push can't be restored, and before the first unlock.
+        configuration.session.fallback = Fallback(bundled: .localized(title: "NEW_MESSAGE", body: nil))
+        configuration.session.unlockNotice = UnlockNotice(
+            .localized(title: "NEW_MESSAGE", body: "UNLOCK_TO_READ"),
+            marker: FileBootMarker(path: group.path(of: "boot")))
+
+        // Shows a push once, counts what became of it, fetches its pictures.
+        configuration.session.replayGuard = store
+        configuration.session.diagnostics = store
+        configuration.session.attachments = AttachmentStage(
+            configuration: .init(folder: group.path(of: "attachments")), transport: URLSessionTransport())
+        return configuration
+    }
+}

@@ -1,0 +1,49 @@
+public import Foundation
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
+
+public struct UNError: Error, Hashable {
+    public enum Code: Int, Sendable {
+        case attachmentInvalidURL = 100
+        case attachmentUnrecognizedType
+        case attachmentInvalidFileSize
+    }
+
+    public let code: Code
+}
+
+/// Accepts what the documentation lists: these types, up to these sizes.
+open class UNNotificationAttachment: NSObject {
+    public let identifier: String
+    public let url: URL
+    public let type: String
+
+    public init(identifier: String, url URL: URL, options: [AnyHashable: Any]? = nil) throws {
+        guard URL.isFileURL, let file = try? FileManager.default.attributesOfItem(atPath: URL.path) else {
+            throw UNError(code: .attachmentInvalidURL)
+        }
+        let hint = options?[UNNotificationAttachmentOptionsTypeHintKey] as? String
+        guard let type = hint ?? Self.typesByExtension[URL.pathExtension.lowercased()],
+            let megabytes = Self.megabytesByType[type]
+        else { throw UNError(code: .attachmentUnrecognizedType) }
+        guard let size = file[.size] as? NSNumber, size.intValue <= megabytes << 20 else {
+            throw UNError(code: .attachmentInvalidFileSize)
+        }
+        self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
+        self.url = URL
+        self.type = type
+    }
+
+    private static let typesByExtension = [
+        "jpg": "public.jpeg", "jpeg": "public.jpeg", "gif": "com.compuserve.gif", "png": "public.png",
+        "aiff": "public.aiff-audio", "wav": "com.microsoft.waveform-audio", "mp3": "public.mp3",
+        "m4a": "public.mpeg-4-audio", "mpg": "public.mpeg", "mp4": "public.mpeg-4", "avi": "public.avi",
+    ]
+
+    private static let megabytesByType = [
+        "public.jpeg": 10, "com.compuserve.gif": 10, "public.png": 10, "public.aiff-audio": 5,
+        "com.microsoft.waveform-audio": 5, "public.mp3": 5, "public.mpeg-4-audio": 5, "public.mpeg": 50,
+        "public.mpeg-2-video": 50, "public.mpeg-4": 50, "public.avi": 50,
+    ]
+}

@@ -1,0 +1,132 @@
+public import Foundation
+
+public enum UNNotificationInterruptionLevel: UInt, Sendable {
+    case passive, active, timeSensitive, critical
+}
+
+open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
+    fileprivate struct Members {
+        var attachments: [UNNotificationAttachment] = []
+        var badge: NSNumber?
+        var body = ""
+        var categoryIdentifier = ""
+        var filterCriteria: String?
+        var interruptionLevel = UNNotificationInterruptionLevel.active
+        var launchImageName = ""
+        var relevanceScore = 0.0
+        var sound: UNNotificationSound?
+        var subtitle = ""
+        var summaryArgument = ""
+        var summaryArgumentCount = 1
+        var targetContentIdentifier: String?
+        var threadIdentifier = ""
+        var title = ""
+        var userInfo: [AnyHashable: Any] = [:]
+    }
+
+    fileprivate final var members = Members()
+
+    public override init() {
+        super.init()
+    }
+
+    fileprivate init(_ members: Members) {
+        self.members = members
+        super.init()
+    }
+
+    open var attachments: [UNNotificationAttachment] { members.attachments }
+    open var badge: NSNumber? { members.badge }
+    open var body: String { members.body }
+    open var categoryIdentifier: String { members.categoryIdentifier }
+    open var filterCriteria: String? { members.filterCriteria }
+    open var interruptionLevel: UNNotificationInterruptionLevel { members.interruptionLevel }
+    open var launchImageName: String { members.launchImageName }
+    open var relevanceScore: Double { members.relevanceScore }
+    open var sound: UNNotificationSound? { members.sound }
+    open var subtitle: String { members.subtitle }
+    // Deprecated by iOS 15 and watchOS 8, where the system began to ignore them: for everybody whom the package is for.
+    @available(*, deprecated, message: "summaryArgument is ignored")
+    open var summaryArgument: String { members.summaryArgument }
+    @available(*, deprecated, message: "summaryArgumentCount is ignored")
+    open var summaryArgumentCount: Int { members.summaryArgumentCount }
+    open var targetContentIdentifier: String? { members.targetContentIdentifier }
+    open var threadIdentifier: String { members.threadIdentifier }
+    open var title: String { members.title }
+    open var userInfo: [AnyHashable: Any] { members.userInfo }
+
+    open func copy(with zone: NSZone? = nil) -> Any { frozen }
+
+    open func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(members) }
+
+    var frozen: UNNotificationContent { UNNotificationContent(members) }
+}
+
+open class UNMutableNotificationContent: UNNotificationContent {
+    open override var attachments: [UNNotificationAttachment] {
+        get { members.attachments }
+        set { members.attachments = newValue }
+    }
+    open override var badge: NSNumber? {
+        get { members.badge }
+        set { members.badge = newValue }
+    }
+    open override var body: String {
+        get { members.body }
+        set { members.body = newValue }
+    }
+    open override var categoryIdentifier: String {
+        get { members.categoryIdentifier }
+        set { members.categoryIdentifier = newValue }
+    }
+    open override var filterCriteria: String? {
+        get { members.filterCriteria }
+        set { members.filterCriteria = newValue }
+    }
+    open override var interruptionLevel: UNNotificationInterruptionLevel {
+        get { members.interruptionLevel }
+        set { members.interruptionLevel = newValue }
+    }
+    open override var launchImageName: String {
+        get { members.launchImageName }
+        set { members.launchImageName = newValue }
+    }
+    open override var relevanceScore: Double {
+        get { members.relevanceScore }
+        set { members.relevanceScore = newValue }
+    }
+    open override var sound: UNNotificationSound? {
+        get { members.sound }
+        set { members.sound = newValue }
+    }
+    open override var subtitle: String {
+        get { members.subtitle }
+        set { members.subtitle = newValue }
+    }
+    @available(*, deprecated, message: "summaryArgument is ignored")
+    open override var summaryArgument: String {
+        get { members.summaryArgument }
+        set { members.summaryArgument = newValue }
+    }
+    @available(*, deprecated, message: "summaryArgumentCount is ignored")
+    open override var summaryArgumentCount: Int {
+        get { members.summaryArgumentCount }
+        set { members.summaryArgumentCount = newValue }
+    }
+    open override var targetContentIdentifier: String? {
+        get { members.targetContentIdentifier }
+        set { members.targetContentIdentifier = newValue }
+    }
+    open override var threadIdentifier: String {
+        get { members.threadIdentifier }
+        set { members.threadIdentifier = newValue }
+    }
+    open override var title: String {
+        get { members.title }
+        set { members.title = newValue }
+    }
+    open override var userInfo: [AnyHashable: Any] {
+        get { members.userInfo }
+        set { members.userInfo = newValue }
+    }
+}

@@ -1,0 +1,59 @@
+public import Foundation
+
+public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+}
+
+/// As in Apple's class nothing can be read from it; it can only be compared.
+open class UNNotificationSound: NSObject {
+    private let name: UNNotificationSoundName?
+    private let isCritical: Bool
+    private let volume: Float?
+
+    private init(name: UNNotificationSoundName?, isCritical: Bool, volume: Float?) {
+        self.name = name
+        self.isCritical = isCritical
+        self.volume = volume
+    }
+
+    open class var `default`: UNNotificationSound {
+        UNNotificationSound(name: nil, isCritical: false, volume: nil)
+    }
+
+    open class var defaultCritical: UNNotificationSound {
+        UNNotificationSound(name: nil, isCritical: true, volume: nil)
+    }
+
+    public static func defaultCriticalSound(withAudioVolume volume: Float) -> UNNotificationSound {
+        UNNotificationSound(name: nil, isCritical: true, volume: volume)
+    }
+
+    public convenience init(named name: UNNotificationSoundName) {
+        self.init(name: name, isCritical: false, volume: nil)
+    }
+
+    public static func criticalSoundNamed(_ name: UNNotificationSoundName) -> UNNotificationSound {
+        UNNotificationSound(name: name, isCritical: true, volume: nil)
+    }
+
+    public static func criticalSoundNamed(
+        _ name: UNNotificationSoundName, withAudioVolume volume: Float
+    ) -> UNNotificationSound {
+        UNNotificationSound(name: name, isCritical: true, volume: volume)
+    }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? UNNotificationSound else { return false }
+        return (name, isCritical ? 1 : 0, volume) == (other.name, other.isCritical ? 1 : 0, other.volume)
+    }
+
+    open override var hash: Int { name.hashValue }
+}

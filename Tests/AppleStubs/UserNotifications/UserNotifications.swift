@@ -1,1 +1,0 @@
-// Apple's API as documented, as far as the adapters use it.

@@ -1,0 +1,48 @@
+import Foundation
+import PushCryptExtension
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptApple
+
+@Suite struct BundleStringTableTests {
+    private let place: TemporaryFolder
+    private let app: URL
+
+    init() throws {
+        place = try TemporaryFolder()
+        app = place.file("App.app")
+        try write(#""HELLO" = "Hello %@"; "EMPTY" = "";"#, to: "en.lproj/Localizable.strings")
+        try write(#""HELLO" = "Other";"#, to: "en.lproj/Other.strings")
+        try write("", to: "PlugIns/Extension.appex/none")
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        let file = app.appendingPathComponent(name)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+
+    @Test func strings() throws {
+        let bundle = try #require(Bundle(path: app.path))
+        let table = BundleStringTable(bundle)
+        #expect(table.string(for: "HELLO") == "Hello %@")
+        #expect(table.string(for: "MISSING") == nil)
+        #expect(BundleStringTable(bundle, table: "Other").string(for: "HELLO") == "Other")
+        var content = NotificationContent()
+        content.title = .init(literal: "literal", locKey: "HELLO", locArguments: ["Zoë"])
+        content.body = .init(literal: "literal", locKey: "MISSING")
+        #expect(content.localized(by: table).title.literal == "Hello Zoë")
+        #expect(content.localized(by: table).body.literal == "literal")
+    }
+
+    @Test func containingApp() throws {
+        let inner = try #require(Bundle(path: app.appendingPathComponent("PlugIns/Extension.appex").path))
+        #expect(Bundle.containingApp(of: inner).bundleURL.lastPathComponent == "App.app")
+        #expect(BundleStringTable(.containingApp(of: inner)).string(for: "HELLO") == "Hello %@")
+        let outer = try #require(Bundle(path: app.path))
+        #expect(Bundle.containingApp(of: outer) == outer)
+        #expect(Bundle.containingApp == .main)
+    }
+}

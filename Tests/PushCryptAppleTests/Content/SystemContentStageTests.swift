@@ -1,0 +1,126 @@
+import Foundation
+import PushCryptExtension
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+@Suite struct SystemContentStageTests {
+    private static let payload = #"""
+        {"aps":{"alert":{"title-loc-key":"T","title-loc-args":["a"],"subtitle":"S","body":"B"},"badge":1,
+        "sound":{"critical":1,"name":"a.caf","volume":0.5},"category":"C","thread-id":"t","target-content-id":"x",
+        "interruption-level":"active","relevance-score":0.5,"filter-criteria":"f"},"n":1.50,"null":null}
+        """#
+
+    private let push: OpenedPush
+
+    init() throws {
+        let channel = try Channel()
+        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring)
+        push = try opener.open(channel.seal(Self.payload), at: Channel.now).get()
+    }
+
+    private func changed(_ change: @escaping SystemContentStage.Change) async throws -> NotificationContent {
+        try await SystemContentStage(change).process(push.content, of: push)
+    }
+
+    /// What is left alone stays, also what the system's class can't say: loc-keys, the sound's name, the payload's bytes.
+    @Test func nothingChanges() async throws {
+        #expect(push.content.filterCriteria == "f")
+        #expect(try await changed { _ in } == push.content)
+    }
+
+    struct Change: Sendable, CustomStringConvertible {
+        let description: String
+        let system: SystemContentStage.Change
+        let content: @Sendable (inout NotificationContent) -> Void
+    }
+
+    private static let changes = [
+        Change(description: "title") {
+            $0.title = "x"
+        } content: {
+            $0.title = .init(literal: "x")
+        },
+        Change(description: "subtitle") {
+            $0.subtitle += "x"
+        } content: {
+            $0.subtitle.literal = "Sx"
+        },
+        Change(description: "body") {
+            $0.body = ""
+        } content: {
+            $0.body = .init()
+        },
+        Change(description: "badge") {
+            $0.badge = nil
+        } content: {
+            $0.badge = nil
+        },
+        Change(description: "no sound") {
+            $0.sound = nil
+        } content: {
+            $0.sound = nil
+        },
+        Change(description: "sound") {
+            $0.sound = .default
+        } content: {
+            $0.sound = .init(name: "default")
+        },
+        Change(description: "category") {
+            $0.categoryIdentifier = ""
+        } content: {
+            $0.category = nil
+        },
+        Change(description: "thread") {
+            $0.threadIdentifier = "u"
+        } content: {
+            $0.threadID = "u"
+        },
+        Change(description: "level") {
+            $0.interruptionLevel = .passive
+        } content: {
+            $0.interruptionLevel = "passive"
+        },
+        Change(description: "relevance") {
+            $0.relevanceScore = 1
+        } content: {
+            $0.relevanceScore = 1
+        },
+        Change(description: "target") {
+            $0.targetContentIdentifier = nil
+        } content: {
+            $0.targetContentID = nil
+        },
+        Change(description: "filter") {
+            $0.filterCriteria = nil
+        } content: {
+            $0.filterCriteria = nil
+        },
+        Change(description: "userInfo") {
+            $0.userInfo = ["n": 2]
+        } content: {
+            $0.userInfo = Array(#"{"n":2}"#.utf8)
+        },
+    ]
+
+    @Test(arguments: changes)
+    func oneChange(_ change: Change) async throws {
+        var expected = push.content
+        change.content(&expected)
+        #expect(try await changed(change.system) == expected)
+        #expect(expected != push.content)
+    }
+
+    @Test func errorsGoOn() async throws {
+        await #expect(throws: CancellationError.self) { try await changed { _ in throw CancellationError() } }
+    }
+
+    @Test func settings() {
+        #expect(SystemContentStage { _ in }.name == "SystemContentStage")
+        #expect(SystemContentStage { _ in }.timeLimit == nil)
+        let stage = SystemContentStage(name: "suffix", timeLimit: .seconds(3)) { _ in }
+        #expect(stage.name == "suffix")
+        #expect(stage.timeLimit == .seconds(3))
+    }
+}

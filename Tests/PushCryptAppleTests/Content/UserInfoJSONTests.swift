@@ -1,0 +1,64 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+@Suite struct UserInfoJSONTests {
+    private static func dictionary(_ json: String) throws -> [AnyHashable: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    }
+
+    /// Tokens keep their kind: an opener takes no boolean and no fraction for `"v": 1`.
+    @Test(arguments: [
+        #"{"v":1}"#, #"{"v":true}"#, #"{"v":false}"#, #"{"v":0}"#, #"{"v":"1"}"#, #"{"v":1.5}"#, #"{"v":-7}"#,
+        #"{"v":9007199254740991}"#, #"{"v":[1,true,"x",{}]}"#, #"{"v":{"w":null}}"#, "{}", #"{"":""}"#,
+        #"{"v":"/ é ´ 🧶 \u2028 \u0000 \" \\"}"#,
+    ])
+    func tokensKeepTheirKind(_ json: String) throws {
+        let text = try JSONText(UserInfoJSON.json(try Self.dictionary(json)))
+        let expected = try JSONText(Array(json.utf8))
+        #expect(text.root["v"]?.kind == expected.root["v"]?.kind)
+        #expect(text.root["v"]?.protocolInteger == expected.root["v"]?.protocolInteger)
+        #expect(text.root["v"]?.string == expected.root["v"]?.string)
+        #expect(text.root["v"]?.boolean == expected.root["v"]?.boolean)
+        #expect(text.root["v"]?.double == expected.root["v"]?.double)
+    }
+
+    /// From the sealer to the system's dictionary and back to the opener.
+    @Test(
+        arguments: Channel.Key.allCases,
+        [
+            #"{"aps":{"alert":"Hi"}}"#,
+            #"{"aps":{"alert":{"title":"e\u0301 é 🧶🏽 \u200f","body":"\u0000\u2028\"\\/"}},"é":1,"e\u0301":2}"#,
+            #"{ "aps" : { "alert" : "x" }, "n" : 1.50, "b" : [true, null, 1e2] }"#,
+        ])
+    func sealedPayloadOpens(_ key: Channel.Key, _ json: String) async throws {
+        let channel = try Channel(key, signed: true)
+        let userInfo = try Channel.request(channel.seal(json)).content.userInfo
+        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: channel.senders)
+        let opened = try opener.open(UserInfoJSON.json(userInfo), at: Channel.now).get()
+        #expect(String(decoding: opened.payload, as: UTF8.self) == json)
+    }
+
+    @Test func notJSON() {
+        let key = AnyHashable(1)
+        for userInfo in [["n": Double.nan], ["d": Date()], [key: "x"]] as [[AnyHashable: Any]] {
+            #expect(UserInfoJSON.json(userInfo) == [])
+        }
+    }
+
+    @Test func dictionaryIsAPropertyList() {
+        let json = #"{"a":null,"b":[1,null,{"c":null,"d":true}],"e":"x","f":1.5}"#
+        let dictionary = UserInfoJSON.dictionary(Array(json.utf8))
+        #expect(PropertyListSerialization.propertyList(dictionary, isValidFor: .binary))
+        #expect(dictionary as NSDictionary == ["b": [1, ["d": true]], "e": "x", "f": 1.5] as NSDictionary)
+    }
+
+    @Test(arguments: ["", "[]", "1", "{", #"{"n":1e999}"#])
+    func notAnObject(_ json: String) {
+        #expect(UserInfoJSON.dictionary(Array(json.utf8)).isEmpty)
+    }
+}

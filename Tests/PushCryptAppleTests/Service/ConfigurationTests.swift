@@ -1,0 +1,109 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+@Suite struct ConfigurationTests {
+    private struct NoGroup: Error {}
+
+    private let channel: Channel
+    private let payload: [UInt8]
+
+    init() throws {
+        channel = try Channel(signed: true)
+        payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
+    }
+
+    @Test func failureShowsThePlaceholder() async throws {
+        let service = TestService { throw NoGroup() }
+        let shown = try service.receive(payload)
+        let content = await shown.content()
+        #expect(content.title == "New message")
+        #expect(content.failure == "internalError")
+        service.serviceExtensionTimeWillExpire()
+        #expect(shown.count == 1)
+    }
+
+    @Test func failureKeepsItsClass() async throws {
+        let service = TestService { throw FailureClass.keyLocked }
+        #expect(try await service.receive(payload).content().failure == "keyLocked")
+    }
+
+    @Test func notOverridden() async throws {
+        let service = PushCryptNotificationService()
+        #expect(throws: ExtensionSetupError.self) { try service.configure() }
+        let shown = Shown()
+        service.didReceive(try Channel.request(payload)) { shown.handle($0) }
+        #expect(await shown.content().title == "New message")
+    }
+
+    /// It is asked again until it succeeds, and then never again.
+    @Test func askedUntilItSucceeds() async throws {
+        var answers: [() throws -> ExtensionConfiguration] = [
+            { throw NoGroup() }, { [channel] in try channel.configuration() }, { throw NoGroup() },
+        ]
+        let service = TestService { try answers.removeFirst()() }
+        var failures: [String?] = []
+        for _ in 0..<4 { failures.append(try await service.receive(payload).content().failure) }
+        #expect(failures == ["internalError", nil, nil, nil])
+        #expect(answers.count == 1)
+    }
+
+    /// The system makes a service for each push.
+    @Test func keptForAllServicesOfAClass() async throws {
+        let first = TestService { [channel] in try channel.configuration() }
+        #expect(try await first.receive(payload).content().failure == nil)
+        let second = TestService { throw NoGroup() }
+        second.cache = first.cache
+        #expect(try await second.receive(payload).content().failure == nil)
+        let other = OtherService()
+        other.cache = first.cache
+        let shown = Shown()
+        other.didReceive(try Channel.request(payload)) { shown.handle($0) }
+        #expect(await shown.content().failure == "internalError")
+    }
+
+    private final class OtherService: PushCryptNotificationService {}
+
+    @Test func sharedByTheProcess() {
+        #expect(PushCryptNotificationService().cache === PushCryptNotificationService().cache)
+    }
+
+    @Test func topicIsChecked() throws {
+        let keyring = try channel.keyring
+        #expect(throws: KeyError.self) { try ExtensionConfiguration(topic: "com.example.app ", keyring: keyring) }
+        #expect(throws: KeyError.self) {
+            try ExtensionConfiguration(
+                topic: "", keyring: keyring, currentSenders: { () throws(FailureClass) in throw .internalError })
+        }
+    }
+
+    /// Pinned keys that are read with each push: new ones count without a new process, and a failure opens nothing.
+    @Test func currentSenders() async throws {
+        let senders = Locked<Result<TrustedSenders, FailureClass>>(.failure(.keyLocked))
+        let service = TestService { [channel] in
+            var configuration = try ExtensionConfiguration(
+                topic: Channel.topic, keyring: channel.keyring,
+                currentSenders: { () throws(FailureClass) in try senders.withLock { $0 }.get() })
+            configuration.clock = { Channel.now }
+            configuration.session.unlockNotice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Always())
+            return configuration
+        }
+        let locked = try await service.receive(payload).content()
+        #expect(locked.failure == "keyLocked")
+        #expect(locked.title == "Unlock")
+        let trusted = try #require(try channel.senders)
+        senders.withLock { $0 = .success(trusted) }
+        #expect(try await service.receive(payload).content().body == "Hi")
+        let unsigned = try Channel(record: channel.record, signer: nil).seal(#"{"aps":{"alert":"Hi"}}"#)
+        #expect(try await service.receive(unsigned).content().failure == "undecryptable")
+    }
+
+    private struct Always: BootMarker {
+        func markThisBoot() -> Bool { true }
+    }
+}

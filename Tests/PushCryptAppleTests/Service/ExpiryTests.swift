@@ -1,0 +1,144 @@
+import Dispatch
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+/// However the end of time falls, each handler is called once.
+@Suite struct ExpiryTests {
+    private let channel: Channel
+
+    init() throws {
+        channel = try Channel()
+    }
+
+    private func service(_ stage: StuckStage? = nil) -> TestService {
+        TestService { [channel] in try channel.configuration { $0.stages = stage.map { [$0] } ?? [] } }
+    }
+
+    @Test func beforeAndAfterAPush() async throws {
+        let service = service()
+        service.serviceExtensionTimeWillExpire()
+        let shown = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        #expect(await shown.content().body == "Hi")
+        service.serviceExtensionTimeWillExpire()
+        #expect(shown.count == 1)
+    }
+
+    /// One push is stuck in a stage: the next one isn't held up, and the end of time shows what the first one has.
+    @Test func onePushIsStuck() async throws {
+        let stage = StuckStage()
+        let service = service(stage)
+        let stuck = try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#))
+        await stage.started.wait()
+        let next = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        #expect(await next.content().body == "Hi")
+        #expect(stuck.count == 0)
+        service.serviceExtensionTimeWillExpire()
+        #expect(await stuck.content().title == "stuck")
+        stage.release.give()
+        service.serviceExtensionTimeWillExpire()
+        #expect([stuck.count, next.count] == [1, 1])
+    }
+
+    /// The end of time is for the pushes of that service alone.
+    @Test func anotherServiceGoesOn() async throws {
+        let stage = StuckStage()
+        let services = [service(stage), service()]
+        let stuck = try services[0].receive(channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#))
+        await stage.started.wait()
+        services[1].serviceExtensionTimeWillExpire()
+        #expect(stuck.count == 0)
+        stage.release.give()
+        #expect(await stuck.content().title == "too late")
+    }
+
+    /// Configuring takes longer than the system waits.
+    @Test func whileConfiguring() async throws {
+        let configured = Locked(0)
+        let service = TestService { [channel] in
+            configured.withLock { $0 += 1 }
+            return try channel.configuration()
+        }
+        let make = service.make
+        service.make = { [unowned service] in
+            service.serviceExtensionTimeWillExpire()
+            return try make()
+        }
+        let shown = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        let content = await shown.content()
+        #expect(content.title == "New message")
+        #expect(content.failure == "timedOut")
+        #expect(configured.withLock { $0 } == 1)
+        service.serviceExtensionTimeWillExpire()
+        #expect(shown.count == 1)
+    }
+
+    @Test func fromWithinTheHandler() async throws {
+        let service = service()
+        let shown = Shown()
+        let payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
+        let unsafe = Unchecked(service: service)
+        service.didReceive(try Channel.request(payload)) { content in
+            unsafe.service.serviceExtensionTimeWillExpire()
+            shown.handle(content)
+        }
+        #expect(await shown.content().body == "Hi")
+        #expect(shown.count == 1)
+    }
+
+    /// The same push twice: two handlers, each called once.
+    @Test func sameRequestTwice() async throws {
+        let service = service()
+        let request = try Channel.request(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        let shown = [Shown(), Shown()]
+        for shown in shown { service.didReceive(request) { shown.handle($0) } }
+        for shown in shown { #expect(await shown.content().body == "Hi") }
+        #expect(shown.map(\.count) == [1, 1])
+    }
+
+    /// Sessions, deadlines and the system's end of time at the same moment, many times.
+    @Test func races() async throws {
+        let payloads = try [
+            channel.seal(#"{"aps":{"alert":"Hi"}}"#), Array(#"{"aps":{"alert":"x"}}"#.utf8), Array("{}".utf8),
+        ]
+        let gone = Signal()
+        let shown = (0..<300).map { _ in Shown() }
+        try race(payloads, shown, Witness(gone: gone))
+        // No session is left: no further call can come.
+        await gone.wait()
+        #expect(shown.allSatisfy { $0.count == 1 })
+    }
+
+    private func race(_ payloads: [[UInt8]], _ shown: [Shown], _ witness: Witness) throws {
+        let timer = ManualTimer()
+        let service = TestService { [channel] in
+            var configuration = try channel.configuration(timer: timer)
+            configuration.clock = { [witness] in
+                _ = witness
+                return Channel.now
+            }
+            return configuration
+        }
+        let requests = try payloads.map { try Channel.request($0) }
+        let unsafe = Unchecked(service: service)
+        let end = DispatchQueue(label: "end of time")
+        for (index, shown) in shown.enumerated() {
+            end.async {
+                unsafe.service.serviceExtensionTimeWillExpire()
+                timer.fire()
+            }
+            service.didReceive(requests[index % requests.count]) { shown.handle($0) }
+        }
+        end.sync {}
+        service.serviceExtensionTimeWillExpire()
+    }
+
+    // Unchecked: the system, too, calls one service from several threads.
+    private struct Unchecked: @unchecked Sendable {
+        let service: TestService
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSimulator
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+@Suite struct NotificationServiceTests {
+    private let channel: Channel
+
+    init() throws {
+        channel = try Channel(signed: true)
+    }
+
+    private func service(
+        _ change: @escaping (inout DeliverySession.Configuration) -> Void = { _ in }
+    ) -> TestService {
+        TestService { [channel] in try channel.configuration(change) }
+    }
+
+    @Test func restored() async throws {
+        let payload = try channel.seal(#"{"aps":{"alert":{"title":"Zoë","body":"Hi"}},"n":[1,true]}"#)
+        let shown = try service().receive(payload)
+        let content = await shown.content()
+        #expect(content.title == "Zoë")
+        #expect(content.body == "Hi")
+        #expect(content.userInfo["n"] as? NSArray == [1, true])
+        #expect(content.userInfo["pushcrypt"] == nil)
+        #expect(shown.count == 1)
+    }
+
+    /// What stood outside doesn't stand beside what was sealed.
+    @Test func outsideIsCleared() async throws {
+        let sealed = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
+        var outer = try #require(try JSONSerialization.jsonObject(with: Data(sealed)) as? [String: Any])
+        var aps = try #require(outer["aps"] as? [String: Any])
+        aps.merge(["badge": 9, "sound": "siren.caf", "category": "PAY", "thread-id": "t", "relevance-score": 1]) { $1 }
+        aps.merge(["target-content-id": "x", "filter-criteria": "f", "interruption-level": "critical"]) { $1 }
+        outer["aps"] = aps
+        outer["url"] = "https://example.net"
+        let content = try await service().receive(Array(JSONSerialization.data(withJSONObject: outer))).content()
+        #expect(content.title == "")
+        #expect(content.body == "Hi")
+        #expect(content.badge == nil)
+        #expect(content.sound == nil)
+        #expect(content.categoryIdentifier == "")
+        #expect(content.threadIdentifier == "")
+        #expect(content.relevanceScore == 0)
+        #expect(content.targetContentIdentifier == nil)
+        #expect(content.filterCriteria == nil)
+        #expect(content.interruptionLevel == .active)
+        #expect(content.userInfo["url"] == nil)
+    }
+
+    /// An unsealed push shows the app's own text, and the app gets nothing of it.
+    @Test func unsealedIsRefused() async throws {
+        let payload = Array(#"{"aps":{"alert":"Pay here","mutable-content":1,"category":"PAY"},"url":"x"}"#.utf8)
+        let shown = try service { $0.fallback = Fallback(bundled: .literal(title: "Bundled", body: nil)) }
+            .receive(payload)
+        let content = await shown.content()
+        #expect(content.title == "Bundled")
+        #expect(content.body == "")
+        #expect(content.categoryIdentifier == "")
+        #expect(Array(content.userInfo.keys) == ["pushcrypt"])
+        #expect(content.failure == "notSealed")
+    }
+
+    @Test func unsealedIsShownWhereAllowed() async throws {
+        let payload = Array(#"{"aps":{"alert":"Hi","mutable-content":1}}"#.utf8)
+        let content = try await service { $0.unsealed = .shown }.receive(payload).content()
+        #expect(content.body == "Hi")
+    }
+
+    @Test func forgedIsRefused() async throws {
+        let other = try Channel(signed: true)
+        let forged = Channel(record: channel.record, signer: other.signer)
+        let content = try await service().receive(forged.seal(#"{"aps":{"alert":"Hi"}}"#)).content()
+        #expect(content.title == "New message")
+        #expect(content.failure == "unknownKey")
+    }
+
+    /// What no push can hold doesn't raise: it is malformed.
+    @Test(arguments: [["n": Double.infinity], ["n": Date()]] as [[String: any Sendable]])
+    func notJSON(_ userInfo: [String: any Sendable]) async throws {
+        let content = UNMutableNotificationContent()
+        content.userInfo = userInfo
+        let shown = Shown()
+        service().didReceive(UNNotificationRequest(identifier: "1", content: content, trigger: nil)) {
+            shown.handle($0)
+        }
+        #expect(await shown.content().failure == "malformed")
+        #expect(await shown.content().title == "New message")
+    }
+
+    /// The system may let go of the service while it works.
+    @Test func serviceGoesBeforeTheContent() async throws {
+        let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
+        let stage = StuckStage()
+        var service: TestService? = self.service { $0.stages = [stage] }
+        let shown = try #require(try service?.receive(payload))
+        await stage.started.wait()
+        service = nil
+        #expect(shown.count == 0)
+        stage.release.give()
+        #expect(await shown.content().title == "too late")
+    }
+
+    @Test func deadlineOfTheSession() async throws {
+        let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
+        let stage = StuckStage()
+        let timer = ManualTimer()
+        let service = TestService { [channel] in try channel.configuration(timer: timer) { $0.stages = [stage] } }
+        let shown = try service.receive(payload)
+        await stage.started.wait()
+        timer.fire()
+        #expect(await shown.content().title == "stuck")
+        stage.release.give()
+    }
+}
+
+extension Channel {
+    init(record: KeyRecord, signer: KeyRecord?) {
+        self.record = record
+        self.signer = signer
+    }
+}
+
+extension UNNotificationContent {
+    /// Why it isn't what was sealed.
+    var failure: String? { (userInfo["pushcrypt"] as? [String: Any])?["reason"] as? String }
+}

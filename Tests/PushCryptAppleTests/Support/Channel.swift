@@ -1,0 +1,75 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptTestSupport
+import UserNotifications
+
+@testable import PushCryptApple
+
+/// A backend and a device: what one seals the other opens.
+struct Channel: Sendable {
+    enum Key: CaseIterable, Sendable {
+        case p256, x25519, shared
+    }
+
+    static let topic = "com.example.app"
+    static let now = UnixTime(1_800_000_000)
+
+    let record: KeyRecord
+    let signer: KeyRecord?
+
+    init(_ key: Key = .p256, signed: Bool = false) throws {
+        let backend = DefaultBackend.shared
+        record =
+            switch key {
+            case .p256: try .generate(.recipient, group: .p256, psk: true, backend: backend)
+            case .x25519: try .generate(.recipient, group: .x25519, psk: true, backend: backend)
+            case .shared: try .generate(.shared, backend: backend)
+            }
+        signer = signed ? try .generate(.sender, backend: backend) : nil
+    }
+
+    func seal(_ json: String, exposed: [String] = []) throws -> [UInt8] {
+        let recipient = try Recipient(Keyset.Entry(record.publicRecord(keepingPSK: true), KeyLifecycle()))
+        let sender = try signer.map { try SenderKey(Keyset.Entry($0, KeyLifecycle())) }
+        let sealer = Sealer(
+            topic: Self.topic, signer: sender, options: Sealer.Options(exposed: exposed), clock: { Self.now })
+        let placeholder = Placeholder.literal(title: "New message", body: nil)
+        return try Array(sealer.seal(Array(json.utf8), to: recipient, placeholder: placeholder).json)
+    }
+
+    var keyring: KeysetKeyring {
+        get throws { KeysetKeyring(try Keyset([Keyset.Entry(record, KeyLifecycle())])) }
+    }
+
+    var senders: TrustedSenders? {
+        get throws {
+            try signer.map { signer in
+                let key = Keyset.Entry(
+                    signer.publicRecord(keepingPSK: false), KeyLifecycle(activatesAt: UnixTime(0)))
+                return try TrustedSenders(Keyset([key]))
+            }
+        }
+    }
+
+    func configuration(
+        timer: any DeadlineTimer = ThreadTimer(), _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
+    ) throws -> ExtensionConfiguration {
+        var configuration = try ExtensionConfiguration(topic: Self.topic, keyring: keyring, senders: senders)
+        change(&configuration.session)
+        configuration.clock = { Self.now }
+        configuration.timer = timer
+        return configuration
+    }
+
+    /// The push as the system hands it to an extension.
+    static func request(_ payload: [UInt8]) throws -> UNNotificationRequest {
+        let object = try JSONSerialization.jsonObject(with: Data(payload))
+        let content = UNMutableNotificationContent()
+        content.userInfo = object as? [String: Any] ?? [:]
+        content.title = "New message"
+        return UNNotificationRequest(identifier: "1", content: content, trigger: nil)
+    }
+}

@@ -1,0 +1,59 @@
+import PushCryptPrimitives
+import UserNotifications
+
+/// What a push's handler was called with.
+final class Shown: Sendable {
+    // Unchecked: content is not touched any more once it was handed over.
+    private struct Content: @unchecked Sendable {
+        let value: UNNotificationContent
+    }
+
+    private let contents = Locked<[Content]>([])
+    private let first = Signal()
+
+    /// How often the handler was called.
+    var count: Int { contents.withLock { $0.count } }
+
+    func handle(_ content: UNNotificationContent) {
+        let content = Content(value: content)
+        contents.withLock { $0.append(content) }
+        first.give()
+    }
+
+    /// Waits for the first call.
+    func content() async -> UNNotificationContent {
+        await first.wait()
+        return contents.withLock { $0[0] }.value
+    }
+}
+
+/// Something that happens once, and that tests wait for.
+struct Signal: Sendable {
+    private let stream: AsyncStream<Never>
+    private let continuation: AsyncStream<Never>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func give() {
+        continuation.finish()
+    }
+
+    func wait() async {
+        for await _ in stream {}
+    }
+}
+
+/// Tells when nothing holds it any more.
+final class Witness: Sendable {
+    private let gone: Signal
+
+    init(gone: Signal) {
+        self.gone = gone
+    }
+
+    deinit {
+        gone.give()
+    }
+}

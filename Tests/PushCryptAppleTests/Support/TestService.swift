@@ -1,0 +1,42 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import UserNotifications
+
+@testable import PushCryptApple
+
+/// A service with a configuration from the test, and a cache of its own unless the test gives it another's.
+final class TestService: PushCryptNotificationService {
+    var make: () throws -> ExtensionConfiguration = { throw Unset() }
+
+    convenience init(_ make: @escaping () throws -> ExtensionConfiguration) {
+        self.init()
+        self.make = make
+        cache = ConfigurationCache()
+    }
+
+    override func configure() throws -> ExtensionConfiguration { try make() }
+
+    private struct Unset: Error {}
+
+    /// Delivers a push.
+    func receive(_ payload: [UInt8]) throws -> Shown {
+        let shown = Shown()
+        didReceive(try Channel.request(payload)) { shown.handle($0) }
+        return shown
+    }
+}
+
+/// A stage that doesn't return before the test lets it, for pushes whose title says so.
+struct StuckStage: ContentStage {
+    let started = Signal()
+    let release = Signal()
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async -> NotificationContent {
+        guard content.title.literal == "stuck" else { return content }
+        started.give()
+        await release.wait()
+        var late = content
+        late.title.literal = "too late"
+        return late
+    }
+}
