@@ -141,7 +141,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptURLSessionTests",
             dependencies: [
-                "PushCryptURLSession", "PushCryptSender", "PushCryptTestSupport",
+                "PushCryptURLSession", "PushCryptSender", "PushCryptTestSupport", "PushCryptTestExtension",
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
             ]
         ),
