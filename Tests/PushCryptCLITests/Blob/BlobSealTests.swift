@@ -104,6 +104,16 @@ struct BlobSealTests {
         try place.expectNothing(of: "r")
     }
 
+    @Test("writes no blob to a terminal")
+    func terminal() throws {
+        let place = try BlobPlace(10)
+        let shown = try PseudoTerminal().run(
+            "\"$PUSHCRYPT\" blob seal --type a/b --reference r <photo.png 2>words; echo $?", in: place.place)
+        #expect(shown == "64\n")
+        #expect(String(decoding: try place.place.read("words"), as: UTF8.self).contains("stdout a terminal"))
+        try place.expectNothing(of: "r")
+    }
+
     @Test("writes no reference for a blob that isn't whole")
     func broken() throws {
         let place = try BlobPlace()
