@@ -26,7 +26,8 @@ public final class URLSessionTransport: HTTPTransport {
         self.idleTimeout = TimeInterval(idleTimeout.components.seconds)
         router = TransferRouter()
         session = URLSession(
-            configuration: .forTransfers, delegate: router, delegateQueue: DelegateQueue())
+            configuration: .forTransfers(idleTimeout: self.idleTimeout), delegate: router,
+            delegateQueue: DelegateQueue())
     }
 
     deinit {
@@ -74,7 +75,7 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 extension URLSessionConfiguration {
-    fileprivate static var forTransfers: URLSessionConfiguration {
+    fileprivate static func forTransfers(idleTimeout: TimeInterval) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
@@ -82,6 +83,8 @@ extension URLSessionConfiguration {
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCredentialStorage = nil
+        // Linux goes by this one, Apple's systems by the request's.
+        configuration.timeoutIntervalForRequest = idleTimeout
         #if !canImport(FoundationNetworking)
         // A push can't wait until there is a network.
         configuration.waitsForConnectivity = false
