@@ -15,6 +15,7 @@ public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let router: TransferRouter
     private let policy: TransferPolicy
+    private let idleTimeout: TimeInterval
 
     /// - Parameters:
     ///   - policy: which addresses may be asked.
@@ -22,9 +23,11 @@ public final class URLSessionTransport: HTTPTransport {
     ///     the caller's task, which is cancelled.
     public init(policy: TransferPolicy = TransferPolicy(), idleTimeout: Duration = .seconds(10)) {
         self.policy = policy
+        self.idleTimeout = TimeInterval(idleTimeout.components.seconds)
         router = TransferRouter()
         session = URLSession(
-            configuration: .forTransfers(idleTimeout: idleTimeout), delegate: router, delegateQueue: DelegateQueue())
+            configuration: .forTransfers(idleTimeout: self.idleTimeout), delegate: router,
+            delegateQueue: DelegateQueue())
     }
 
     deinit {
@@ -57,7 +60,7 @@ public final class URLSessionTransport: HTTPTransport {
         guard let url = URL(string: address) else {
             throw TransferError(.addressRefused, "the address is not a URL")
         }
-        return URLRequest(url: url)
+        return URLRequest(url: url, timeoutInterval: idleTimeout)
     }
 
     private func run(_ request: URLRequest, _ transfer: Transfer) async throws {
@@ -72,7 +75,7 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 extension URLSessionConfiguration {
-    fileprivate static func forTransfers(idleTimeout: Duration) -> URLSessionConfiguration {
+    fileprivate static func forTransfers(idleTimeout: TimeInterval) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
@@ -80,7 +83,8 @@ extension URLSessionConfiguration {
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCredentialStorage = nil
-        configuration.timeoutIntervalForRequest = TimeInterval(idleTimeout.components.seconds)
+        // Linux goes by this one, Apple's systems by the request's.
+        configuration.timeoutIntervalForRequest = idleTimeout
         #if !canImport(FoundationNetworking)
         // A push can't wait until there is a network.
         configuration.waitsForConnectivity = false

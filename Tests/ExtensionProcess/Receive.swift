@@ -1,6 +1,6 @@
 import PushCryptExtension
+import PushCryptPrimitives
 import PushCryptURLSession
-import Synchronization
 
 /// `receive SMALL ADDRESS ROUNDS`: fetches a small body, so that the network library is there, and then another, looks at
 /// every byte of that so many times, and prints `bytes COUNT`, `library KIB` and `growth KIB`: how much memory either took
@@ -12,13 +12,14 @@ enum Receive {
         let transport = URLSessionTransport(policy: TransferPolicy(allowsLoopbackHTTP: true))
         try await transport.get(arguments[0]) { _ in }
         let before = try ResidentMemory.peak()
-        let byteCount = Atomic(0)
-        let sum = Atomic(0)
+        let seen = Locked((byteCount: 0, sum: 0))
         try await transport.get(arguments[1]) { piece in
-            byteCount.add(piece.count, ordering: .relaxed)
-            for _ in 0..<rounds { sum.add(piece.reduce(0) { $0 &+ Int($1) }, ordering: .relaxed) }
+            seen.withLock { seen in
+                seen.byteCount += piece.count
+                for _ in 0..<rounds { seen.sum &+= piece.reduce(0) { $0 &+ Int($1) } }
+            }
         }
-        print("bytes \(byteCount.load(ordering: .relaxed))")
+        print("bytes \(seen.withLock { $0.byteCount })")
         print("library \(before - start)")
         print("growth \(try ResidentMemory.peak() - before)")
     }

@@ -18,8 +18,8 @@ import Musl
 /// come one after the other; what can't be had is counted, and the others are shown all the same.
 public struct AttachmentStage: ContentStage {
     public struct Configuration: Sendable {
-        /// Where files are written; made where there is none. It belongs to the stage: what is older than an hour there
-        /// is a leftover of a process that was killed.
+        /// Where files are written, made in its parent where there is none. It belongs to the stage: what is older than an
+        /// hour there is a leftover of a process that was killed.
         public var folder: String
         /// Members of the sealed payload that hold the address of a file, as `image_url` or `aps.alert.image`. The file
         /// isn't encrypted: its server, and whoever has its address, can see it and can change it.

@@ -52,15 +52,14 @@ import Testing
         let sink = try sink(declared: declared)
         let head = declared == nil ? Array("<!DOCTYPE html><".utf8) : Self.png
         try sink.receive(Array(head[..<15]))
-        #expect(throws: AttachmentError.self) { try sink.receive([head[15]]) }
-            .map { #expect($0.code == .wrongType) }
+        expectFailure(.wrongType) { try sink.receive([head[15]]) }
     }
 
     @Test(arguments: [0, 1, 15])
     func tooShort(byteCount: Int) throws {
         let sink = try sink()
         try sink.receive(Array(Self.png[..<byteCount]))
-        #expect(throws: AttachmentError.self) { try sink.finish() }.map { #expect($0.code == .wrongType) }
+        expectFailure(.wrongType) { try sink.finish() }
         #expect(try names().isEmpty)
     }
 
@@ -80,13 +79,12 @@ import Testing
             try sink.receive([UInt8](repeating: 1, count: count))
             rest -= count
         }
-        #expect(throws: AttachmentError.self) { try sink.receive([1]) }.map { #expect($0.code == .tooLarge) }
+        expectFailure(.tooLarge) { try sink.receive([1]) }
     }
 
     /// In one piece: the type is known with it.
     @Test func capOfOnePiece() throws {
-        #expect(throws: AttachmentError.self) { try sink().receive(Self.body(10_000_001)) }
-            .map { #expect($0.code == .tooLarge) }
+        expectFailure(.tooLarge) { try sink().receive(Self.body(10_000_001)) }
         let whole = try sink()
         try whole.receive(Self.body(10_000_000))
         _ = try whole.finish()
@@ -96,8 +94,7 @@ import Testing
     @Test func capOfDeclaredType() throws {
         let head = [UInt8](hex: "00000018667479706D70343200000000")
         let sink = try sink(declared: "audio/mp4")
-        #expect(throws: AttachmentError.self) { try sink.receive(head + [UInt8](repeating: 0, count: 5_000_000)) }
-            .map { #expect($0.code == .tooLarge) }
+        expectFailure(.tooLarge) { try sink.receive(head + [UInt8](repeating: 0, count: 5_000_000)) }
     }
 
     @Test func removed() throws {
@@ -121,10 +118,10 @@ import Testing
 
     @Test func noFolder() throws {
         let missing = AttachmentFolder(path: folder.path + "/a/b")
-        #expect(throws: AttachmentError.self) { try missing.makePartFile() }.map { #expect($0.code == .inputOutput) }
+        expectFailure(.inputOutput) { try missing.makePartFile() }
         let file = AttachmentFolder(path: folder.path + "/file")
         try Data().write(to: folder.file("file"))
-        #expect(throws: AttachmentError.self) { try file.makePartFile() }.map { #expect($0.code == .inputOutput) }
+        expectFailure(.inputOutput) { try file.makePartFile() }
     }
 
     /// A device that is always full.
@@ -133,6 +130,14 @@ import Testing
         let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
         let file = PartFile(folder.path + "/x", descriptor: dup(full.fileDescriptor))
         let sink = AttachmentSink(AttachmentWriter(file))
-        #expect(throws: AttachmentError.self) { try sink.receive(Self.png) }.map { #expect($0.code == .noSpace) }
+        expectFailure(.noSpace) { try sink.receive(Self.png) }
     }
+}
+
+/// Expects an attachment to be refused that way.
+private func expectFailure<Value>(
+    _ code: AttachmentError.Code, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Value
+) {
+    let error = #expect(throws: AttachmentError.self, sourceLocation: location) { _ = try body() }
+    #expect(error?.code == code, sourceLocation: location)
 }

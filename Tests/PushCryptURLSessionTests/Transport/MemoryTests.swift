@@ -38,7 +38,7 @@ import Testing
     @Test func attachment() async throws {
         let folder = try TemporaryFolder()
         let head = [UInt8](hex: "0000002066747970 69736F6D00000200")
-        let file = try TestFile(head + [UInt8](repeating: 7, count: 49_000_000), type: "video/mp4")
+        let file = try TestFile(head + [UInt8](repeating: 7, count: 20_000_000), type: "video/mp4")
         try StagePush.jwk().write(to: folder.file("jwk"))
         try StagePush.sealed(attachments: [file.reference]).write(to: folder.file("payload"))
         let blob = Data(file.blob)
