@@ -7,7 +7,7 @@ import UserNotifications
     #if !canImport(Darwin)
     @Test func entitled() throws {
         let name = "group.test.\(UUID().uuidString)"
-        let folder = FileManager.default.stubAppGroups.appendingPathComponent(name)
+        let folder = FileManager.default.stubAppGroup(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let group = try AppGroup(name)
