@@ -134,14 +134,14 @@ let package = Package(
         .testTarget(
             name: "PushCryptExtensionTests",
             dependencies: [
-                "PushCryptExtension", "PushCryptSimulator", "PushCryptSender", "PushCryptSQLite", "PushCryptTestSupport",
-                "PushCryptTestExtension",
+                "PushCryptExtension", "PushCryptSimulator", "PushCryptSender", "PushCryptSQLite",
+                "PushCryptTestSupport", "PushCryptTestExtension",
             ]
         ),
         .testTarget(
             name: "PushCryptURLSessionTests",
             dependencies: [
-                "PushCryptURLSession", "PushCryptSender", "PushCryptTestSupport",
+                "PushCryptURLSession", "PushCryptSender", "PushCryptTestSupport", "PushCryptTestExtension",
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
             ]
         ),

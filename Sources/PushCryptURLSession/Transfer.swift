@@ -9,12 +9,22 @@ import FoundationNetworking
 
 /// One request with its redirects, from the first check to the one answer that its caller gets.
 final class Transfer: Sendable {
+    private typealias Waiting = CheckedContinuation<Void, any Error>
+
     private struct State: Sendable {
         var task: URLSessionTask?
-        var continuation: CheckedContinuation<Void, any Error>?
+        var continuation: Waiting?
         /// The first thing that went wrong; nothing is received after it.
         var failure: (any Error)?
+        var isReceiving = false
         var redirectCount = 0
+
+        /// The continuation, once: when nothing more will be received.
+        mutating func takeContinuation() -> Waiting? {
+            guard !isReceiving else { return nil }
+            defer { continuation = nil }
+            return continuation
+        }
     }
 
     private let policy: TransferPolicy
@@ -31,22 +41,21 @@ final class Transfer: Sendable {
         self.receive = receive
     }
 
-    /// - Parameter continuation: resumed once, when the session has nothing more to say of the task: no piece comes
-    ///   after it.
+    /// - Parameter continuation: resumed once. No piece comes after it.
     func start(
         _ request: URLRequest, in session: URLSession, _ router: TransferRouter,
         _ continuation: CheckedContinuation<Void, any Error>
     ) {
-        if let failure = state.withLock({ $0.failure }) { return continuation.resume(throwing: failure) }
         let task = session.dataTask(with: request)
         router.add(self, for: task)
-        let isCancelled = state.withLock { state in
-            state.task = task
-            state.continuation = continuation
-            return state.failure != nil
+        let failure = state.withLock { state in
+            if state.failure == nil { (state.task, state.continuation) = (task, continuation) }
+            return state.failure
         }
-        // It also ends where it was cancelled before its start.
-        isCancelled ? task.cancel() : task.resume()
+        guard let failure else { return task.resume() }
+        // It was cancelled before its start.
+        task.cancel()
+        continuation.resume(throwing: failure)
     }
 
     /// May come at any time, from any thread.
@@ -54,14 +63,17 @@ final class Transfer: Sendable {
         fail(TransferError(.cancelled, "the transfer was cancelled"))
     }
 
+    /// The caller has its answer at once, or when the piece is taken that is being taken; the session may need longer to
+    /// let go of the connection.
     func fail(_ failure: any Error) {
-        let task = state.withLock { state in
-            guard state.failure == nil else { return nil as URLSessionTask? }
+        let (task, continuation) = state.withLock { state in
+            guard state.failure == nil else { return (nil as URLSessionTask?, nil as Waiting?) }
             state.failure = failure
-            return state.task
+            return (state.task, state.takeContinuation())
         }
-        // On Linux this waits for the thread that reads, which may wait for the delegate's queue: see DelegateQueue.
+        // Elsewhere: on Linux this waits for the thread that reads, which may be this one.
         if let task { DispatchQueue.global().async { task.cancel() } }
+        continuation?.resume(throwing: failure)
     }
 }
 
@@ -107,20 +119,29 @@ extension Transfer {
     }
 
     func take(_ piece: [UInt8]) {
-        guard state.withLock({ $0.failure == nil }) else { return }
+        let isWanted = state.withLock { state in
+            state.isReceiving = state.failure == nil
+            return state.isReceiving
+        }
+        guard isWanted else { return }
         do {
             try receive(piece)
         } catch {
             fail(error)
         }
+        let (failure, continuation) = state.withLock { state in
+            state.isReceiving = false
+            return (state.failure, state.failure == nil ? nil : state.takeContinuation())
+        }
+        if let failure { continuation?.resume(throwing: failure) }
     }
 
     func end(_ response: URLResponse?, _ error: (any Error)?) {
         // A redirect to nowhere ends a task without ``begin(_:)``.
         let outcome = error.map(TransferError.init(_:)) ?? flaw(of: response)
         let (continuation, failure) = state.withLock { state in
-            defer { (state.continuation, state.task) = (nil, nil) }
-            return (state.continuation, state.failure ?? outcome)
+            state.task = nil
+            return (state.takeContinuation(), state.failure ?? outcome)
         }
         if let failure {
             continuation?.resume(throwing: failure)

@@ -5,9 +5,11 @@ enum ExtensionProcess {
     typealias Command = @Sendable (_ arguments: [String]) async throws -> Void
 
     private static let commands: [String: Command] = [
+        "attach": Attach.run,
         "deliver": Deliver.run,
         "keyring": KeyringCommand.run,
         "open-all": OpenAll.run,
+        "receive": Receive.run,
         "store-claim": StoreClaim.run,
         "store-hammer": StoreHammer.run,
         "store-hold": StoreHold.run,

@@ -18,7 +18,7 @@ enum OpenAll {
         var durations = [Duration]()
         durations.reserveCapacity(lines.count)
         var restoredCount = 0
-        let before = try PeakMemory.kibibytes()
+        let before = try ResidentMemory.peak()
         for line in lines {
             let start = ContinuousClock.now
             let delivery = await deliver(Array(line), opener, at: time)
@@ -27,7 +27,7 @@ enum OpenAll {
         }
         durations.sort()
         print("restored \(restoredCount)")
-        print("peak \(try PeakMemory.kibibytes() - before)")
+        print("peak \(try ResidentMemory.peak() - before)")
         print("median \(durations[durations.count / 2] / .microseconds(1))")
         print("p99 \(durations[durations.count * 99 / 100] / .microseconds(1))")
     }
@@ -40,18 +40,5 @@ enum OpenAll {
                 payload: payload, opener: opener, clock: { time }, handler: { continuation.resume(returning: $0) }
             ).start()
         }
-    }
-}
-
-/// The most memory that was resident at once since the process began.
-enum PeakMemory {
-    struct Unknown: Error {}
-
-    static func kibibytes() throws -> Int {
-        let status = String(decoding: try Data(contentsOf: URL(fileURLWithPath: "/proc/self/status")), as: UTF8.self)
-        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
-            let number = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({ Int($0) })
-        else { throw Unknown() }
-        return number
     }
 }

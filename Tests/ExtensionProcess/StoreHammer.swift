@@ -7,7 +7,7 @@ import PushCryptExtension
 enum StoreHammer {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 2 else { throw ExtensionProcess.Misuse() }
-        let store = SharedStore(folder: arguments[0], role: .extension)
+        let store = SharedStore(folder: arguments[0], role: .extension, configuration: .patient)
         let sender = ReceiptSender(store: store, address: "https://nobody.invalid", transport: NoNetwork())
         for number in 0... {
             let id = "\(arguments[1])-\(number)"

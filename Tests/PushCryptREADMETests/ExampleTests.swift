@@ -14,10 +14,11 @@ import Testing
     }
 
     @Test func readmeShowsTheseFiles() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let examples = try ["SendingExample.swift", "RotatingExample.swift", "ReceivingExample.swift"].map { name in
-            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-        }
+        let here = "Tests/PushCryptREADMETests"
+        let examples = try [
+            "\(here)/SendingExample.swift", "\(here)/RotatingExample.swift",
+            "Examples/iOSExtension/NotificationService.swift", "\(here)/ReceivingExample.swift",
+        ].map { try String(contentsOf: README.packageRoot.appendingPathComponent($0), encoding: .utf8) }
         let blocks = try README.blocks(of: "swift", below: "Library")
         #expect(blocks.map { $0.text + "\n" } == examples)
     }
@@ -31,7 +32,9 @@ import Testing
         #expect(content.body.literal == "See you on Monday at 9:40.")
         #expect(content.sound?.name == "chime.caf")
         #expect(content.threadID == "clinic-17")
-        #expect(String(decoding: content.userInfo, as: UTF8.self) == #"{"appointment":40713}"#)
+        let userInfo = try JSONSerialization.jsonObject(with: Data(content.userInfo)) as? [String: Any]
+        #expect(userInfo?["appointment"] as? Int == 40_713)
+        #expect(userInfo?["pushcrypt"] == nil)
     }
 
     @Test func placeholderStandsInForAnUnknownKey() async throws {

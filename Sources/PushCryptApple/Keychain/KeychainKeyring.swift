@@ -20,13 +20,10 @@ import Security
 /// A key outside the Secure Enclave passes through `Data` values that the system makes and nobody can wipe: one for each
 /// reading or writing, gone with the last reference but not overwritten.
 public struct KeychainKeyring: DeviceKeyStorage {
-    private let items: KeychainItems
+    let items: KeychainItems
+    let enclave: EnclaveKeys
     private let probe: KeychainProbe
-    private let enclave: EnclaveKeys
     private let usesSecureEnclave: Bool
-
-    /// Making a key is two steps, which another one in the same process must not come between.
-    private static let making = Locked(())
 
     /// - Parameters:
     ///   - accessGroup: of the app's and the extension's entitlements, with its prefix: a keychain access group
@@ -74,9 +71,7 @@ public struct KeychainKeyring: DeviceKeyStorage {
             try add(key)
             return key
         }
-        return try Self.making.withLock { _ in
-            Result { () throws(DeviceKeyError) in try makeInEnclave(withPSK: withPSK, at: time) }
-        }.get()
+        return try makeInEnclave(withPSK: withPSK, at: time)
     }
 
     public func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) {
@@ -90,40 +85,6 @@ public struct KeychainKeyring: DeviceKeyStorage {
         guard let item = try items.read(kid.description) else { return }
         try items.remove(kid.description)
         if let tag = item.generic { try enclave.remove(tag) }
-    }
-
-    private func makeInEnclave(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
-        let known = Set(try items.list().compactMap(\.generic))
-        for tag in try enclave.tags() where !known.contains(tag) { try enclave.remove(tag) }
-        let (key, tag) = try enclavePair(withPSK: withPSK, at: time)
-        let stored = try key.replacing(key.record.publicRecord(keepingPSK: true))
-        guard try items.add(key.kid.description, Self.data(stored), generic: tag) else {
-            throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
-        }
-        return key
-    }
-
-    /// As of ``KeyRecord/generate(_:group:psk:backend:)``, its kid doesn't begin with `-`.
-    private func enclavePair(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> (DeviceKey, tag: Data) {
-        while true {
-            let tag = Data("\(items.service).\(UUID().uuidString)".utf8)
-            let record = try Self.record(try enclave.make(tag), withPSK: withPSK)
-            guard record.kid.description.hasPrefix("-") else {
-                return (try DeviceKey(record, KeyLifecycle(createdAt: time), writtenAt: time), tag)
-            }
-            try enclave.remove(tag)
-        }
-    }
-
-    private static func record(_ privateKey: EnclaveKey, withPSK: Bool) throws(DeviceKeyError) -> KeyRecord {
-        let backend = DefaultBackend.shared
-        do {
-            let psk = withPSK ? try backend.randomSecret(count: KeyRecord.secretByteCount) : nil
-            return try KeyRecord(
-                .recipient(publicKey: privateKey.publicKey, privateKey: privateKey, psk: psk), backend: backend)
-        } catch {
-            throw DeviceKeyError(.failed, "no key pair could be made: \(error)")
-        }
     }
 
     /// What the keychain holds of a key, and where its private half is if not there.
@@ -141,7 +102,7 @@ public struct KeychainKeyring: DeviceKeyStorage {
         return try items.read(kid.description)
     }
 
-    private static func data(_ key: DeviceKey) throws(DeviceKeyError) -> Data {
+    static func data(_ key: DeviceKey) throws(DeviceKeyError) -> Data {
         var text = try key.jwkSet()
         defer { wipe(&text) }
         return Data(text)

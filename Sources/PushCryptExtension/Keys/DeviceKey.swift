@@ -62,10 +62,12 @@ public struct DeviceKey: Sendable {
     /// When it was last written. Its state is evaluated no earlier than this.
     public var writtenAt: UnixTime? { keyset.updatedAt }
 
-    /// The same key with another life.
+    /// The same key with another life. A revocation stays, whatever the new life says: who decided on it may not have seen
+    /// that the key was revoked meanwhile.
     public func changed(to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         var changed = entry
         changed.lifecycle = lifecycle
+        changed.lifecycle.revokedAt = [self.lifecycle.revokedAt, lifecycle.revokedAt].compactMap(\.self).min()
         return try DeviceKey(
             changed, sequence: keyset.sequence + 1, writtenAt: max(time, keyset.updatedAt ?? time))
     }

@@ -10,8 +10,11 @@ enum FileProtection {
     /// - Throws: `DeviceKeyError` with `failed`.
     static func apply(toPath path: String) throws(DeviceKeyError) {
         do {
+            // A Mac's files have no such classes; its disk is encrypted as a whole.
+            #if !os(macOS) && !targetEnvironment(macCatalyst)
             try FileManager.default.setAttributes(
                 [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: path)
+            #endif
             var url = URL(fileURLWithPath: path)
             var values = URLResourceValues()
             values.isExcludedFromBackup = true

@@ -5,7 +5,7 @@ public protocol RecipientKeyring: Sendable {
     /// The one key of that id. Nothing else is ever tried, and no key is ever made here.
     ///
     /// - Throws: `unknownKey` when there is none, `keyLocked` when it can't be read before the device's first unlock,
-    ///   `keyExpired`, `keyRevoked`.
+    ///   `keyExpired`, `keyRevoked`; `internalError` for what a new key wouldn't mend.
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey
 }
 

@@ -49,6 +49,18 @@ public struct SenderPins: Sendable {
         return true
     }
 
+    /// Forgets the pinned set, and how new it was: for a user who signs out, and for a damaged file. Until the next
+    /// ``pinFirst(json:)`` nothing is trusted.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`.
+    public func forget() throws(DeviceKeyError) {
+        do throws(DeviceKeyError) {
+            let folder = try KeyFolder(folder)
+            try folder.lock()
+            try folder.remove(Self.name)
+        } catch  where error.code == .notFound {}
+    }
+
     /// The `seq` of the pinned set; nil where none is pinned yet.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `damaged`.

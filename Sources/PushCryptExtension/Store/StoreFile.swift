@@ -89,8 +89,8 @@ struct StoreFile: Sendable {
             try folder.withLock(.exclusive, timeout: timeout) { () throws(SQLiteError) in
                 // Somebody may have replaced it meanwhile.
                 guard damaged?.hasMoved != true, damaged != nil || !folder.has(Self.name) else { return }
-                if damaged != nil { folder.lengthen(Self.rebuildCountName) }
                 try StoreBuilder.build(in: folder)
+                if damaged != nil { folder.lengthen(Self.rebuildCountName) }
             }
         } catch {
             throw StoreError(error)

@@ -38,6 +38,10 @@ import Testing
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now)
         // A clock set back revives nothing: the file remembers when it was written.
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now - 1_000)
+        // Nor does a change by somebody who didn't know of the revocation.
+        try place.keyring.update(kid, to: KeyLifecycle(revokedAt: now + 50), at: now)
+        try place.keyring.update(kid, to: KeyLifecycle(), at: now)
+        #expect(try place.keyring.load(kid).lifecycle.revokedAt == now)
     }
 
     @Test("a damaged file is no key, and stays", arguments: ["", "{", "{}", "[]", "\u{0}", "another"])

@@ -103,6 +103,18 @@ import Testing
         expectDeviceKeyError(.damaged) { try pins.update(json: Self.published(["sender"], 4)) }
         #expect(try !pins.pinFirst(json: Self.published(["sender"], 4)))
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
+        try pins.forget()
+        try expectPinned(nil)
+        #expect(try pins.pinFirst(json: Self.published(["sender"], 2)))
+        try expectPinned(2)
+    }
+
+    @Test("forgetting nothing is no error") func forgotten() throws {
+        try pins.forget()
+        try pins.pinFirst(json: Self.published(["sender"], 3))
+        try pins.forget()
+        try pins.forget()
+        #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
     }
 
     @Test("the file may lie among the keys") func besideKeys() throws {

@@ -219,6 +219,20 @@ import Testing
         #expect(try store.receiptCount() == 0)
     }
 
+    @Test("what one is sending, another leaves to it")
+    func sending() async throws {
+        let closed = RecordingTransport(isOpen: false)
+        let sender = ReceiptSender(
+            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now })
+        let first = Task { try await sender.flush() }
+        #expect(await closed.next()?.contains(#""id":"a""#) == true)
+        let second = Task { try await sender.flush() }
+        #expect(await closed.next()?.contains(#""id":"b""#) == true)
+        closed.open()
+        #expect(try await first.value.sentCount + second.value.sentCount == 5)
+        #expect(closed.bodies.count == 5)
+    }
+
     @Test("a cancelled one sends nothing more")
     func cancelled() async throws {
         let closed = RecordingTransport(isOpen: false)

@@ -95,7 +95,7 @@ import Testing
     @Test func clockSetBack() async throws {
         let old = try TestPush(options: Sealer.Options(expiresAfterInSeconds: 60)).sealed()
         let later = TestPush.now + 20 * 86_400
-        let sealer = try Sealer(topic: TestPush.topic, clock: { later })
+        let sealer = Sealer(topic: TestPush.topic, clock: { later })
         let new = try sealer.seal(
             Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .literal(title: "New", body: nil))
         #expect(try await deliver(Array(new.json), at: later).failure == nil)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func selfTest() async throws {
-        let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
+        let sealer = Sealer(topic: TestPush.topic, clock: { TestPush.now })
         let push = try sealer.seal(
             Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard, isSelfTest: true)
         let delivery = try await deliver(Array(push.json))

@@ -31,7 +31,7 @@ struct StoreKillTests {
             try expectWhole(folder, seen)
             // One that was killed before it was shown is granted again, once.
             if let lost = claimed.popFirst() {
-                #expect(try claim(lost, folder) && !claim(lost, folder), "\(lost)")
+                #expect(try claim(lost, folder.store()) && !claim(lost, folder.store()), "\(lost)")
                 lostCount += 1
             }
         }
@@ -60,14 +60,15 @@ struct StoreKillTests {
     private static func spread(_ number: Int) -> String { "\(number * 7_919 % 1_000)-of-\(number)" }
 
     private func expectWhole(_ folder: StoreFolder, _ seen: Set<String>) throws {
-        #expect(try folder.store().statistics().rebuildCount == 0)
+        let store = folder.store()
+        #expect(try store.statistics().rebuildCount == 0)
         #expect(try folder.integrity() == ["ok"])
-        for id in seen { #expect(try !claim(id, folder), "\(id)") }
+        for id in seen { #expect(try !claim(id, store), "\(id)") }
     }
 
     /// The children's clocks don't get so far that their claims haven't lapsed by this one.
-    private func claim(_ id: String, _ folder: StoreFolder) throws -> Bool {
-        try folder.store().claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now + 1_000_000)
+    private func claim(_ id: String, _ store: SharedStore) throws -> Bool {
+        try store.claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now + 1_000_000)
     }
 
     private static func ids(_ word: String, _ lines: [String]) -> [String] {
@@ -103,7 +104,8 @@ struct StoreCrowdTests {
         try Data(repeating: 7, count: 50_000).write(to: folder.file)
         let granted = Counter()
         DispatchQueue.concurrentPerform(iterations: 8) { number in
-            let isGranted = try? folder.store().claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now)
+            let store = folder.store { $0.busyTimeout = .seconds(60) }
+            let isGranted = try? store.claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now)
             if isGranted == true { granted.add() }
         }
         #expect(granted.value == 8)

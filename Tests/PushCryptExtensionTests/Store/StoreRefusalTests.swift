@@ -77,13 +77,32 @@ import Testing
                 for id in a b c d e f g h; do "$EXTENSION" store-try disk/store $id; done
                 make_room
                 "$EXTENSION" store-try disk/store last
-                cat disk/store/pushcrypt.rebuilt 2>/dev/null
                 """))
-        #expect(output.ending == .exit(0) || output.lines.last == "true")
         #expect(output.lines.count == 9, "\(output.lines)")
         #expect(output.lines.last == "true")
         for line in output.lines { #expect(line == "true" || line.hasPrefix("full: "), "\(line)") }
         if pages == 0 { #expect(!output.lines.dropLast().contains("true")) }
+    }
+
+    @Test(
+        "a damaged store on a full disk is counted when it is rebuilt",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    func fullAndDamaged() throws {
+        let output = try ExtensionProcess.shell(
+            FullDisk.script(
+                """
+                "$EXTENSION" store-try disk/store a
+                printf damaged >disk/store/pushcrypt.sqlite
+                fill 0
+                "$EXTENSION" store-try disk/store a
+                "$EXTENSION" store-try disk/store a
+                make_room
+                "$EXTENSION" store-try disk/store a
+                "$EXTENSION" store-try disk/store a
+                cat disk/store/pushcrypt.rebuilt && echo
+                """))
+        #expect(
+            output.lines.map { $0.hasPrefix("full: ") ? "full" : $0 } == ["true", "full", "full", "true", "false", "+"])
     }
 }
 

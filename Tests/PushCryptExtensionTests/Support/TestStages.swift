@@ -77,6 +77,8 @@ final class HeldStage: ContentStage {
 
 /// Notes what it hears.
 final class RecordingReporter: DeliveryReporter {
+    /// It heard of a push.
+    let hasHeard = Signal()
     private let heard = Locked<[DeliveryReport]>([])
     private let log: Locked<[String]>?
     private let name: String
@@ -91,5 +93,6 @@ final class RecordingReporter: DeliveryReporter {
     func report(_ report: DeliveryReport) {
         heard.withLock { $0.append(report) }
         log?.withLock { [name] in $0.append(name) }
+        hasHeard.give()
     }
 }

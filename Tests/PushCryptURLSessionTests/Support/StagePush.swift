@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
@@ -13,17 +14,30 @@ enum StagePush {
         let keys: [String: [String: String]]
     }
 
+    static let topic = "com.example.app"
+    static let now = UnixTime(1_800_000_000)
+
+    /// The recipient's key, which is a shared one.
+    static func jwk() throws -> Data {
+        let members = try Vectors.loadOwn("pushcrypt-v1.json", as: File.self).keys["shared"] ?? [:]
+        return Data("{\(members.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ","))}".utf8)
+    }
+
+    static func sealed(
+        _ json: String = json, attachments: [AttachmentReference] = [], offload: OffloadReference? = nil
+    ) throws -> Data {
+        try Sealer(topic: topic, clock: { now }).seal(
+            Array(json.utf8), to: Recipient(jwk: jwk()), placeholder: .literal(title: "New message", body: nil),
+            attachments: attachments, offload: offload
+        ).json
+    }
+
     static func opened(
         _ json: String = json, attachments: [AttachmentReference] = [], offload: OffloadReference? = nil
     ) throws -> OpenedPush {
-        let members = try Vectors.loadOwn("pushcrypt-v1.json", as: File.self).keys["shared"] ?? [:]
-        let jwk = Array("{\(members.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ","))}".utf8)
-        let now = UnixTime(1_800_000_000)
-        let sealed = try Sealer(topic: "com.example.app", clock: { now }).seal(
-            Array(json.utf8), to: Recipient(jwk: jwk), placeholder: .literal(title: "New message", body: nil),
-            attachments: attachments, offload: offload)
-        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(Keyset(json: jwk)))
-        return try opener.open(Array(sealed.json), at: now).get()
+        let payload = try sealed(json, attachments: attachments, offload: offload)
+        let opener = try Opener(topic: topic, keyring: KeysetKeyring(Keyset(json: Array(jwk()))))
+        return try opener.open(Array(payload), at: now).get()
     }
 }
 

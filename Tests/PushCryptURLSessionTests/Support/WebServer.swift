@@ -6,6 +6,9 @@ import Foundation
 struct WebServer: Sendable {
     let port: UInt16
 
+    /// In seconds: other tests may keep the threads busy for a while.
+    private static let longerThanAnyTest: TimeInterval = 600
+
     func address(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
     /// Serves while `body` runs.
@@ -14,10 +17,11 @@ struct WebServer: Sendable {
         _ body: @Sendable (WebServer) async throws -> Value
     ) async throws -> Value {
         let server = HTTPServer(
-            address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled, handler: ClosureHTTPHandler(answer))
+            address: try .inet(ip4: "127.0.0.1", port: 0), timeout: longerThanAnyTest, logger: .disabled,
+            handler: ClosureHTTPHandler(answer))
         let task = Task { try await server.run() }
         defer { task.cancel() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: longerThanAnyTest)
         guard case .ip4(_, let port) = await server.listeningAddress else { throw CocoaError(.featureUnsupported) }
         let value = try await body(WebServer(port: port))
         await server.stop()

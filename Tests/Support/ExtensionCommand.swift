@@ -1,15 +1,14 @@
 import Foundation
-import PushCryptTestSupport
 
 /// The program of the tests that plays an app or its extension, as a child process.
-struct ExtensionCommand {
-    let process: RunningProcess
+public struct ExtensionCommand {
+    public let process: RunningProcess
     private let streams: TemporaryFolder
 
     /// Starts it and doesn't wait.
     ///
     /// - Parameter prefix: words of a shell, before the command.
-    init(_ arguments: [String], prefix: String = "") throws {
+    public init(_ arguments: [String], prefix: String = "") throws {
         streams = try TemporaryFolder()
         for name in ["stdin", "stdout", "stderr"] { try Data().write(to: streams.file(name)) }
         let child = ChildProcess(
@@ -22,15 +21,18 @@ struct ExtensionCommand {
     }
 
     /// What it has printed so far, whole lines only.
-    func lines() throws -> [String] {
+    public func lines() throws -> [String] {
         let text = String(decoding: try Data(contentsOf: streams.file("stdout")), as: UTF8.self)
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
+    /// Whether it said that something went wrong: whoever waits for lines waits no longer.
+    public func hasComplained() throws -> Bool { try !Data(contentsOf: streams.file("stderr")).isEmpty }
+
     /// Waits for its end.
     ///
     /// - Returns: what it printed; nil where it failed.
-    static func output(_ arguments: [String], prefix: String = "") throws -> [String]? {
+    public static func output(_ arguments: [String], prefix: String = "") throws -> [String]? {
         let command = try ExtensionCommand(arguments, prefix: prefix)
         return try command.process.wait() == .exit(0) ? command.lines() : nil
     }

@@ -1,0 +1,98 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import Testing
+
+/// Each failure class of the protocol, by what causes it, under the system's contract: something with text is shown, the
+/// handler is called once, and nothing on the screen tells the cause.
+@Suite struct EveryClassTests {
+    struct Cause: Sendable, CustomStringConvertible {
+        let failure: FailureClass
+        var keyring: @Sendable () throws -> any RecipientKeyring = { KeysetKeyring(try TestKeys.keyset("p256")) }
+        var time = TestPush.now
+        var attachments: (any ContentStage)?
+        var replayGuard: (any ReplayGuard)?
+        var payload: @Sendable () throws -> [UInt8] = { try TestPush().sealed() }
+
+        var description: String { failure.description }
+    }
+
+    private struct Throwing: RecipientKeyring {
+        let failure: FailureClass
+
+        func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw failure }
+    }
+
+    private struct SawEverything: ReplayGuard {
+        func highestIssuedAt() throws -> UnixTime? { nil }
+        func claim(_ messageID: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool { false }
+        func markSeen(_ messageID: String) throws {}
+    }
+
+    @Sendable private static func keyring(_ lifecycle: KeyLifecycle) throws -> any RecipientKeyring {
+        KeysetKeyring(try TestKeys.keyset("p256", lifecycle))
+    }
+
+    private static let causes = [
+        Cause(failure: .notSealed) { Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8) },
+        Cause(failure: .malformed) { try TestPush().sealed().replacing(#""v":1"#, with: #""v":"1""#) },
+        Cause(failure: .unsupportedVersion) { try TestPush().sealed().replacing(#""v":1"#, with: #""v":2"#) },
+        Cause(failure: .unknownKey) { try TestPush(key: "other p256").sealed() },
+        Cause(failure: .keyLocked, keyring: { Throwing(failure: .keyLocked) }),
+        Cause(
+            failure: .keyExpired,
+            keyring: { try keyring(KeyLifecycle(activatesAt: UnixTime(0), expiresAt: TestPush.now)) }),
+        Cause(
+            failure: .keyRevoked,
+            keyring: { try keyring(KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now)) }),
+        Cause(failure: .undecryptable) {
+            // Well-formed, and nothing that anybody sealed.
+            let zeros = String(repeating: "A", count: 200)
+            let kid = try TestKeys.id("p256")
+            return Array(
+                #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"\#(zeros)"}}"#
+                    .utf8)
+        },
+        Cause(failure: .expired, time: TestPush.now + TestPush.window),
+        Cause(failure: .notYetValid, time: TestPush.now - 601),
+        Cause(failure: .replayed, replayGuard: SawEverything()),
+        Cause(failure: .attachmentFailed, attachments: ThrowingStage(error: CancellationError())),
+        Cause(failure: .internalError, keyring: { Throwing(failure: .internalError) }),
+    ]
+
+    @Test(arguments: causes)
+    func shown(_ cause: Cause) async throws {
+        let reporter = RecordingReporter()
+        var configuration = DeliverySession.Configuration()
+        configuration.diagnostics = reporter
+        configuration.attachments = cause.attachments
+        configuration.replayGuard = cause.replayGuard
+        let chosen = configuration
+        let opener = try Opener(topic: TestPush.topic, keyring: cause.keyring())
+        let host = NotificationHost(
+            SessionExtension { payload, handler in
+                DeliverySession(
+                    payload: payload, opener: opener, configuration: chosen, clock: { cause.time },
+                    timer: ManualTimer(), handler: handler)
+            }, timer: ManualTimer())
+        let shown = try #require(await host.deliver(cause.payload()))
+        #expect(shown.origin == .handedOver)
+        #expect((host.handlerCallCount, host.breachCount) == (1, 0))
+        await reporter.hasHeard.wait()
+        #expect(reporter.reports.map(\.failure) == [cause.failure])
+        for text in [shown.content.title, shown.content.subtitle, shown.content.body] {
+            #expect(text.literal?.contains(cause.failure.rawValue) != true)
+        }
+    }
+
+    /// `timedOut` is what ``DeadlineTests`` and ``RaceTests`` are about.
+    @Test func noneIsLeftOut() {
+        let reached = Set(Self.causes.map(\.failure)).union([.timedOut])
+        let all: Set<FailureClass> = [
+            .notSealed, .malformed, .unsupportedVersion, .unknownKey, .keyLocked, .keyExpired, .keyRevoked,
+            .undecryptable, .expired, .notYetValid, .replayed, .timedOut, .attachmentFailed, .internalError,
+        ]
+        #expect(reached == all)
+    }
+}

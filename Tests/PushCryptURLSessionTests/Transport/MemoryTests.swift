@@ -1,0 +1,70 @@
+import FlyingFox
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+#if os(Linux)
+
+/// How much memory a process takes for the largest file that there is: the system kills an extension at 24 MB or so.
+@Suite struct MemoryTests {
+    private static let byteCount = 50_000_000
+    /// Beside what the network library takes by itself, some 8 MiB in a debug build.
+    private static let limitInKiB = 4 * 1024
+
+    private static func growth(_ lines: [String]?) throws -> Int {
+        let line = try #require(lines?.first { $0.hasPrefix("growth ") })
+        return try #require(Int(line.dropFirst("growth ".count)))
+    }
+
+    /// A receiver that keeps up, and one that is slower than the network by far.
+    @Test(arguments: [0, 3])
+    func stream(rounds: Int) async throws {
+        let body = Data(count: Self.byteCount)
+        try await WebServer.serving { request in
+            HTTPResponse(statusCode: .ok, body: request.path == "/small" ? Data([1]) : body)
+        } _: { server in
+            let arguments = ["receive", server.address("small"), server.address("a"), "\(rounds)"]
+            let lines = try await Self.offThread { try ExtensionCommand.output(arguments) }
+            #expect(lines?.first == "bytes \(Self.byteCount)")
+            let growth = try Self.growth(lines)
+            #expect(growth < Self.limitInKiB)
+        }
+    }
+
+    /// Fetched, opened, verified and written.
+    @Test func attachment() async throws {
+        let folder = try TemporaryFolder()
+        let head = [UInt8](hex: "0000002066747970 69736F6D00000200")
+        let file = try TestFile(head + [UInt8](repeating: 7, count: 49_000_000), type: "video/mp4")
+        try StagePush.jwk().write(to: folder.file("jwk"))
+        try StagePush.sealed(attachments: [file.reference]).write(to: folder.file("payload"))
+        let blob = Data(file.blob)
+        try await WebServer.serving { request in
+            HTTPResponse(statusCode: .ok, body: request.path == "/small" ? Data([1]) : blob)
+        } _: { server in
+            let arguments = [
+                "attach", folder.file("jwk").path, folder.file("payload").path, StagePush.topic,
+                "\(StagePush.now.seconds)", server.address(""), folder.path + "/attachments",
+            ]
+            let lines = try await Self.offThread { try ExtensionCommand.output(arguments) }
+            #expect(lines?.prefix(2) == ["attached 1", "missing 0"])
+            let growth = try Self.growth(lines)
+            #expect(growth < Self.limitInKiB)
+        }
+        #expect(try folder.names(in: "attachments").count == 1)
+    }
+
+    /// The server needs this test's threads while the child is waited for.
+    private static func offThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread { continuation.resume(with: Result { try body() }) }.start()
+        }
+    }
+}
+
+#endif
