@@ -148,7 +148,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptAppleTests",
             dependencies: ["PushCryptApple", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport"]
-                + appleFrameworks + appleExamples
+                + appleFrameworks
         ),
         // An extension in a process of its own, for what happens to it when the system kills it.
         .executableTarget(
@@ -172,7 +172,7 @@ let package = Package(
             dependencies: [
                 "PushCryptSender", "PushCryptApple", "PushCryptKeyStore", "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
-            ] + appleFrameworks
+            ] + appleFrameworks + appleExamples
         ),
         .testTarget(
             name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptKeyStore", "PushCryptTestSupport"]),

@@ -9,7 +9,8 @@ public struct AppGroup: Hashable, Sendable {
     public let folder: URL
 
     /// - Parameter identifier: `group.` and what follows it in the entitlements of both targets.
-    /// - Throws: ``ExtensionSetupError`` with `notEntitled` where the entitlements of the running target don't name the group.
+    /// - Throws: ``ExtensionSetupError`` with `notEntitled` where the entitlements of the running target don't name the group;
+    ///   a Mac doesn't look.
     public init(_ identifier: String) throws {
         let manager = FileManager.default
         guard let folder = manager.containerURL(forSecurityApplicationGroupIdentifier: identifier) else {

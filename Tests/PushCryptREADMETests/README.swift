@@ -1,13 +1,17 @@
 import Foundation
 
-/// The text of README.md and its fenced code blocks.
+/// The text of README.md, or of another document, and its fenced code blocks.
 enum README {
     static let packageRoot = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// The blocks between "```language" and "```" below the heading of that name, down to the next heading.
-    static func blocks(of languages: String..., below heading: String? = nil) throws -> [Block] {
-        let text = try String(contentsOf: packageRoot.appendingPathComponent("README.md"), encoding: .utf8)
+    ///
+    /// - Parameter document: its path in the package.
+    static func blocks(
+        of languages: String..., below heading: String? = nil, in document: String = "README.md"
+    ) throws -> [Block] {
+        let text = try text(of: document)
         var blocks: [Block] = []
         var open: Block?
         var isBelow = heading == nil
@@ -26,6 +30,10 @@ enum README {
             }
         }
         return blocks
+    }
+
+    static func text(of document: String) throws -> String {
+        try String(contentsOf: packageRoot.appendingPathComponent(document), encoding: .utf8)
     }
 
     struct Block {

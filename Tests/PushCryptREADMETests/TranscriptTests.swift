@@ -34,8 +34,9 @@ import Testing
 
     /// Runs all commands in one shell in a new folder, with the built `pushcrypt` in its path.
     ///
+    /// - Parameter tools: what stands in for tools that aren't there, in the shell's language.
     /// - Returns: what each step printed on either stream.
-    private static func run(_ commands: [String]) throws -> [String] {
+    static func run(_ commands: [String], replacing tools: String = "") throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -44,7 +45,7 @@ import Testing
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         // The transcript builds first; here that is done. A file takes the output: other tests' processes could inherit
         // a pipe and keep it open.
-        let preparation = "exec >output 2>&1; swift() { :; }\n"
+        let preparation = "exec >output 2>&1; swift() { :; }; \(tools)\n"
         shell.arguments = ["-c", preparation + commands.joined(separator: "\necho '\(separator)'\n")]
         shell.currentDirectoryURL = folder
         var environment = ProcessInfo.processInfo.environment

@@ -6,7 +6,7 @@ public import UserNotifications
 /// A stage written for the system's content object, such as the body of an extension that an app had before.
 ///
 /// What the change leaves as it is stays what it was, to the byte. A sound of its own name can't be read back from Apple's
-/// class: set one with a ``ContentStage``, here it becomes the default one.
+/// class: set one with a `ContentStage`, here it becomes the default one.
 public struct SystemContentStage: ContentStage {
     public typealias Change = @Sendable (UNMutableNotificationContent) async throws -> Void
 

@@ -1,6 +1,6 @@
 package import PushCryptPrimitives
 
-/// Reads one blob (``BlobFormat``), piece by piece in constant memory.
+/// Reads one blob (`BlobFormat`), piece by piece in constant memory.
 ///
 /// What comes out before ``finish()`` has returned is genuine chunk by chunk and yet not to be used: the end may be
 /// missing, and whoever knows the key could have written another blob under it. Keep it under a name that nobody looks

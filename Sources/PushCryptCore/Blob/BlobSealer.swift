@@ -1,6 +1,6 @@
 package import PushCryptPrimitives
 
-/// Writes one blob (``BlobFormat``), piece by piece in constant memory, under a key that it makes itself and that seals
+/// Writes one blob (`BlobFormat`), piece by piece in constant memory, under a key that it makes itself and that seals
 /// nothing else.
 ///
 /// A class, because a copy in mid-blob would use the same nonces twice. Not thread-safe.

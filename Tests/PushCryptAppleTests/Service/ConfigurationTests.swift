@@ -46,7 +46,7 @@ import UserNotifications
         var answers: [() throws -> ExtensionConfiguration] = [
             { throw NoGroup() }, { [channel] in try channel.configuration() }, { throw NoGroup() },
         ]
-        let service = TestService { try answers.removeFirst()() }
+        let service = TestService { try answers.isEmpty ? channel.configuration() : answers.removeFirst()() }
         var failures: [String?] = []
         for _ in 0..<4 { failures.append(try await service.receive(payload).content().failure) }
         #expect(failures == ["internalError", nil, nil, nil])

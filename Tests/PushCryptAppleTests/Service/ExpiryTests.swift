@@ -44,6 +44,21 @@ import UserNotifications
         #expect([stuck.count, next.count] == [1, 1])
     }
 
+    @Test func allThatAreStuck() async throws {
+        let stages = [StuckStage(), StuckStage()]
+        let service = TestService { [channel] in try channel.configuration { $0.stages = [stages[0]] } }
+        var stuck = [try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"1"}}}"#))]
+        await stages[0].started.wait()
+        service.cache = ConfigurationCache()
+        service.make = { [channel] in try channel.configuration { $0.stages = [stages[1]] } }
+        stuck.append(try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"2"}}}"#)))
+        await stages[1].started.wait()
+        service.serviceExtensionTimeWillExpire()
+        #expect(stuck.map(\.count) == [1, 1])
+        #expect(await [stuck[0].content().body, stuck[1].content().body] == ["1", "2"])
+        for stage in stages { stage.release.give() }
+    }
+
     /// The end of time is for the pushes of that service alone.
     @Test func anotherServiceGoesOn() async throws {
         let stage = StuckStage()
@@ -58,23 +73,20 @@ import UserNotifications
 
     /// Configuring takes longer than the system waits.
     @Test func whileConfiguring() async throws {
-        let configured = Locked(0)
-        let service = TestService { [channel] in
-            configured.withLock { $0 += 1 }
-            return try channel.configuration()
-        }
-        let make = service.make
-        service.make = { [unowned service] in
+        let timer = ManualTimer()
+        let service = TestService { throw CancellationError() }
+        service.make = { [channel, unowned service] in
             service.serviceExtensionTimeWillExpire()
-            return try make()
+            return try channel.configuration(timer: timer)
         }
         let shown = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
         let content = await shown.content()
         #expect(content.title == "New message")
         #expect(content.failure == "timedOut")
-        #expect(configured.withLock { $0 } == 1)
         service.serviceExtensionTimeWillExpire()
         #expect(shown.count == 1)
+        // No session was begun: the message isn't claimed, and can be shown when it comes again.
+        #expect(timer.durations == [])
     }
 
     @Test func fromWithinTheHandler() async throws {

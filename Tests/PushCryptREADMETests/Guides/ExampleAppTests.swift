@@ -1,0 +1,106 @@
+// App groups and the keychain of the tests are there on Linux only; elsewhere the system's would want entitlements.
+#if canImport(PushCryptExampleExtension)
+import Foundation
+import PushCryptApple
+import PushCryptCore
+import PushCryptPrimitives
+import PushCryptSender
+import Testing
+import UserNotifications
+
+@testable import PushCryptExampleExtension
+
+/// The app, the backend and the extension of the guides, together. They have one app group and one keychain.
+@Suite(.serialized, .timeLimit(.minutes(1))) final class ExampleAppTests {
+    private struct Offline: Error {}
+
+    private let group = FileManager.default.stubAppGroup("group.com.example.app")
+    private let uploads = Locked<[(record: Data, token: String)]>([])
+    private let isOnline = Locked(true)
+    private let sealer: Sealer
+    private let senders: Data
+
+    init() throws {
+        try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+        let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        sealer = Sealer(topic: "com.example.app", signer: try SenderKey(Keyset.Entry(record, KeyLifecycle())))
+        var json = [UInt8]()
+        try record.publicRecord(keepingPSK: false).appendJWK(to: &json)
+        senders = Data(json)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: group)
+    }
+
+    private func app() throws -> DeviceRegistration {
+        let app = try DeviceRegistration { [uploads, isOnline] record, token in
+            guard isOnline.withLock({ $0 }) else { throw Offline() }
+            uploads.withLock { $0.append((record, token)) }
+        }
+        try app.identity.eraseAll()
+        return app
+    }
+
+    private func device() throws -> RegisteredDevice {
+        let upload = try #require(uploads.withLock { $0.last })
+        return try RegisteredDevice(deviceToken: upload.token, record: upload.record)
+    }
+
+    /// Shown by the extension. The system makes a new service for each push.
+    private func deliver(_ payload: Data) async throws -> (title: String, failure: String?) {
+        let content = UNMutableNotificationContent()
+        content.userInfo = try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
+        let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
+        return await withCheckedContinuation { continuation in
+            NotificationService().didReceive(request) { content in
+                let status = content.userInfo["pushcrypt"] as? [String: Any]
+                continuation.resume(returning: (content.title, status?["reason"] as? String))
+            }
+        }
+    }
+
+    @Test func registeredDeviceGetsPushes() async throws {
+        let app = try app()
+        try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
+        try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
+        #expect(uploads.withLock { $0.count } == 1)
+        let request = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
+        #expect(request.path == "/3/device/0aff")
+        #expect(request.headers["apns-topic"] == "com.example.app")
+        #expect(try await deliver(request.body) == ("Zoë", nil))
+        #expect(try await deliver(request.body).failure == "replayed")
+        let unsigned = try Sealer(topic: "com.example.app").seal(
+            PushNotification(title: "Forged"), to: device().recipient, placeholder: .standard)
+        #expect(try await deliver(unsigned.json) == ("New message", "undecryptable"))
+        // The extension counts once the content was handed over.
+        while try app.store.statistics().failures.count < 2 { await Task.yield() }
+        #expect(try app.store.statistics().opened?.count == 1)
+        #expect(try Set(app.store.statistics().failures.keys) == [.replayed, .undecryptable])
+        #expect(try app.advice(at: now()) == [])
+    }
+
+    /// What failed is uploaded again, the same; a renewed key is another one, and the old one still opens.
+    @Test func uploadsUntilItSucceeds() async throws {
+        let app = try app()
+        isOnline.withLock { $0 = false }
+        await #expect(throws: Offline.self) { try await app.start(deviceToken: Data([1]), senders: senders) }
+        let kid = try app.identity.current()?.kid
+        isOnline.withLock { $0 = true }
+        try await app.start(deviceToken: Data([1]), senders: senders)
+        #expect(try app.identity.current()?.kid == kid)
+        #expect(try app.identity.current()?.isConfirmed == true)
+        let old = try device().request(PushNotification(title: "Old"), sealer: sealer)
+        try await app.renew(deviceToken: Data([1]))
+        #expect(uploads.withLock { $0.count } == 2)
+        #expect(try app.identity.current()?.kid != kid)
+        let new = try device().request(PushNotification(title: "New"), sealer: sealer)
+        let opener = try Opener(
+            topic: "com.example.app", keyring: app.storage, senders: app.pins.trustedSenders())
+        #expect(try opener.open(Array(old.body), at: now()).get().content.title.literal == "Old")
+        #expect(try opener.open(Array(new.body), at: now()).get().content.title.literal == "New")
+    }
+
+    private func now() -> UnixTime { UnixTime(Int64(Date().timeIntervalSince1970)) }
+}
+#endif

@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+/// The files beside the extension's source fit to it and to each other.
+@Suite struct ExampleFilesTests {
+    private func text(_ name: String) throws -> String { try README.text(of: "Examples/iOSExtension/" + name) }
+
+    private func propertyList(_ name: String) throws -> [String: Any] {
+        let plist = try unsafe PropertyListSerialization.propertyList(from: Data(text(name).utf8), format: nil)
+        return try #require(plist as? [String: Any])
+    }
+
+    @Test func sourceIsShort() throws {
+        #expect(
+            try text("NotificationService.swift").split(separator: "\n", omittingEmptySubsequences: false).count < 40)
+    }
+
+    @Test func namesItsClass() throws {
+        let keys = try #require(try propertyList("Info.plist")["NSExtension"] as? [String: String])
+        #expect(keys["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
+        #expect(keys["NSExtensionPrincipalClass"] == "$(PRODUCT_MODULE_NAME).NotificationService")
+        #expect(try text("NotificationService.swift").contains("final class NotificationService:"))
+    }
+
+    @Test(arguments: ["App.entitlements", "NotificationService.entitlements"])
+    func sharesWithTheApp(_ name: String) throws {
+        let keys = try propertyList(name)
+        #expect(keys["com.apple.security.application-groups"] as? [String] == ["group.com.example.app"])
+        #expect(keys["keychain-access-groups"] as? [String] == ["$(AppIdentifierPrefix)com.example.shared"])
+        #expect((keys["aps-environment"] != nil) == (name == "App.entitlements"))
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// The guides show files that are compiled, and their commands run.
+@Suite struct GuideTests {
+    private static let guides = "Sources/PushCryptExtension/PushCryptExtension.docc/"
+    private static let adding = guides + "AddTheExtension.md"
+    private static let sending = guides + "RegisterDevicesAndSend.md"
+    private static let examples = "Examples/iOSExtension/"
+    private static let files = "Tests/PushCryptREADMETests/Guides/"
+
+    @Test(arguments: [
+        (
+            adding, "swift",
+            [examples + "NotificationService.swift", files + "ModifiedSuffix.swift", files + "ContactName.swift"]
+        ),
+        (adding, "xml", [examples + "Info.plist", examples + "NotificationService.entitlements"]),
+        (sending, "swift", [files + "DeviceRegistration.swift", files + "RegisteredDevice.swift"]),
+    ])
+    func showsTheseFiles(_ guide: String, _ language: String, _ files: [String]) throws {
+        let blocks = try README.blocks(of: language, in: guide).map { $0.text + "\n" }
+        #expect(try blocks == files.map(README.text(of:)))
+    }
+
+    /// What the Simulator would be given opens with the keys of the app, and is signed with a key of the set that the app
+    /// pins.
+    @Test func sealsForTheSimulator() throws {
+        let register = """
+            pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext
+            pushcrypt keys export Keys/phone --registration > registration.json
+            """
+        let steps = try README.blocks(of: "sh", below: "Try it in the Simulator", in: Self.adding).map(\.text)
+        #expect(steps.count == 2)
+        let simulator = #"""
+            xcrun() {
+                echo "$1 $2 $3 $4"
+                pushcrypt open --keys Keys/phone --trust senders.jwks.json --topic "$4" < "$5"
+            }
+            """#
+        let outputs = try TranscriptTests.run([steps[0], register, steps[1]], replacing: simulator)
+        let payload = #"{"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in."},"sound":"default"}}"#
+        #expect(outputs.last == "simctl push booted com.example.app\n" + payload)
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import PushCryptSender
+
+/// The backend's part: one device as it registered.
+struct RegisteredDevice {
+    let deviceToken: String
+    let recipient: Recipient
+
+    /// - Parameter record: what the app uploaded. Store it as you store a password: its psk is a secret.
+    init(deviceToken: String, record: Data) throws {
+        self.deviceToken = deviceToken
+        recipient = try Recipient(jwk: record)
+    }
+
+    /// The request to APNs, without your provider token: HTTP/2 `POST` to `https://api.push.apple.com`.
+    func request(
+        _ notification: PushNotification, sealer: Sealer
+    ) throws -> (path: String, headers: [String: String], body: Data) {
+        let push = try sealer.seal(
+            notification, to: recipient, placeholder: .localized(title: "NEW_MESSAGE", body: nil))
+        let headers = [
+            "apns-push-type": "alert",
+            "apns-topic": "com.example.app",
+            "apns-priority": "10",
+            "apns-expiration": "\(push.expiresAt.seconds)",
+        ]
+        return ("/3/device/\(deviceToken)", headers, push.json)
+    }
+}

@@ -1,0 +1,41 @@
+import PushCryptApple
+import PushCryptCore
+import PushCryptSender
+import Testing
+
+/// The stages of the guide do what it says.
+@Suite struct StageExampleTests {
+    private struct NoAccess: Error {}
+
+    private let push: OpenedPush
+
+    init() throws {
+        let entry = Keyset.Entry(try .generate(.recipient, backend: DefaultBackend.shared), KeyLifecycle())
+        let recipient = try Recipient(Keyset.Entry(entry.record.publicRecord(keepingPSK: true), KeyLifecycle()))
+        let sealed = try Sealer(topic: "com.example.app").seal(
+            PushNotification(title: "+41 00 000", body: "Hi"), to: recipient, placeholder: .standard)
+        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(Keyset([entry])))
+        push = try opener.open(Array(sealed.json), at: sealed.expiresAt - 60).get()
+    }
+
+    /// Runs the stages as the extension does.
+    private func shown(_ stages: [any ContentStage]) async throws -> NotificationContent {
+        var content = push.content
+        for stage in stages { content = try await stage.process(content, of: push) }
+        return content
+    }
+
+    @Test func suffix() async throws {
+        let content = try await shown([modified])
+        #expect(content.title.literal == "+41 00 000 [modified]")
+        #expect(content.body.literal == "Hi")
+    }
+
+    @Test func contactName() async throws {
+        let names = ["+41 00 000": "Zoë"]
+        let content = try await shown([ContactName { names[$0] ?? $0 }, modified])
+        #expect(content.title.literal == "Zoë [modified]")
+        await #expect(throws: NoAccess.self) { try await shown([ContactName { _ in throw NoAccess() }]) }
+        #expect(ContactName { $0 }.timeLimit == .seconds(3))
+    }
+}
