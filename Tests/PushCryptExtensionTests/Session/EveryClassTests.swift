@@ -35,10 +35,10 @@ import Testing
     }
 
     private static let causes = [
-        Cause(failure: .notSealed) { Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8) },
-        Cause(failure: .malformed) { try TestPush().sealed().replacing(#""v":1"#, with: #""v":"1""#) },
-        Cause(failure: .unsupportedVersion) { try TestPush().sealed().replacing(#""v":1"#, with: #""v":2"#) },
-        Cause(failure: .unknownKey) { try TestPush(key: "other p256").sealed() },
+        Cause(failure: .notSealed, payload: { Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8) }),
+        Cause(failure: .malformed, payload: { try TestPush().sealed().replacing(#""v":1"#, with: #""v":"1""#) }),
+        Cause(failure: .unsupportedVersion, payload: { try TestPush().sealed().replacing(#""v":1"#, with: #""v":2"#) }),
+        Cause(failure: .unknownKey, payload: { try TestPush(key: "other p256").sealed() }),
         Cause(failure: .keyLocked, keyring: { Throwing(failure: .keyLocked) }),
         Cause(
             failure: .keyExpired,
@@ -46,14 +46,16 @@ import Testing
         Cause(
             failure: .keyRevoked,
             keyring: { try keyring(KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now)) }),
-        Cause(failure: .undecryptable) {
-            // Well-formed, and nothing that anybody sealed.
-            let zeros = String(repeating: "A", count: 200)
-            let kid = try TestKeys.id("p256")
-            return Array(
-                #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"\#(zeros)"}}"#
-                    .utf8)
-        },
+        Cause(
+            failure: .undecryptable,
+            payload: {
+                // Well-formed, and nothing that anybody sealed.
+                let zeros = String(repeating: "A", count: 200)
+                let kid = try TestKeys.id("p256")
+                return Array(
+                    #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"\#(zeros)"}}"#
+                        .utf8)
+            }),
         Cause(failure: .expired, time: TestPush.now + TestPush.window),
         Cause(failure: .notYetValid, time: TestPush.now - 601),
         Cause(failure: .replayed, replayGuard: SawEverything()),
