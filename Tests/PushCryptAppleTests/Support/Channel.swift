@@ -3,6 +3,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
+import PushCryptSimulator
 import PushCryptTestSupport
 import UserNotifications
 
@@ -55,7 +56,7 @@ struct Channel: Sendable {
     }
 
     func configuration(
-        timer: any DeadlineTimer = ThreadTimer(), _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
+        timer: any DeadlineTimer = ManualTimer(), _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
     ) throws -> ExtensionConfiguration {
         var configuration = try ExtensionConfiguration(topic: Self.topic, keyring: keyring, senders: senders)
         change(&configuration.session)

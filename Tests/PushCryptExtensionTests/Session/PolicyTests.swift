@@ -1,5 +1,6 @@
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
 import Testing
 
 /// What the app chooses: texts, unsealed pushes, replays, localisation.
@@ -14,7 +15,7 @@ import Testing
         let chosen = configuration
         return await withCheckedContinuation { continuation in
             DeliverySession(
-                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now },
+                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now }, timer: ManualTimer(),
                 handler: { continuation.resume(returning: $0) }
             ).start()
         }
