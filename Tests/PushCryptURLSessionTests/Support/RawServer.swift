@@ -40,13 +40,12 @@ struct RawServer: Sendable {
         guard case .ip4(_, let port) = try socket.sockname() else { throw CocoaError(.featureUnsupported) }
         let listener = try AsyncSocket(socket: socket, pool: pool)
         let server = RawServer(port: port)
+        // Behind the end of all tasks: one that still waited for the descriptor would take over the next server's.
+        defer { try? listener.close() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try? await pool.run() }
             group.addTask { try? await server.accept(listener, scripts) }
-            defer {
-                group.cancelAll()
-                try? listener.close()
-            }
+            defer { group.cancelAll() }
             return try await body(server)
         }
     }

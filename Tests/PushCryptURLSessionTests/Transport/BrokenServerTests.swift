@@ -1,3 +1,4 @@
+import FlyingSocks
 import Foundation
 import PushCryptExtension
 import PushCryptPrimitives
@@ -89,10 +90,13 @@ import Testing
         }
     }
 
-    /// Nobody answers at that port: it was free a moment ago.
+    /// The port is taken, so that no other test gets it, and nobody listens there.
     @Test func refusedConnection() async throws {
-        let address = try await RawServer.serving([]) { $0.address }
-        await expectFailure(.network) { try await transport.get(address) { _ in } }
+        let socket = try Socket(domain: AF_INET, type: .stream)
+        defer { try? socket.close() }
+        try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
+        guard case .ip4(_, let port) = try socket.sockname() else { throw CocoaError(.featureUnsupported) }
+        await expectFailure(.network) { try await transport.get("http://127.0.0.1:\(port)/x") { _ in } }
     }
 
     /// The session's own limit; nothing comes, and no test gives a signal.
