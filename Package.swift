@@ -141,7 +141,8 @@ let package = Package(
         .testTarget(
             name: "PushCryptURLSessionTests",
             dependencies: [
-                "PushCryptURLSession", "PushCryptSender", "PushCryptTestSupport", "PushCryptTestExtension",
+                "PushCryptURLSession", "PushCryptSender", "PushCryptSimulator", "PushCryptTestSupport",
+                "PushCryptTestExtension",
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
             ]
         ),

@@ -2,6 +2,7 @@ import Dispatch
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 import UserNotifications
 

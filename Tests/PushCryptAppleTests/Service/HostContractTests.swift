@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptExtension
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 import UserNotifications
 

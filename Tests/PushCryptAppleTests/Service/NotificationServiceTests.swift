@@ -2,6 +2,7 @@ import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 import UserNotifications
 

@@ -1,4 +1,5 @@
 import PushCryptPrimitives
+import PushCryptTestSupport
 import UserNotifications
 
 /// What a push's handler was called with.
@@ -24,24 +25,6 @@ final class Shown: Sendable {
     func content() async -> UNNotificationContent {
         await first.wait()
         return contents.withLock { $0[0] }.value
-    }
-}
-
-/// Something that happens once, and that tests wait for.
-struct Signal: Sendable {
-    private let stream: AsyncStream<Never>
-    private let continuation: AsyncStream<Never>.Continuation
-
-    init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    func give() {
-        continuation.finish()
-    }
-
-    func wait() async {
-        for await _ in stream {}
     }
 }
 

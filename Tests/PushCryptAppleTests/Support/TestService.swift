@@ -1,5 +1,6 @@
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptTestSupport
 import UserNotifications
 
 @testable import PushCryptApple

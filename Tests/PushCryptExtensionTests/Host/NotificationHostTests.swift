@@ -1,6 +1,7 @@
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 /// The model of the system's contract, and sessions under it.

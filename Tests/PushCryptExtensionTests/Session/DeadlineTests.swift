@@ -1,5 +1,6 @@
 import PushCryptExtension
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 /// What ends a session early, and what comes too late.

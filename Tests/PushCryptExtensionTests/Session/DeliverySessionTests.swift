@@ -1,5 +1,6 @@
 import PushCryptExtension
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 @Suite struct DeliverySessionTests {

@@ -2,6 +2,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 /// Each failure class of the protocol, by what causes it, under the system's contract: something with text is shown, the

@@ -2,6 +2,7 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 /// Sessions with the real store: replays, freshness, counters and receipts.

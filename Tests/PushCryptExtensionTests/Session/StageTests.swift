@@ -1,6 +1,7 @@
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 /// Stages work on restored content, one after the other, and none takes back what another achieved.

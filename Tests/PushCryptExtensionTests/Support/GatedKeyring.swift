@@ -1,5 +1,6 @@
 import Dispatch
 import PushCryptExtension
+import PushCryptTestSupport
 
 /// A keyring that answers when the test lets it, and tells when the session that owned it is gone.
 final class GatedKeyring: RecipientKeyring {
@@ -30,23 +31,5 @@ final class GatedKeyring: RecipientKeyring {
     /// Lets one question through.
     func release() {
         gate.signal()
-    }
-}
-
-/// Something that happens once, and that tests wait for.
-struct Signal: Sendable {
-    private let stream: AsyncStream<Never>
-    private let continuation: AsyncStream<Never>.Continuation
-
-    init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    func give() {
-        continuation.finish()
-    }
-
-    func wait() async {
-        for await _ in stream {}
     }
 }

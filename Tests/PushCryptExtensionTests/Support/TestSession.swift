@@ -1,5 +1,6 @@
 import PushCryptPrimitives
 import PushCryptSimulator
+import PushCryptTestSupport
 
 @testable import PushCryptExtension
 

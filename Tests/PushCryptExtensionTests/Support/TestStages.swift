@@ -1,6 +1,7 @@
 import Dispatch
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptTestSupport
 
 /// Rewrites the title: what a stage does that works.
 struct SuffixStage: ContentStage {

@@ -2,6 +2,7 @@ import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
 import PushCryptURLSession
 import Testing
 

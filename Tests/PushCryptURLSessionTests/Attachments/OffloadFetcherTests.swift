@@ -1,6 +1,7 @@
 import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
+import PushCryptTestSupport
 import PushCryptURLSession
 import Testing
 

@@ -1,6 +1,8 @@
 import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
 import PushCryptURLSession
 import Testing
 

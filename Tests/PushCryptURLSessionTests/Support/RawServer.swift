@@ -1,6 +1,7 @@
 import FlyingSocks
 import Foundation
 import PushCryptPrimitives
+import PushCryptTestSupport
 
 /// A server on loopback that does what it is told, however wrong that is: one script for each connection.
 struct RawServer: Sendable {

@@ -66,19 +66,3 @@ struct LoopbackTransport: HTTPTransport {
         try await transport.post(body, contentType: contentType, to: loopback(address))
     }
 }
-
-/// A time limit that comes when the test says so.
-final class HandTimer: DeadlineTimer {
-    private let body = Locked<(@Sendable () -> Void)?>(nil)
-
-    var isPending: Bool { body.withLock { $0 != nil } }
-
-    func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        self.body.withLock { $0 = body }
-        return { [self] in self.body.withLock { $0 = nil } }
-    }
-
-    func fire() {
-        body.withLock { $0 }?()
-    }
-}

@@ -1,11 +1,12 @@
 import Foundation
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
 import PushCryptTestSupport
 
 /// One run of the attachment stage in a folder of its own.
 final class StageRun: Sendable {
-    let timer = HandTimer()
+    let timer = ManualTimer()
     private let folder: TemporaryFolder
     private let plainMembers: [String]
     private let maximumCount: Int

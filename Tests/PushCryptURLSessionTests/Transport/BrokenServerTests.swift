@@ -2,6 +2,7 @@ import FlyingSocks
 import Foundation
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptTestSupport
 import PushCryptURLSession
 import Testing
 

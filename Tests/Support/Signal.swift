@@ -1,18 +1,17 @@
-/// Something that happens once, and that others wait for.
-struct Signal: Sendable {
+/// Something that happens once, and that tests wait for.
+public struct Signal: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation
 
-    init() {
+    public init() {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    func give() {
+    public func give() {
         continuation.finish()
     }
 
-    /// - Returns: also when the task is cancelled.
-    func wait() async {
+    public func wait() async {
         for await _ in stream {}
     }
 }
