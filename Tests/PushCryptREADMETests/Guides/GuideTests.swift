@@ -1,4 +1,6 @@
 import Foundation
+import PushCryptExtension
+import PushCryptTestSupport
 import Testing
 
 /// The guides show files that are compiled, and their commands run.
@@ -37,8 +39,12 @@ import Testing
                 pushcrypt open --keys Keys/phone --trust senders.jwks.json --topic "$4" < "$5"
             }
             """#
-        let outputs = try TranscriptTests.run([steps[0], register, steps[1]], replacing: simulator)
+        let outputs = try TranscriptTests.run(
+            [steps[0], register, "cat senders.jwks.json", steps[1]], replacing: simulator)
+        try #require(outputs.count == 4)
+        let place = try TemporaryFolder()
+        #expect(try SenderPins(folder: place.path + "/senders").pinFirst(json: Array(outputs[2].utf8)))
         let payload = #"{"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in."},"sound":"default"}}"#
-        #expect(outputs.last == "simctl push booted com.example.app\n" + payload)
+        #expect(outputs[3] == "simctl push booted com.example.app\n" + payload)
     }
 }
