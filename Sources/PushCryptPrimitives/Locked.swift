@@ -1,12 +1,16 @@
 #if canImport(os)
-package import os
+import os
 
-/// A value behind a lock.
-package typealias Locked = OSAllocatedUnfairLock
+/// A value behind a lock. A class of its own, so that who uses it needs no `import os`.
+package final class Locked<State: Sendable>: Sendable {
+    private let lock: OSAllocatedUnfairLock<State>
 
-extension OSAllocatedUnfairLock where State: Sendable {
     package init(_ state: State) {
-        self.init(initialState: state)
+        lock = OSAllocatedUnfairLock(initialState: state)
+    }
+
+    package func withLock<Result: Sendable>(_ body: @Sendable (inout State) throws -> Result) rethrows -> Result {
+        try lock.withLock(body)
     }
 }
 #else

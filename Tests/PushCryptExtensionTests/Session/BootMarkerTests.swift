@@ -1,0 +1,47 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// Once per boot, also for processes that come one after the other.
+@Suite struct BootMarkerTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.file("boot").path }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func marker(_ boot: String?) -> FileBootMarker { FileBootMarker(path: path, boot: { boot }) }
+
+    @Test func oncePerBoot() {
+        #expect(marker("first").markThisBoot())
+        #expect(!marker("first").markThisBoot())
+        #expect(marker("second").markThisBoot())
+        #expect(!marker("second").markThisBoot())
+        // A name that comes again is another boot's.
+        #expect(marker("first").markThisBoot())
+    }
+
+    /// Better twice than never.
+    @Test func bootWithoutAName() {
+        #expect(marker(nil).markThisBoot())
+        #expect(marker(nil).markThisBoot())
+    }
+
+    @Test func folderThatIsNotThere() {
+        let marker = FileBootMarker(path: path + "/none/boot", boot: { "first" })
+        #expect(marker.markThisBoot())
+        #expect(marker.markThisBoot())
+    }
+
+    @Test func systemsOwnName() throws {
+        let name = try #require(BootSession.name)
+        #expect(!name.isEmpty)
+        #expect(name == BootSession.name)
+        let marker = FileBootMarker(path: path)
+        #expect(marker.markThisBoot())
+        #expect(!marker.markThisBoot())
+    }
+}
