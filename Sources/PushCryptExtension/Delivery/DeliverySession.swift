@@ -142,9 +142,11 @@ public final class DeliverySession: Sendable {
 
     private func record(_ restored: RestoredPush?, _ delivery: Delivery) {
         if let restored, !restored.isReplay { try? configuration.replayGuard?.markSeen(restored.push.messageID) }
+        // Of a restored push the receipt was given before.
+        let listeners = [restored == nil ? configuration.receipts : nil, configuration.diagnostics].compactMap(\.self)
+        guard !listeners.isEmpty else { return }
         let report = DeliveryReport(delivery, of: payload, restored?.push, at: clock())
-        if restored == nil { configuration.receipts?.report(report) }
-        configuration.diagnostics?.report(report)
+        for listener in listeners { listener.report(report) }
     }
 
     private func report(of restored: RestoredPush) -> DeliveryReport {

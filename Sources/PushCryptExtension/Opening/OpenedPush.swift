@@ -13,6 +13,8 @@ public struct OpenedPush: Sendable {
     public let expiresAt: UnixTime
     /// How many bytes of the message were padding.
     public let paddingByteCount: Int
+    /// The recipient's key that opened it.
+    public let kid: KeyID
     /// The pinned key that signed it; nil where none is pinned.
     public let signedBy: KeyID?
     /// What is to be fetched, opened and shown with it: at most 8, their ids distinct.
@@ -23,7 +25,7 @@ public struct OpenedPush: Sendable {
     /// Whether the sender sealed it to see if the extension works.
     public let isSelfTest: Bool
 
-    init(_ inner: InnerPayload, _ header: MessageHeader, signedBy: KeyID?) {
+    init(_ inner: InnerPayload, _ header: MessageHeader, kid: KeyID, signedBy: KeyID?) {
         payload = inner.withoutHeader
         content = NotificationContent(payload: inner.text, userInfo: payload)
         pushID = Self.pushID(in: inner.text.root)
@@ -31,6 +33,7 @@ public struct OpenedPush: Sendable {
         issuedAt = header.issuedAt
         expiresAt = header.expiresAt
         paddingByteCount = inner.paddingByteCount
+        self.kid = kid
         self.signedBy = signedBy
         attachments = header.extras.attachments
         offload = header.extras.offload
@@ -54,6 +57,7 @@ public struct OpenedPush: Sendable {
         messageID = push.messageID
         issuedAt = push.issuedAt
         expiresAt = push.expiresAt
+        kid = push.kid
         signedBy = push.signedBy
         attachments = push.attachments
         offload = nil

@@ -35,7 +35,7 @@ public struct Opener: Sendable {
             let inner = try InnerPayload(message: message)
             guard let header = inner.header else { throw .malformed }
             try Freshness.check(header, clock: time, highestIssuedAt: highestIssuedAt)
-            return OpenedPush(inner, header, signedBy: outer.skid)
+            return OpenedPush(inner, header, kid: outer.kid, signedBy: outer.skid)
         }
     }
 

@@ -28,6 +28,7 @@ import Testing
         #expect(push.issuedAt == TestPush.now)
         #expect(push.expiresAt == TestPush.now + 3_600)
         #expect(push.expiresAt == sealed.expiresAt)
+        #expect(try push.kid == TestKeys.id("p256"))
         #expect(push.signedBy == nil)
         #expect(push.content.title.literal == "Zoë")
         #expect(push.content.body.literal == "Build 1.10 is ready")
