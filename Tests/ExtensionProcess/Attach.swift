@@ -31,7 +31,8 @@ enum Attach {
 /// A server on loopback has no certificate.
 private struct RedirectedTransport: HTTPTransport {
     let origin: String
-    private let transport = URLSessionTransport(policy: TransferPolicy(allowsLoopbackHTTP: true))
+    private let transport = URLSessionTransport(
+        policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400))
 
     init(origin: String) {
         self.origin = origin

@@ -9,7 +9,8 @@ enum Receive {
     @Sendable static func run(_ arguments: [String]) async throws {
         let rounds = Int(arguments[2]) ?? 1
         let start = try ResidentMemory.now()
-        let transport = URLSessionTransport(policy: TransferPolicy(allowsLoopbackHTTP: true))
+        let transport = URLSessionTransport(
+            policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400))
         try await transport.get(arguments[0]) { _ in }
         let before = try ResidentMemory.peak()
         let seen = Locked((byteCount: 0, sum: 0))

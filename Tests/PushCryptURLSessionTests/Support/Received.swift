@@ -15,7 +15,7 @@ final class Received: Sendable {
 extension URLSessionTransport {
     /// For servers on loopback. The idle timeout is longer than any test.
     static func loopback(
-        allowedHosts: Set<String>? = nil, maximumRedirects: Int = 5, idleTimeout: Duration = .seconds(600)
+        allowedHosts: Set<String>? = nil, maximumRedirects: Int = 5, idleTimeout: Duration = .seconds(86_400)
     ) -> URLSessionTransport {
         URLSessionTransport(
             policy: TransferPolicy(
