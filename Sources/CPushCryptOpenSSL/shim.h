@@ -27,19 +27,19 @@
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 
-// Macros of more than a literal don't reach Swift.
-static const int pushcrypt_pkey_public_key = EVP_PKEY_PUBLIC_KEY;
-static const int pushcrypt_pkey_keypair = EVP_PKEY_KEYPAIR;
-
-// An OSSL_PARAM keeps the pointer to its name: a Swift String passed for it would be gone when the parameter is read.
-static inline OSSL_PARAM pushcrypt_param_public_key(const unsigned char *bytes, size_t count)
+// An X25519 key object from bytes, with the public key only where there is no private one. Here and not in Swift, because
+// an OSSL_PARAM keeps the pointer to its name, and so that no array is made for every message.
+static inline int pushcrypt_x25519_fromdata(
+    EVP_PKEY_CTX *context, EVP_PKEY **key, const unsigned char *public_key, const unsigned char *private_key)
 {
-    return OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)bytes, count);
-}
-
-static inline OSSL_PARAM pushcrypt_param_private_key(const unsigned char *bytes, size_t count)
-{
-    return OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, (void *)bytes, count);
+    OSSL_PARAM parameters[3];
+    OSSL_PARAM *next = parameters;
+    *next++ = OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)public_key, 32);
+    if (private_key != NULL)
+        *next++ = OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, (void *)private_key, 32);
+    *next = OSSL_PARAM_construct_end();
+    return EVP_PKEY_fromdata(
+        context, key, private_key == NULL ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, parameters);
 }
 
 #endif

@@ -23,6 +23,9 @@ public struct HPKE: Sendable {
         self.backend = backend
         labels = LabeledKDF(suiteID: Self.suiteID(kem: kem, aead: aead), backend: backend)
         kemLabels = LabeledKDF(suiteID: kem.suiteID, backend: backend)
-        emptyPSKIDHash = labels.extract(salt: .init(), "psk_id_hash", ikm: .init())
+        let labels = self.labels
+        emptyPSKIDHash = SecretBytes(count: HKDF.hashByteCount) { hash in
+            labels.extract(salt: .init(), "psk_id_hash", into: &hash)
+        }
     }
 }

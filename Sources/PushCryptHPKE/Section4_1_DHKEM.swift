@@ -29,51 +29,87 @@ import PushCryptPrimitives
 extension HPKE {
     /// Nsecret of both KEMs.
     static let sharedSecretByteCount = 32
+    /// Ndh of both groups.
+    private static let dhByteCount = DHGroup.sharedSecretByteCount
 
     /// Encap() or, with a sender key, AuthEncap().
     ///
-    /// - Parameter ephemeral: skE; made fresh by every caller but the tests of published vectors.
+    /// - Parameters:
+    ///   - ephemeral: skE, for the tests of published vectors; nil, one is made and forgotten here.
+    ///   - sharedSecret: 32 bytes.
+    ///   - output: `enc` is appended; nothing where this throws.
     func encap(
-        to recipient: any DHPublicKey, senderKey: (any DHPrivateKey)?, ephemeral: any DHPrivateKey
-    ) throws -> (sharedSecret: SecretBytes, enc: [UInt8]) {
-        try validated {
-            let enc = ephemeral.publicKey.serialized
-            var kemContext = enc + recipient.serialized
-            var dh = try ephemeral.sharedSecret(with: recipient)
-            if let senderKey {
-                kemContext += senderKey.publicKey.serialized
-                dh = concat(dh, try senderKey.sharedSecret(with: recipient))
+        to recipient: any DHPublicKey, senderKey: (any DHPrivateKey)?, ephemeral: (any DHPrivateKey)? = nil,
+        into sharedSecret: inout MutableSpan<UInt8>, appendingEncTo output: inout [UInt8]
+    ) throws {
+        let start = output.count
+        do {
+            try validated {
+                try withTemporarySecrets(Self.dhByteCount, senderKey == nil ? 0 : Self.dhByteCount) { dh, senderDH in
+                    if let ephemeral {
+                        let agreed = try ephemeral.sharedSecret(with: recipient)
+                        dh.write(agreed.bytes)
+                        output += ephemeral.publicKey.serialized
+                    } else {
+                        try backend.agreeOnce(kem.group, with: recipient, into: &dh, appendingPublicKeyTo: &output)
+                    }
+                    if let senderKey {
+                        let agreed = try senderKey.sharedSecret(with: recipient)
+                        senderDH.write(agreed.bytes)
+                    }
+                    try extractAndExpand(dh.span, senderDH.span, into: &sharedSecret) { hmac in
+                        hmac.update(output.bytes.extracting(droppingFirst: start))
+                        hmac.update(recipient.serialized.bytes)
+                        if let senderKey { hmac.update(senderKey.publicKey.serialized.bytes) }
+                    }
+                }
             }
-            return (try extractAndExpand(dh, kemContext), enc)
+        } catch {
+            output.removeLast(output.count - start)
+            throw error
         }
     }
 
     /// Decap() or, with the sender's public key, AuthDecap().
+    ///
+    /// - Parameter sharedSecret: 32 bytes.
     func decap(
-        _ enc: Span<UInt8>, with recipientKey: any DHPrivateKey, senderKey: (any DHPublicKey)?
-    ) throws -> SecretBytes {
+        _ enc: Span<UInt8>, with recipientKey: any DHPrivateKey, senderKey: (any DHPublicKey)?,
+        into sharedSecret: inout MutableSpan<UInt8>
+    ) throws {
         try validated {
-            let ephemeral = try backend.publicKey(kem.group, enc)
-            var kemContext = ephemeral.serialized + recipientKey.publicKey.serialized
-            var dh = try recipientKey.sharedSecret(with: ephemeral)
-            if let senderKey {
-                kemContext += senderKey.serialized
-                dh = concat(dh, try recipientKey.sharedSecret(with: senderKey))
+            guard recipientKey.publicKey.group == kem.group else { throw HPKEError(.validation) }
+            try withTemporarySecrets(Self.dhByteCount, senderKey == nil ? 0 : Self.dhByteCount) { dh, senderDH in
+                try backend.agree(recipientKey, withSerialized: enc, into: &dh)
+                if let senderKey {
+                    let agreed = try recipientKey.sharedSecret(with: senderKey)
+                    senderDH.write(agreed.bytes)
+                }
+                try extractAndExpand(dh.span, senderDH.span, into: &sharedSecret) { hmac in
+                    hmac.update(enc)
+                    hmac.update(recipientKey.publicKey.serialized.bytes)
+                    if let senderKey { hmac.update(senderKey.serialized.bytes) }
+                }
             }
-            return try extractAndExpand(dh, kemContext)
         }
     }
 
-    private func extractAndExpand(_ dh: SecretBytes, _ kemContext: [UInt8]) throws -> SecretBytes {
-        let eaePRK = kemLabels.extract(salt: .init(), "eae_prk", ikm: dh.bytes)
-        return try kemLabels.expand(
-            kemLabels.key(eaePRK), "shared_secret", info: kemContext.bytes, count: Self.sharedSecretByteCount)
-    }
-
-    private func concat(_ first: SecretBytes, _ second: SecretBytes) -> SecretBytes {
-        SecretBytes(count: first.count + second.count) { bytes in
-            for index in 0..<first.count { bytes[index] = first.bytes[index] }
-            for index in 0..<second.count { bytes[first.count + index] = second.bytes[index] }
+    /// - Parameters:
+    ///   - dh: DH with the ephemeral key.
+    ///   - senderDH: what is behind it in the modes with a sender key; empty in the others.
+    ///   - kemContext: adds kem_context to the message of the HMAC that it is given.
+    private func extractAndExpand(
+        _ dh: Span<UInt8>, _ senderDH: Span<UInt8>, into sharedSecret: inout MutableSpan<UInt8>,
+        kemContext: (any HMACSHA256) -> Void
+    ) throws {
+        try withTemporarySecret(count: HKDF.hashByteCount) { eaePRK in
+            kemLabels.extract(salt: .init(), "eae_prk", into: &eaePRK) { hmac in
+                hmac.update(dh)
+                hmac.update(senderDH)
+            }
+            try kemLabels.withKey(eaePRK.span) { hmac in
+                try kemLabels.expand(hmac, "shared_secret", into: &sharedSecret, info: kemContext)
+            }
         }
     }
 

@@ -21,32 +21,41 @@ struct LabeledKDF: Sendable {
         self.backend = backend
     }
 
-    func extract(salt: Span<UInt8>, _ label: StaticString, ikm: Span<UInt8>) -> SecretBytes {
-        let hmac = backend.hmacSHA256(key: salt)
-        let labeled = concat([], prefix, label)
-        hmac.update(labeled.bytes)
-        hmac.update(ikm)
-        return SecretBytes(count: HKDF.hashByteCount) { prk in hmac.finalize(into: &prk) }
+    /// - Parameters:
+    ///   - prk: 32 bytes.
+    ///   - ikm: adds ikm to the message of the HMAC that it is given.
+    func extract(
+        salt: Span<UInt8>, _ label: StaticString, into prk: inout MutableSpan<UInt8>,
+        ikm: (any HMACSHA256) -> Void = { _ in }
+    ) {
+        HKDF.extract(salt: salt, into: &prk, backend: backend) { hmac in
+            hmac.update(prefix.bytes)
+            hmac.update(label)
+            ikm(hmac)
+        }
     }
 
-    /// A pseudo-random key, ready for several calls of `expand`: its HMAC state is set up once.
-    func key(_ prk: SecretBytes) -> any HMACSHA256 {
-        backend.hmacSHA256(key: prk.bytes)
+    /// The HMAC under a pseudo-random key, for several calls of `expand`: its state is set up once.
+    func withKey<Result>(_ prk: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result) rethrows -> Result {
+        try backend.withHMACSHA256(key: prk, body)
     }
 
-    func expand(_ prk: any HMACSHA256, _ label: StaticString, info: Span<UInt8>, count: Int) throws -> SecretBytes {
-        guard (0...HKDF.maximumOutputByteCount).contains(count) else { throw HPKEError(.invalidLength) }
-        let labeled = concat(i2osp(UInt16(count)), prefix, label)
-        return try HKDF.expand(prk, infoPrefix: labeled.bytes, info: info, count: count)
-    }
-
-    private func concat(_ length: [UInt8], _ prefix: [UInt8], _ label: StaticString) -> [UInt8] {
-        var bytes = [UInt8]()
-        bytes.reserveCapacity(length.count + prefix.count + label.utf8CodeUnitCount)
-        bytes += length
-        bytes += prefix
-        bytes += label.description.utf8
-        return bytes
+    /// - Parameters:
+    ///   - output: L bytes, at most 8,160.
+    ///   - info: adds info to the message of the HMAC that it is given.
+    func expand(
+        _ prk: any HMACSHA256, _ label: StaticString, into output: inout MutableSpan<UInt8>,
+        info: (any HMACSHA256) -> Void = { _ in }
+    ) throws {
+        let count = output.count
+        guard count <= HKDF.maximumOutputByteCount else { throw HPKEError(.invalidLength) }
+        try HKDF.expand(prk, into: &output) { hmac in
+            hmac.update(UInt8(count >> 8))
+            hmac.update(UInt8(count & 0xff))
+            hmac.update(prefix.bytes)
+            hmac.update(label)
+            info(hmac)
+        }
     }
 }
 

@@ -56,43 +56,59 @@ enum Mode: UInt8 {
 /// ```
 /// VerifyPSKInputs() can't fail here: the mode follows from the presence of a `PSK`, and a `PSK` has both parts.
 /// Each output is derived when it is asked for: a single-shot seal has no use for an exporter secret.
-struct KeySchedule {
+struct KeySchedule: ~Escapable {
     private let labels: LabeledKDF
-    private let context: [UInt8]
+    /// mode || psk_id_hash || info_hash
+    private let context: Span<UInt8>
+    /// The HMAC under "secret".
     private let secret: any HMACSHA256
 
-    init(_ hpke: HPKE, _ mode: Mode, sharedSecret: SecretBytes, info: Span<UInt8>, psk: PSK?) {
-        labels = hpke.labels
-        let pskIDHash =
-            psk.map { psk in hpke.labels.extract(salt: .init(), "psk_id_hash", ikm: psk.id.bytes) }
-            ?? hpke.emptyPSKIDHash
-        let infoHash = labels.extract(salt: .init(), "info_hash", ikm: info)
-        var context = [mode.rawValue]
-        context.reserveCapacity(1 + 2 * HKDF.hashByteCount)
-        context.append(contentsOf: pskIDHash.bytes)
-        context.append(contentsOf: infoHash.bytes)
+    @_lifetime(copy context)
+    fileprivate init(_ labels: LabeledKDF, context: Span<UInt8>, secret: any HMACSHA256) {
+        self.labels = labels
         self.context = context
-        let prk =
-            if let psk {
-                labels.extract(salt: sharedSecret.bytes, "secret", ikm: psk.secret.bytes)
-            } else {
-                labels.extract(salt: sharedSecret.bytes, "secret", ikm: .init())
-            }
-        secret = labels.key(prk)
+        self.secret = secret
     }
 
     /// Nk bytes.
-    func key(_ algorithm: AEADAlgorithm) throws -> SecretBytes {
-        try labels.expand(secret, "key", info: context.bytes, count: algorithm.keyByteCount)
+    func key(into output: inout MutableSpan<UInt8>) throws {
+        try labels.expand(secret, "key", into: &output) { hmac in hmac.update(context) }
     }
 
     /// Nn bytes.
-    func baseNonce() throws -> SecretBytes {
-        try labels.expand(secret, "base_nonce", info: context.bytes, count: AEADAlgorithm.nonceByteCount)
+    func baseNonce(into output: inout MutableSpan<UInt8>) throws {
+        try labels.expand(secret, "base_nonce", into: &output) { hmac in hmac.update(context) }
     }
 
     /// Nh bytes.
-    func exporterSecret() throws -> SecretBytes {
-        try labels.expand(secret, "exp", info: context.bytes, count: HKDF.hashByteCount)
+    func exporterSecret(into output: inout MutableSpan<UInt8>) throws {
+        try labels.expand(secret, "exp", into: &output) { hmac in hmac.update(context) }
+    }
+}
+
+extension HPKE {
+    /// KeySchedule(), for the time of `body`; its secrets are wiped then.
+    func withKeySchedule<Result>(
+        _ mode: Mode, sharedSecret: Span<UInt8>, info: Span<UInt8>, psk: PSK?,
+        _ body: (KeySchedule) throws -> Result
+    ) rethrows -> Result {
+        let hashByteCount = HKDF.hashByteCount
+        return try withTemporarySecrets(1 + 2 * hashByteCount, hashByteCount) { context, output in
+            context[0] = mode.rawValue
+            if let psk {
+                labels.extract(salt: .init(), "psk_id_hash", into: &output) { hmac in hmac.update(psk.id.bytes) }
+                context.write(output.span, at: 1)
+            } else {
+                context.write(emptyPSKIDHash.bytes, at: 1)
+            }
+            labels.extract(salt: .init(), "info_hash", into: &output) { hmac in hmac.update(info) }
+            context.write(output.span, at: 1 + hashByteCount)
+            labels.extract(salt: sharedSecret, "secret", into: &output) { hmac in
+                if let psk { hmac.update(psk.secret.bytes) }
+            }
+            return try labels.withKey(output.span) { secret in
+                try body(KeySchedule(labels, context: context.span, secret: secret))
+            }
+        }
     }
 }

@@ -22,18 +22,23 @@ extension HPKE {
     public func setupSender(
         to recipient: any DHPublicKey, info: Span<UInt8>, psk: PSK? = nil, senderKey: (any DHPrivateKey)? = nil
     ) throws -> SenderSetup {
-        let ephemeral = try backend.generateKeyPair(kem.group)
-        return try setupSender(to: recipient, info: info, psk: psk, senderKey: senderKey, ephemeral: ephemeral)
+        try setupSender(to: recipient, info: info, psk: psk, senderKey: senderKey, ephemeral: nil)
     }
 
     func setupSender(
         to recipient: any DHPublicKey, info: Span<UInt8>, psk: PSK?, senderKey: (any DHPrivateKey)?,
-        ephemeral: any DHPrivateKey
+        ephemeral: (any DHPrivateKey)?
     ) throws -> SenderSetup {
-        let (sharedSecret, enc) = try encap(to: recipient, senderKey: senderKey, ephemeral: ephemeral)
-        let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
-        let schedule = KeySchedule(self, mode, sharedSecret: sharedSecret, info: info, psk: psk)
-        return SenderSetup(enc: enc, context: SenderContext(try ContextSecrets(self, schedule)))
+        var enc = [UInt8]()
+        let secrets = try withTemporarySecret(count: Self.sharedSecretByteCount) { sharedSecret in
+            try encap(
+                to: recipient, senderKey: senderKey, ephemeral: ephemeral, into: &sharedSecret, appendingEncTo: &enc)
+            let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
+            return try withKeySchedule(mode, sharedSecret: sharedSecret.span, info: info, psk: psk) { schedule in
+                try ContextSecrets(self, schedule)
+            }
+        }
+        return SenderSetup(enc: enc, context: SenderContext(secrets))
     }
 
     /// The context that opens what a sender's context sealed.
@@ -47,10 +52,14 @@ extension HPKE {
         enc: Span<UInt8>, with key: any DHPrivateKey, info: Span<UInt8>, psk: PSK? = nil,
         senderKey: (any DHPublicKey)? = nil
     ) throws -> RecipientContext {
-        let sharedSecret = try decap(enc, with: key, senderKey: senderKey)
-        let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
-        let schedule = KeySchedule(self, mode, sharedSecret: sharedSecret, info: info, psk: psk)
-        return RecipientContext(try ContextSecrets(self, schedule))
+        let secrets = try withTemporarySecret(count: Self.sharedSecretByteCount) { sharedSecret in
+            try decap(enc, with: key, senderKey: senderKey, into: &sharedSecret)
+            let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
+            return try withKeySchedule(mode, sharedSecret: sharedSecret.span, info: info, psk: psk) { schedule in
+                try ContextSecrets(self, schedule)
+            }
+        }
+        return RecipientContext(secrets)
     }
 }
 

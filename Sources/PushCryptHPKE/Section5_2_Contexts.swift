@@ -10,10 +10,18 @@ struct ContextSecrets {
     init(_ hpke: HPKE, _ schedule: KeySchedule) throws {
         backend = hpke.backend
         labels = hpke.labels
-        cipher = try hpke.aead.algorithm.map { algorithm in
-            (algorithm, try schedule.key(algorithm), try schedule.baseNonce())
+        if let algorithm = hpke.aead.algorithm {
+            let key = try SecretBytes(count: algorithm.keyByteCount) { key in try schedule.key(into: &key) }
+            let baseNonce = try SecretBytes(count: AEADAlgorithm.nonceByteCount) { nonce in
+                try schedule.baseNonce(into: &nonce)
+            }
+            cipher = (algorithm, key, baseNonce)
+        } else {
+            cipher = nil
         }
-        exporterSecret = try schedule.exporterSecret()
+        exporterSecret = try SecretBytes(count: HKDF.hashByteCount) { secret in
+            try schedule.exporterSecret(into: &secret)
+        }
     }
 
     /// RFC 9180 section 5.3, "Secret Export".
@@ -23,7 +31,12 @@ struct ContextSecrets {
     ///   return LabeledExpand(self.exporter_secret, "sec", exporter_context, L)
     /// ```
     func export(_ exporterContext: Span<UInt8>, count: Int) throws -> SecretBytes {
-        try labels.expand(labels.key(exporterSecret), "sec", info: exporterContext, count: count)
+        guard (0...HKDF.maximumOutputByteCount).contains(count) else { throw HPKEError(.invalidLength) }
+        return try SecretBytes(count: count) { secret in
+            try labels.withKey(exporterSecret.bytes) { hmac in
+                try labels.expand(hmac, "sec", into: &secret) { hmac in hmac.update(exporterContext) }
+            }
+        }
     }
 }
 

@@ -22,28 +22,32 @@ extension HPKE {
         _ plaintext: Span<UInt8>, to recipient: any DHPublicKey, info: Span<UInt8>, aad: Span<UInt8> = .init(),
         psk: PSK? = nil, senderKey: (any DHPrivateKey)? = nil, appendingTo output: inout [UInt8]
     ) throws {
-        let ephemeral = try backend.generateKeyPair(kem.group)
         try seal(
-            plaintext, to: recipient, info: info, aad: aad, psk: psk, senderKey: senderKey, ephemeral: ephemeral,
+            plaintext, to: recipient, info: info, aad: aad, psk: psk, senderKey: senderKey, ephemeral: nil,
             appendingTo: &output)
     }
 
     func seal(
         _ plaintext: Span<UInt8>, to recipient: any DHPublicKey, info: Span<UInt8>, aad: Span<UInt8>,
-        psk: PSK?, senderKey: (any DHPrivateKey)?, ephemeral: any DHPrivateKey, appendingTo output: inout [UInt8]
+        psk: PSK?, senderKey: (any DHPrivateKey)?, ephemeral: (any DHPrivateKey)?, appendingTo output: inout [UInt8]
     ) throws {
         guard let algorithm = aead.algorithm else { throw HPKEError(.exportOnly) }
-        let (sharedSecret, enc) = try encap(to: recipient, senderKey: senderKey, ephemeral: ephemeral)
-        let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
-        let schedule = KeySchedule(self, mode, sharedSecret: sharedSecret, info: info, psk: psk)
-        let key = try schedule.key(algorithm)
-        let nonce = try schedule.baseNonce()
-        output += enc
+        let start = output.count
         do {
-            try backend.seal(
-                algorithm, key: key.bytes, nonce: nonce.bytes, aad: aad, plaintext: plaintext, appendingTo: &output)
+            try withTemporarySecret(count: Self.sharedSecretByteCount) { sharedSecret in
+                try encap(
+                    to: recipient, senderKey: senderKey, ephemeral: ephemeral, into: &sharedSecret,
+                    appendingEncTo: &output)
+                let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
+                try withKeyAndNonce(
+                    algorithm, mode, sharedSecret: sharedSecret.span, info: info, psk: psk
+                ) { key, nonce in
+                    try backend.seal(
+                        algorithm, key: key, nonce: nonce, aad: aad, plaintext: plaintext, appendingTo: &output)
+                }
+            }
         } catch {
-            output.removeLast(enc.count)
+            output.removeLast(output.count - start)
             throw error
         }
     }
@@ -61,13 +65,30 @@ extension HPKE {
     ) throws -> [UInt8] {
         guard let algorithm = aead.algorithm else { throw HPKEError(.exportOnly) }
         guard sealed.count >= kem.encByteCount + AEADAlgorithm.tagByteCount else { throw HPKEError(.open) }
-        let sharedSecret = try decap(sealed.extracting(first: kem.encByteCount), with: key, senderKey: senderKey)
-        let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
-        let schedule = KeySchedule(self, mode, sharedSecret: sharedSecret, info: info, psk: psk)
-        let aeadKey = try schedule.key(algorithm)
-        let nonce = try schedule.baseNonce()
-        return try backend.openAsHPKE(
-            algorithm, key: aeadKey.bytes, nonce: nonce.bytes, aad: aad,
-            ciphertext: sealed.extracting(droppingFirst: kem.encByteCount))
+        return try withTemporarySecret(count: Self.sharedSecretByteCount) { sharedSecret in
+            try decap(
+                sealed.extracting(first: kem.encByteCount), with: key, senderKey: senderKey, into: &sharedSecret)
+            let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
+            return try withKeyAndNonce(
+                algorithm, mode, sharedSecret: sharedSecret.span, info: info, psk: psk
+            ) { key, nonce in
+                try backend.openAsHPKE(
+                    algorithm, key: key, nonce: nonce, aad: aad,
+                    ciphertext: sealed.extracting(droppingFirst: kem.encByteCount))
+            }
+        }
+    }
+
+    private func withKeyAndNonce<Result>(
+        _ algorithm: AEADAlgorithm, _ mode: Mode, sharedSecret: Span<UInt8>, info: Span<UInt8>, psk: PSK?,
+        _ body: (Span<UInt8>, Span<UInt8>) throws -> Result
+    ) throws -> Result {
+        try withTemporarySecrets(algorithm.keyByteCount, AEADAlgorithm.nonceByteCount) { key, nonce in
+            try withKeySchedule(mode, sharedSecret: sharedSecret, info: info, psk: psk) { schedule in
+                try schedule.key(into: &key)
+                try schedule.baseNonce(into: &nonce)
+            }
+            return try body(key.span, nonce.span)
+        }
     }
 }

@@ -25,22 +25,30 @@ extension HPKE {
     /// - Throws: `HPKEError` with `invalidLength` for a shorter one.
     public func deriveKeyPair(_ ikm: Span<UInt8>) throws -> any DHPrivateKey {
         guard ikm.count >= DHGroup.privateKeyByteCount else { throw HPKEError(.invalidLength) }
-        let dkpPRK = kemLabels.key(kemLabels.extract(salt: .init(), "dkp_prk", ikm: ikm))
-        let count = DHGroup.privateKeyByteCount
-        switch kem {
-        case .dhkemX25519:
-            let sk = try kemLabels.expand(dkpPRK, "sk", info: .init(), count: count)
-            return try backend.privateKey(.x25519, sk.bytes)
-        case .dhkemP256:
-            for counter in UInt8.min...UInt8.max {
-                let candidate = try kemLabels.expand(dkpPRK, "candidate", info: [counter].bytes, count: count)
-                do {
-                    return try backend.privateKey(.p256, candidate.bytes)
-                } catch let error as CryptoError where error.code == .invalidPrivateKey {
-                    continue
+        return try withTemporarySecrets(HKDF.hashByteCount, DHGroup.privateKeyByteCount) { dkpPRK, sk in
+            kemLabels.extract(salt: .init(), "dkp_prk", into: &dkpPRK) { hmac in hmac.update(ikm) }
+            return try kemLabels.withKey(dkpPRK.span) { prk in
+                switch kem {
+                case .dhkemP256: return try firstValidKey(prk, candidate: &sk)
+                case .dhkemX25519:
+                    try kemLabels.expand(prk, "sk", into: &sk)
+                    return try backend.privateKey(.x25519, sk.span)
                 }
             }
-            throw HPKEError(.deriveKeyPair)
         }
+    }
+
+    private func firstValidKey(
+        _ dkpPRK: any HMACSHA256, candidate: inout MutableSpan<UInt8>
+    ) throws -> any DHPrivateKey {
+        for counter in UInt8.min...UInt8.max {
+            try kemLabels.expand(dkpPRK, "candidate", into: &candidate) { hmac in hmac.update(counter) }
+            do {
+                return try backend.privateKey(.p256, candidate.span)
+            } catch let error as CryptoError where error.code == .invalidPrivateKey {
+                continue
+            }
+        }
+        throw HPKEError(.deriveKeyPair)
     }
 }

@@ -21,6 +21,9 @@ final class Algorithms: @unchecked Sendable {
         }
     }
 
+    /// Belongs to the group.
+    var p256Generator: OpaquePointer? { p256Group.flatMap(EC_GROUP_get0_generator) }
+
     /// P-256 with its arithmetic tables.
     func p256() throws -> OpaquePointer {
         try unwrap(p256Group, "EC_GROUP_new_by_curve_name P-256")

@@ -13,6 +13,12 @@ public struct OpenSSLBackend: CryptoBackend {
         return bytes
     }
 
+    public func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
+        try bytes.withUnsafeMutableBufferPointer { buffer in
+            try check(RAND_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_bytes")
+        }
+    }
+
     public func randomSecret(count: Int) throws -> SecretBytes {
         try SecretBytes(count: count) { bytes in
             try bytes.withUnsafeMutableBufferPointer { buffer in
@@ -33,6 +39,12 @@ public struct OpenSSLBackend: CryptoBackend {
 
     public func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
         OpenSSLHMAC(key: key)
+    }
+
+    public func withHMACSHA256<Result>(
+        key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
+    ) rethrows -> Result {
+        try ThreadContext.current.withHMAC(key: key, body)
     }
 
     public func seal(
@@ -70,6 +82,29 @@ public struct OpenSSLBackend: CryptoBackend {
         switch group {
         case .p256: return try P256PublicKey(serialized)
         case .x25519: return try X25519PublicKey(serialized)
+        }
+    }
+
+    public func agreeOnce(
+        _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
+        appendingPublicKeyTo output: inout [UInt8]
+    ) throws {
+        switch group {
+        case .p256: try P256PrivateKey.agreeOnce(with: recipient, into: &secret, appendingPublicKeyTo: &output)
+        case .x25519: try X25519PrivateKey.agreeOnce(with: recipient, into: &secret, appendingPublicKeyTo: &output)
+        }
+    }
+
+    public func agree(
+        _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
+    ) throws {
+        switch key {
+        case let key as P256PrivateKey: try key.agree(withSerialized: serialized, into: &secret)
+        case let key as X25519PrivateKey: try key.agree(withSerialized: serialized, into: &secret)
+        default:
+            let peer = try publicKey(key.publicKey.group, serialized)
+            let agreed = try key.sharedSecret(with: peer)
+        secret.write(agreed.bytes)
         }
     }
 

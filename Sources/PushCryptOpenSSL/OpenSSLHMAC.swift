@@ -8,52 +8,86 @@ import PushCryptPrimitives
 /// ```
 /// EVP_MAC and EVP_KDF give the same bytes for two to five times the cost.
 final class OpenSSLHMAC: HMACSHA256 {
-    private var inner = SHA256_CTX()
-    private var outer = SHA256_CTX()
-    private var running = SHA256_CTX()
+    private struct States {
+        var inner = SHA256_CTX()
+        var outer = SHA256_CTX()
+        var running = SHA256_CTX()
 
-    private static let blockByteCount = Int(SHA256_CBLOCK)
+        /// Of the empty key, which HPKE extracts with several times for each message.
+        static let ofEmptyKey: States = {
+            var states = States()
+            states.set(key: Span())
+            return states
+        }()
 
-    init(key: Span<UInt8>) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.blockByteCount) { block in
-            block.initialize(repeating: 0)
-            if key.count > Self.blockByteCount {
-                SHA256_Init(&running)
-                running.update(key)
-                SHA256_Final(block.baseAddress, &running)
-            } else {
-                for index in key.indices { block[index] = key[index] }
+        mutating func set(key: Span<UInt8>) {
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(SHA256_CBLOCK)) { block in
+                block.initialize(repeating: 0)
+                if key.count > block.count {
+                    SHA256_Init(&running)
+                    running.update(key)
+                    SHA256_Final(block.baseAddress, &running)
+                } else {
+                    for index in key.indices { block[index] = key[index] }
+                }
+                for index in block.indices { block[index] ^= 0x36 }
+                SHA256_Init(&inner)
+                SHA256_Update(&inner, block.baseAddress, block.count)
+                for index in block.indices { block[index] ^= 0x36 ^ 0x5c }
+                SHA256_Init(&outer)
+                SHA256_Update(&outer, block.baseAddress, block.count)
+                OPENSSL_cleanse(block.baseAddress, block.count)
             }
-            for index in block.indices { block[index] ^= 0x36 }
-            SHA256_Init(&inner)
-            SHA256_Update(&inner, block.baseAddress, block.count)
-            for index in block.indices { block[index] ^= 0x36 ^ 0x5c }
-            SHA256_Init(&outer)
-            SHA256_Update(&outer, block.baseAddress, block.count)
-            OPENSSL_cleanse(block.baseAddress, block.count)
+            running = inner
         }
-        running = inner
+    }
+
+    /// Behind a pointer: an access costs no check for exclusivity, and nothing is copied that would have to be wiped.
+    private let states: UnsafeMutablePointer<States>
+
+    /// The HMAC of the empty key.
+    init() {
+        states = .allocate(capacity: 1)
+        states.initialize(to: States.ofEmptyKey)
+    }
+
+    convenience init(key: Span<UInt8>) {
+        self.init()
+        set(key: key)
     }
 
     deinit {
-        OPENSSL_cleanse(&inner, MemoryLayout<SHA256_CTX>.size)
-        OPENSSL_cleanse(&outer, MemoryLayout<SHA256_CTX>.size)
-        OPENSSL_cleanse(&running, MemoryLayout<SHA256_CTX>.size)
+        wipe()
+        states.deallocate()
+    }
+
+    /// Begins anew under another key.
+    func set(key: Span<UInt8>) {
+        if key.isEmpty {
+            states.pointee = States.ofEmptyKey
+        } else {
+            states.pointee.set(key: key)
+        }
+    }
+
+    /// Good for nothing until the next key.
+    func wipe() {
+        OPENSSL_cleanse(states, MemoryLayout<States>.size)
     }
 
     func update(_ bytes: Span<UInt8>) {
-        running.update(bytes)
+        states.pointee.running.update(bytes)
     }
 
     func finalize(into code: inout MutableSpan<UInt8>) {
         precondition(code.count >= Int(SHA256_DIGEST_LENGTH))
         code.withUnsafeMutableBufferPointer { code in
-            SHA256_Final(code.baseAddress, &running)
-            running = outer
-            SHA256_Update(&running, code.baseAddress, Int(SHA256_DIGEST_LENGTH))
-            SHA256_Final(code.baseAddress, &running)
+            SHA256_Final(code.baseAddress, &states.pointee.running)
+            states.pointee.running = states.pointee.outer
+            SHA256_Update(&states.pointee.running, code.baseAddress, Int(SHA256_DIGEST_LENGTH))
+            SHA256_Final(code.baseAddress, &states.pointee.running)
+            states.pointee.running = states.pointee.inner
         }
-        running = inner
     }
 }
 

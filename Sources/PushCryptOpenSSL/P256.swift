@@ -12,37 +12,22 @@ final class P256PublicKey: DHPublicKey, @unchecked Sendable {
 
     var group: DHGroup { .p256 }
 
-    /// SEC 1 section 2.3.4, uncompressed only: 0x04, x, y, 65 bytes.
-    ///
-    /// EC_POINT_oct2point refuses coordinates that are not below p and points off the curve; the length and the 0x04
-    /// leave no way to write infinity, and the cofactor is 1, so every such point is a valid public key.
     init(_ serialized: Span<UInt8>) throws {
-        guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
-            throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
-        }
-        let group = try Algorithms.shared.p256()
-        let context = try ThreadContext.current.bigNumbers().pointer
         let point = try CurvePoint()
-        let result = serialized.withUnsafeBufferPointer { bytes in
-            EC_POINT_oct2point(group, point.pointer, bytes.baseAddress, bytes.count, context)
-        }
-        try check(result, "the point is not on P-256", .invalidPublicKey)
+        try point.read(serialized, ThreadContext.current.p256())
         self.point = point
-        self.serialized = serialized.withUnsafeBufferPointer { Array($0) }
+        self.serialized = Array(serialized)
     }
 
     /// The public key of `scalar`.
     fileprivate init(of scalar: SecretNumber) throws {
-        let group = try Algorithms.shared.p256()
-        let context = try ThreadContext.current.bigNumbers().pointer
+        let scratch = try ThreadContext.current.p256()
         let point = try CurvePoint()
-        try check(EC_POINT_mul(group, point.pointer, scalar.pointer, nil, nil, context), "EC_POINT_mul")
-        serialized = try [UInt8](unsafeUninitializedCapacity: DHGroup.p256.publicKeyByteCount) { buffer, count in
-            count = EC_POINT_point2oct(
-                group, point.pointer, POINT_CONVERSION_UNCOMPRESSED, buffer.baseAddress, buffer.count, context)
-            try check(count == DHGroup.p256.publicKeyByteCount ? 1 : 0, "EC_POINT_point2oct")
-        }
+        try point.setToProduct(scalar, scratch)
+        var serialized = [UInt8]()
+        try point.append(to: &serialized, scratch)
         self.point = point
+        self.serialized = serialized
     }
 }
 
@@ -60,10 +45,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     static func generate() throws -> P256PrivateKey {
         let scalar = try SecretNumber()
-        let order = EC_GROUP_get0_order(try Algorithms.shared.p256())
-        repeat {
-            try check(BN_priv_rand_range(scalar.pointer, order), "BN_priv_rand_range")
-        } while BN_is_zero(scalar.pointer) == 1
+        try scalar.setToRandomScalar()
         return try P256PrivateKey(scalar: scalar)
     }
 
@@ -81,23 +63,46 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
     }
 
     var serialized: SecretBytes {
-        get throws { try scalar.serialized(count: DHGroup.privateKeyByteCount) }
+        get throws {
+            try SecretBytes(count: DHGroup.privateKeyByteCount) { bytes in try scalar.write(to: &bytes) }
+        }
     }
 
-    /// ECDH (SEC 1 section 3.3.1): the x-coordinate of scalar * point.
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
-        guard let peer = peer as? P256PublicKey else {
+        let point = try Self.point(of: peer)
+        let scratch = try ThreadContext.current.p256()
+        defer { scratch.wipe() }
+        return try SecretBytes(count: DHGroup.sharedSecretByteCount) { secret in
+            try scratch.agree(scalar, point, into: &secret)
+        }
+    }
+
+    /// With a peer's key that is read into the scratch point: no object is made of it.
+    func agree(withSerialized peer: Span<UInt8>, into secret: inout MutableSpan<UInt8>) throws {
+        let scratch = try ThreadContext.current.p256()
+        defer { scratch.wipe() }
+        try scratch.point.read(peer, scratch)
+        try scratch.agree(scalar, scratch.point, into: &secret)
+    }
+
+    /// With a scalar that lives for this agreement only.
+    static func agreeOnce(
+        with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
+        appendingPublicKeyTo output: inout [UInt8]
+    ) throws {
+        let point = try point(of: recipient)
+        let scratch = try ThreadContext.current.p256()
+        defer { scratch.wipe() }
+        try scratch.scalar.setToRandomScalar()
+        try scratch.agree(scratch.scalar, point, into: &secret)
+        try scratch.point.setToProduct(scratch.scalar, scratch)
+        try scratch.point.append(to: &output, scratch)
+    }
+
+    private static func point(of key: any DHPublicKey) throws -> CurvePoint {
+        guard let key = key as? P256PublicKey else {
             throw CryptoError(.keyMismatch, "the other key is not a P-256 key of this backend")
         }
-        let group = try Algorithms.shared.p256()
-        let context = try ThreadContext.current.bigNumbers().pointer
-        let product = try CurvePoint()
-        try check(
-            EC_POINT_mul(group, product.pointer, nil, peer.point.pointer, scalar.pointer, context), "EC_POINT_mul")
-        let x = try SecretNumber()
-        try check(
-            EC_POINT_get_affine_coordinates(group, product.pointer, x.pointer, nil, context),
-            "the shared point is infinity", .degenerateSharedSecret)
-        return try x.serialized(count: DHGroup.sharedSecretByteCount)
+        return key.point
     }
 }

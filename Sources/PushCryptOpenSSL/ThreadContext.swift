@@ -15,8 +15,10 @@ import Musl
 /// suspends or is handed to another thread.
 final class ThreadContext {
     private var ciphers: [CipherContext?] = Array(repeating: nil, count: 6)
-    private var bigNumberContext: BigNumberContext?
+    private var p256Scratch: P256Scratch?
     private var x25519Importer: X25519Importer?
+    /// Those that are not in use.
+    private var hmacs: [OpenSSLHMAC] = []
 
     /// The calling thread's.
     static var current: ThreadContext {
@@ -49,11 +51,24 @@ final class ThreadContext {
         return made
     }
 
-    func bigNumbers() throws -> BigNumberContext {
-        if let known = bigNumberContext { return known }
-        let made = try BigNumberContext()
-        bigNumberContext = made
+    func p256() throws -> P256Scratch {
+        if let known = p256Scratch { return known }
+        let made = try P256Scratch()
+        p256Scratch = made
         return made
+    }
+
+    /// `body` may call this again: each call has an HMAC of its own.
+    func withHMAC<Result>(
+        key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
+    ) rethrows -> Result {
+        let hmac = hmacs.popLast() ?? OpenSSLHMAC()
+        hmac.set(key: key)
+        defer {
+            hmac.wipe()
+            hmacs.append(hmac)
+        }
+        return try body(hmac)
     }
 
     func x25519() throws -> X25519Importer {

@@ -6,10 +6,25 @@ public enum HKDF {
     public static let maximumOutputByteCount = 255 * hashByteCount
 
     /// RFC 5869 section 2.2: `PRK = HMAC-Hash(salt, IKM)`
+    ///
+    /// - Parameters:
+    ///   - prk: 32 bytes.
+    ///   - ikm: adds IKM to the message of the HMAC that it is given.
+    public static func extract(
+        salt: Span<UInt8>, into prk: inout MutableSpan<UInt8>, backend: any CryptoBackend,
+        ikm: (any HMACSHA256) -> Void
+    ) {
+        backend.withHMACSHA256(key: salt) { hmac in
+            ikm(hmac)
+            hmac.finalize(into: &prk)
+        }
+    }
+
+    /// The same with IKM in one piece, for a PRK that stays.
     public static func extract(salt: Span<UInt8>, ikm: Span<UInt8>, backend: any CryptoBackend) -> SecretBytes {
-        let hmac = backend.hmacSHA256(key: salt)
-        hmac.update(ikm)
-        return SecretBytes(count: hashByteCount) { prk in hmac.finalize(into: &prk) }
+        SecretBytes(count: hashByteCount) { prk in
+            extract(salt: salt, into: &prk, backend: backend) { hmac in hmac.update(ikm) }
+        }
     }
 
     /// RFC 5869 section 2.3, `prk` being the key that `hmac` was made with.
@@ -20,30 +35,46 @@ public enum HKDF {
     /// OKM  = first L octets of T(1) | T(2) | ...
     /// ```
     /// - Parameters:
-    ///   - infoPrefix: put before `info`; the two are one string to the function.
-    ///   - count: L, at most 8,160 bytes.
+    ///   - okm: L bytes, at most 8,160.
+    ///   - info: adds info to the message of the HMAC that it is given; called for every T(i).
     /// - Throws: `CryptoError` with `invalidLength` for a longer one.
     public static func expand(
-        _ hmac: any HMACSHA256, infoPrefix: Span<UInt8> = .init(), info: Span<UInt8>, count: Int
-    ) throws(CryptoError) -> SecretBytes {
-        guard (0...maximumOutputByteCount).contains(count) else {
-            throw CryptoError(.invalidLength, "HKDF-Expand gives at most \(maximumOutputByteCount) bytes")
-        }
-        return SecretBytes(count: count) { okm in
+        _ hmac: any HMACSHA256, into okm: inout MutableSpan<UInt8>, info: (any HMACSHA256) -> Void
+    ) throws(CryptoError) {
+        try checkLength(okm.count)
+        withTemporarySecret(count: hashByteCount) { block in
             var counter: UInt8 = 0
-            for start in stride(from: 0, to: count, by: hashByteCount) {
+            for start in stride(from: 0, to: okm.count, by: hashByteCount) {
+                if counter > 0 { hmac.update(block.span) }
                 counter &+= 1
-                if start > 0 {
-                    hmac.update(okm.span.extracting(start - hashByteCount..<start))
-                }
+                info(hmac)
+                hmac.update(counter)
+                hmac.finalize(into: &block)
+                okm.write(block.span.extracting(first: min(hashByteCount, okm.count - start)), at: start)
+            }
+        }
+    }
+
+    /// The same for a secret that stays.
+    ///
+    /// - Parameters:
+    ///   - infoPrefix: put before `info`; the two are one string to the function.
+    ///   - count: L, at most 8,160 bytes.
+    public static func expand(
+        _ hmac: any HMACSHA256, infoPrefix: Span<UInt8> = .init(), info: Span<UInt8>, count: Int
+    ) throws -> SecretBytes {
+        try checkLength(count)
+        return try SecretBytes(count: count) { okm in
+            try expand(hmac, into: &okm) { hmac in
                 hmac.update(infoPrefix)
                 hmac.update(info)
-                hmac.update([counter].bytes)
-                let block = SecretBytes(count: hashByteCount) { code in hmac.finalize(into: &code) }
-                for index in start..<min(start + hashByteCount, count) {
-                    okm[index] = block.bytes[index - start]
-                }
             }
+        }
+    }
+
+    private static func checkLength(_ count: Int) throws(CryptoError) {
+        guard (0...maximumOutputByteCount).contains(count) else {
+            throw CryptoError(.invalidLength, "HKDF-Expand gives at most \(maximumOutputByteCount) bytes")
         }
     }
 }

@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// Key material: not printable, compared in constant time, wiped when the last reference goes.
 ///
 /// One of the few files outside the OpenSSL backend with unsafe code: a wipe that the optimiser may not remove has no safe
@@ -77,17 +67,17 @@ public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool
     return difference == 0
 }
 
+/// Whether all bytes are zero, without a branch on the contents.
+public func constantTimeIsZero(_ bytes: Span<UInt8>) -> Bool {
+    var union: UInt8 = 0
+    for index in bytes.indices {
+        union |= bytes[index]
+    }
+    return union == 0
+}
+
 /// Overwrites an array that held secret bytes for a moment (a serialised key on its way to a file).
 public func wipe(_ bytes: inout [UInt8]) {
     unsafe bytes.withUnsafeMutableBufferPointer { buffer in unsafe wipe(buffer) }
     bytes.removeAll(keepingCapacity: false)
-}
-
-private func wipe(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
-    guard let start = buffer.baseAddress else { return }
-    #if canImport(Darwin)
-    _ = unsafe memset_s(start, buffer.count, 0, buffer.count)
-    #else
-    unsafe explicit_bzero(start, buffer.count)
-    #endif
 }

@@ -102,7 +102,7 @@ private struct Thief {
         switch key.scheme {
         case .hpke(let hpke, let privateKey, let psk):
             return try hpke.open(sealed.bytes, with: privateKey, info: info.bytes, psk: psk)
-        case .shared(let scheme): return try scheme.open(sealed.bytes, info: info)
+        case .shared(let scheme): return try scheme.open(sealed.bytes, info: info.bytes)
         }
     }
 
@@ -111,7 +111,7 @@ private struct Thief {
         switch recipient.scheme {
         case .hpke(let hpke, let publicKey, let psk):
             try hpke.seal(plaintext.bytes, to: publicKey, info: info.bytes, psk: psk, appendingTo: &sealed)
-        case .shared(let scheme): try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
+        case .shared(let scheme): try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
         }
         let frame = OuterFrame(placeholder: Array("\"x\"".utf8), exposed: [], kid: recipient.kid, skid: skid)
         return frame.payload(sealed: sealed)

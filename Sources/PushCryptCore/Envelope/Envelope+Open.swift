@@ -9,26 +9,28 @@ extension Envelope {
         _ sealed: [UInt8], with key: RecipientKey, signedBy sender: (skid: KeyID, key: any VerificationKey)?,
         topic: Topic
     ) throws(FailureClass) -> [UInt8] {
-        let info = contextInfo(
+        try withContextInfo(
             suite: key.suite, profile: key.profile(isSigned: sender != nil), kid: key.kid, skid: sender?.skid,
-            topic: topic)
-        let plaintext = try open(sealed, with: key, info: info)
-        guard let sender else { return plaintext }
-        guard plaintext.count >= MessageSignature.byteCount else { throw .undecryptable }
-        let message = plaintext.bytes.extracting(droppingFirst: MessageSignature.byteCount)
-        let input = MessageSignature.input(info: info, recipientName: try key.name(), message: message)
-        let signature = plaintext.bytes.extracting(first: MessageSignature.byteCount)
-        guard sender.key.isValid(signature, for: input.bytes) else { throw .undecryptable }
-        return Array(plaintext[MessageSignature.byteCount...])
+            topic: topic
+        ) { info throws(FailureClass) in
+            let plaintext = try open(sealed, with: key, info: info)
+            guard let sender else { return plaintext }
+            guard plaintext.count >= MessageSignature.byteCount else { throw .undecryptable }
+            let message = plaintext.bytes.extracting(droppingFirst: MessageSignature.byteCount)
+            let input = MessageSignature.input(info: info, recipientName: try key.name(), message: message)
+            let signature = plaintext.bytes.extracting(first: MessageSignature.byteCount)
+            guard sender.key.isValid(signature, for: input.bytes) else { throw .undecryptable }
+            return Array(message)
+        }
     }
 
     private static func open(
-        _ sealed: [UInt8], with key: RecipientKey, info: [UInt8]
+        _ sealed: [UInt8], with key: RecipientKey, info: Span<UInt8>
     ) throws(FailureClass) -> [UInt8] {
         do {
             switch key.scheme {
             case .hpke(let hpke, let privateKey, let psk):
-                return try hpke.open(sealed.bytes, with: privateKey, info: info.bytes, psk: psk)
+                return try hpke.open(sealed.bytes, with: privateKey, info: info, psk: psk)
             case .shared(let scheme):
                 return try scheme.open(sealed.bytes, info: info)
             }

@@ -15,22 +15,24 @@ package enum Envelope {
     package static func seal(
         _ message: [UInt8], to recipient: Recipient, signer: SenderKey?, topic: Topic
     ) throws -> [UInt8] {
-        let info = contextInfo(
+        try withContextInfo(
             suite: recipient.suite, profile: recipient.profile(isSigned: signer != nil), kid: recipient.kid,
-            skid: signer?.kid, topic: topic)
-        guard let signer else { return try seal(plaintext: message, to: recipient, info: info) }
-        let input = MessageSignature.input(
-            info: info, recipientName: try recipient.name(), message: message.bytes)
-        let plaintext = try signer.key.signature(for: input.bytes) + message
-        return try seal(plaintext: plaintext, to: recipient, info: info)
+            skid: signer?.kid, topic: topic
+        ) { info in
+            guard let signer else { return try seal(plaintext: message, to: recipient, info: info) }
+            let input = MessageSignature.input(
+                info: info, recipientName: try recipient.name(), message: message.bytes)
+            let plaintext = try signer.key.signature(for: input.bytes) + message
+            return try seal(plaintext: plaintext, to: recipient, info: info)
+        }
     }
 
-    private static func seal(plaintext: [UInt8], to recipient: Recipient, info: [UInt8]) throws -> [UInt8] {
+    private static func seal(plaintext: [UInt8], to recipient: Recipient, info: Span<UInt8>) throws -> [UInt8] {
         var sealed = [UInt8]()
         sealed.reserveCapacity(plaintext.count + recipient.suite.overheadByteCount)
         switch recipient.scheme {
         case .hpke(let hpke, let publicKey, let psk):
-            try hpke.seal(plaintext.bytes, to: publicKey, info: info.bytes, psk: psk, appendingTo: &sealed)
+            try hpke.seal(plaintext.bytes, to: publicKey, info: info, psk: psk, appendingTo: &sealed)
         case .shared(let scheme):
             try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
         }

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 /// What a message carries besides encryption to a key (PROTOCOL section 4).
 struct Profile: OptionSet {
     let rawValue: UInt8
@@ -11,15 +13,18 @@ struct Profile: OptionSet {
 /// ```
 /// info = "pushcrypt/1" || 0x00 || u8(suite) || u8(profile) || lp16(kid) || lp16(skid or empty) || lp16(topic)
 /// ```
-func contextInfo(suite: Suite, profile: Profile, kid: KeyID, skid: KeyID?, topic: Topic) -> [UInt8] {
-    var info = [UInt8]()
-    info.reserveCapacity(197)
-    info += "pushcrypt/1".utf8
-    info.append(0)
-    info.append(suite.rawValue)
-    info.append(profile.rawValue)
-    appendLengthPrefixed(kid.description, to: &info)
-    appendLengthPrefixed(skid?.description ?? "", to: &info)
-    appendLengthPrefixed(topic.description, to: &info)
-    return info
+func withContextInfo<Result, Failure>(
+    suite: Suite, profile: Profile, kid: KeyID, skid: KeyID?, topic: Topic,
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try withTemporaryBytes(capacity: 197) { info throws(Failure) in
+        info.append("pushcrypt/1")
+        info.append(0)
+        info.append(suite.rawValue)
+        info.append(profile.rawValue)
+        info.append(lengthPrefixed: kid.description)
+        info.append(lengthPrefixed: skid?.description ?? "")
+        info.append(lengthPrefixed: topic.description)
+        return try body(info.bytes)
+    }
 }

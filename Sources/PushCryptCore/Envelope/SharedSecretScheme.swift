@@ -14,34 +14,44 @@ struct SharedSecretScheme: Sendable {
     let secret: SecretBytes
     let backend: any CryptoBackend
 
-    func seal(_ plaintext: Span<UInt8>, info: [UInt8], appendingTo sealed: inout [UInt8]) throws {
-        let salt = try backend.randomBytes(count: Self.saltByteCount)
-        let okm = try keyAndNonce(salt: salt.bytes, info: info)
-        sealed += salt
-        try backend.seal(
-            .aes256GCM, key: okm.bytes.extracting(0..<32), nonce: okm.bytes.extracting(32..<44), aad: .init(),
-            plaintext: plaintext, appendingTo: &sealed)
+    func seal(_ plaintext: Span<UInt8>, info: Span<UInt8>, appendingTo sealed: inout [UInt8]) throws {
+        try withTemporarySecret(count: Self.saltByteCount) { salt in
+            try backend.randomBytes(into: &salt)
+            try withKeyAndNonce(salt: salt.span, info: info) { key, nonce in
+                sealed.append(contentsOf: salt.span)
+                try backend.seal(
+                    .aes256GCM, key: key, nonce: nonce, aad: .init(), plaintext: plaintext, appendingTo: &sealed)
+            }
+        }
     }
 
-    func open(_ sealed: Span<UInt8>, info: [UInt8]) throws -> [UInt8] {
+    func open(_ sealed: Span<UInt8>, info: Span<UInt8>) throws -> [UInt8] {
         guard sealed.count >= Suite.shared.overheadByteCount else {
             throw CryptoError(.authenticationFailure, "AEAD")
         }
-        let okm = try keyAndNonce(salt: sealed.extracting(first: Self.saltByteCount), info: info)
-        return try backend.open(
-            .aes256GCM, key: okm.bytes.extracting(0..<32), nonce: okm.bytes.extracting(32..<44), aad: .init(),
-            ciphertext: sealed.extracting(droppingFirst: Self.saltByteCount))
+        return try withKeyAndNonce(salt: sealed.extracting(first: Self.saltByteCount), info: info) { key, nonce in
+            try backend.open(
+                .aes256GCM, key: key, nonce: nonce, aad: .init(),
+                ciphertext: sealed.extracting(droppingFirst: Self.saltByteCount))
+        }
     }
 
-    private func keyAndNonce(salt: Span<UInt8>, info: [UInt8]) throws -> SecretBytes {
-        let prk = HKDF.extract(salt: salt, ikm: secret.bytes, backend: backend)
-        return try HKDF.expand(backend.hmacSHA256(key: prk.bytes), info: info.bytes, count: 44)
+    private func withKeyAndNonce<Result>(
+        salt: Span<UInt8>, info: Span<UInt8>, _ body: (Span<UInt8>, Span<UInt8>) throws -> Result
+    ) throws -> Result {
+        try withTemporarySecrets(HKDF.hashByteCount, 44) { prk, okm in
+            HKDF.extract(salt: salt, into: &prk, backend: backend) { hmac in hmac.update(secret.bytes) }
+            try backend.withHMACSHA256(key: prk.span) { hmac in
+                try HKDF.expand(hmac, into: &okm) { hmac in hmac.update(info) }
+            }
+            return try body(okm.span.extracting(0..<32), okm.span.extracting(32..<44))
+        }
     }
 
     /// `HMAC-SHA256(key: K as used, "pushcrypt/1 recipient")`: names the recipient in a signature.
     func recipientName() -> [UInt8] {
         let hmac = backend.hmacSHA256(key: secret.bytes)
-        hmac.update(Array("pushcrypt/1 recipient".utf8).bytes)
+        hmac.update("pushcrypt/1 recipient")
         let name = SecretBytes(count: HKDF.hashByteCount) { code in hmac.finalize(into: &code) }
         return Array(name.bytes)
     }

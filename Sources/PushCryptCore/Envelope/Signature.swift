@@ -12,12 +12,12 @@ import PushCryptPrimitives
 enum MessageSignature {
     static let byteCount = 64
 
-    static func input(info: [UInt8], recipientName: [UInt8], message: Span<UInt8>) -> [UInt8] {
+    static func input(info: Span<UInt8>, recipientName: [UInt8], message: Span<UInt8>) -> [UInt8] {
         var input = [UInt8]()
         input.reserveCapacity(22 + info.count + recipientName.count + message.count)
         input += "pushcrypt/1 signature".utf8
         input.append(0)
-        input += info
+        input.append(contentsOf: info)
         input += recipientName
         input.append(contentsOf: message)
         return input

@@ -133,12 +133,16 @@ extension KeyRecord {
             }
             return self
         }
-        var info = Array("pushcrypt/1 device".utf8) + [0]
-        appendLengthPrefixed(kid.description, to: &info)
-        appendLengthPrefixed(id.description, to: &info)
-        let prk = HKDF.extract(salt: .init(), ikm: master.bytes, backend: backend)
-        let key = try HKDF.expand(
-            backend.hmacSHA256(key: prk.bytes), info: info.bytes, count: Self.secretByteCount)
+        let key = try withTemporaryBytes(capacity: 98) { info in
+            info.append("pushcrypt/1 device")
+            info.append(0)
+            info.append(lengthPrefixed: kid.description)
+            info.append(lengthPrefixed: id.description)
+            let prk = HKDF.extract(salt: .init(), ikm: master.bytes, backend: backend)
+            return try backend.withHMACSHA256(key: prk.bytes) { hmac in
+                try HKDF.expand(hmac, info: info.bytes, count: Self.secretByteCount)
+            }
+        }
         return KeyRecord(kid: kid, material: .shared(key, device: id), backend: backend)
     }
 }

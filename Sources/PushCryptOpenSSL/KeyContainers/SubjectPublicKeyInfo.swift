@@ -34,16 +34,14 @@ extension ContainedKey.Algorithm {
     /// SEC 1 section 2.3.4: 02 or 03 and x. OpenSSL refuses an x that no point of the curve has.
     private static func decompressed(_ bytes: Span<UInt8>) throws -> [UInt8] {
         let group = try Algorithms.shared.p256()
-        let context = try ThreadContext.current.bigNumbers().pointer
+        let scratch = try ThreadContext.current.p256()
         let point = try CurvePoint()
         let result = bytes.withUnsafeBufferPointer { bytes in
-            EC_POINT_oct2point(group, point.pointer, bytes.baseAddress, bytes.count, context)
+            EC_POINT_oct2point(group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
         }
         try check(result, or: KeyContainerError(.invalidKey, "the compressed point is not on P-256"))
-        return try [UInt8](unsafeUninitializedCapacity: DHGroup.p256.publicKeyByteCount) { buffer, count in
-            count = EC_POINT_point2oct(
-                group, point.pointer, POINT_CONVERSION_UNCOMPRESSED, buffer.baseAddress, buffer.count, context)
-            try check(count == DHGroup.p256.publicKeyByteCount ? 1 : 0, "EC_POINT_point2oct")
-        }
+        var uncompressed = [UInt8]()
+        try point.append(to: &uncompressed, scratch)
+        return uncompressed
     }
 }

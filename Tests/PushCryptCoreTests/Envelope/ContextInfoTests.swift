@@ -42,15 +42,20 @@ import Testing
 
     @Test(arguments: [0, 1, 255, 256, 65_535])
     func lengthPrefix(count: Int) {
-        var bytes: [UInt8] = [9]
-        appendLengthPrefixed(String(repeating: "é", count: count / 2) + (count % 2 == 1 ? "e" : ""), to: &bytes)
+        let text = String(repeating: "é", count: count / 2) + (count % 2 == 1 ? "e" : "")
+        let bytes = withTemporaryBytes(capacity: 3 + count) { bytes in
+            bytes.append(9)
+            bytes.append(lengthPrefixed: text)
+            return Array(bytes.bytes)
+        }
         #expect(bytes.count == 3 + count)
         #expect(Array(bytes[..<3]) == [9, UInt8(count >> 8), UInt8(count & 0xff)])
     }
 
     @Test func signatureInput() {
+        let (info, message) = (Array("info".utf8), Array("message".utf8))
         let input = MessageSignature.input(
-            info: Array("info".utf8), recipientName: Array("recipient".utf8), message: Array("message".utf8).bytes)
+            info: info.bytes, recipientName: Array("recipient".utf8), message: message.bytes)
         #expect(input == Array("pushcrypt/1 signature\0inforecipientmessage".utf8))
     }
 }

@@ -136,7 +136,7 @@ private struct ForgedSignature {
         case .hpke(let hpke, let key, let psk):
             try hpke.seal(plaintext.bytes, to: key, info: info.bytes, psk: psk, appendingTo: &sealed)
         case .shared(let scheme):
-            try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
+            try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
         }
         return sealed
     }

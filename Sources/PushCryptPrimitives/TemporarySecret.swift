@@ -1,0 +1,54 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
+/// Calls `body` with `count` bytes of stack, zero at first, and wipes them when it ends, however it ends.
+///
+/// For the secrets of one message, which `SecretBytes` would keep on the heap.
+public func withTemporarySecret<Result, Failure>(
+    count: Int, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer throws(Failure) in
+        unsafe buffer.initialize(repeating: 0)
+        defer { unsafe wipe(buffer) }
+        var bytes = unsafe MutableSpan(_unsafeElements: buffer)
+        return try body(&bytes)
+    }
+}
+
+/// The same with two secrets.
+public func withTemporarySecrets<Result>(
+    _ firstCount: Int, _ secondCount: Int,
+    _ body: (inout MutableSpan<UInt8>, inout MutableSpan<UInt8>) throws -> Result
+) rethrows -> Result {
+    try withTemporarySecret(count: firstCount) { first in
+        try withTemporarySecret(count: secondCount) { second in
+            try body(&first, &second)
+        }
+    }
+}
+
+/// Overwrites bytes that were secret, in a way that the optimiser may not leave out.
+func wipe(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+    guard let start = buffer.baseAddress else { return }
+    #if canImport(Darwin)
+    _ = unsafe memset_s(start, buffer.count, 0, buffer.count)
+    #else
+    unsafe explicit_bzero(start, buffer.count)
+    #endif
+}
+
+extension MutableSpan<UInt8> {
+    /// Writes a copy of `bytes` from `start` on, where there is room for all of them.
+    public mutating func write(_ bytes: Span<UInt8>, at start: Int = 0) {
+        for index in bytes.indices {
+            self[start + index] = bytes[index]
+        }
+    }
+}
