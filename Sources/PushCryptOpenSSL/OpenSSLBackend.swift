@@ -104,7 +104,7 @@ public struct OpenSSLBackend: CryptoBackend {
         default:
             let peer = try publicKey(key.publicKey.group, serialized)
             let agreed = try key.sharedSecret(with: peer)
-        secret.write(agreed.bytes)
+            secret.write(agreed.bytes)
         }
     }
 
