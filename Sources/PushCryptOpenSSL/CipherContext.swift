@@ -27,19 +27,13 @@ final class CipherContext {
         appendingTo output: inout [UInt8]
     ) throws {
         try begin(key: key, nonce: nonce, aad: aad)
-        let start = output.count
-        let tagByteCount = AEADAlgorithm.tagByteCount
-        output.append(contentsOf: repeatElement(0, count: plaintext.count + tagByteCount))
-        do {
-            try output.withUnsafeMutableBufferPointer { buffer in
-                let ciphertext = buffer.baseAddress! + start
+        try output.append(count: plaintext.count + AEADAlgorithm.tagByteCount) { sealed in
+            try sealed.withUnsafeMutableBufferPointer { buffer in
+                let ciphertext = buffer.baseAddress!
                 try update(plaintext, into: ciphertext)
-                try check(EVP_CipherFinal_ex(context, ciphertext + plaintext.count, &unused), "EVP_EncryptFinal_ex")
+                try finish(ciphertext + plaintext.count, "EVP_EncryptFinal_ex")
                 try control(EVP_CTRL_AEAD_GET_TAG, ciphertext + plaintext.count)
             }
-        } catch {
-            output.removeLast(plaintext.count + tagByteCount)
-            throw error
         }
     }
 
@@ -55,12 +49,13 @@ final class CipherContext {
             try ciphertext.extracting(last: AEADAlgorithm.tagByteCount).withUnsafeBufferPointer { tag in
                 try control(EVP_CTRL_AEAD_SET_TAG, UnsafeMutablePointer(mutating: tag.baseAddress!))
             }
-            let result = EVP_CipherFinal_ex(context, plaintext + count, &unused)
-            if result != 1 {
+            do {
+                try finish(plaintext + count, "AEAD", .authenticationFailure)
+            } catch {
                 // What was decrypted is not authentic: nobody may find it in freed memory.
                 OPENSSL_cleanse(plaintext, count)
+                throw error
             }
-            try check(result, "AEAD", .authenticationFailure)
             initializedCount = count
         }
     }
@@ -83,9 +78,18 @@ final class CipherContext {
     private func update(_ input: Span<UInt8>, into output: UnsafeMutablePointer<UInt8>?) throws {
         guard !input.isEmpty else { return }
         let result = input.withUnsafeBufferPointer { input in
-            EVP_CipherUpdate(context, output, &unused, input.baseAddress, Int32(input.count))
+            // These AEADs write as many bytes as they read.
+            var written: Int32 = 0
+            return EVP_CipherUpdate(context, output, &written, input.baseAddress, Int32(input.count))
         }
         try check(result, "EVP_CipherUpdate")
+    }
+
+    private func finish(
+        _ end: UnsafeMutablePointer<UInt8>, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure
+    ) throws {
+        var written: Int32 = 0
+        try check(EVP_CipherFinal_ex(context, end, &written), operation, code)
     }
 
     private func control(_ command: Int32, _ tag: UnsafeMutablePointer<UInt8>) throws {
@@ -93,8 +97,6 @@ final class CipherContext {
         try check(result, "EVP_CIPHER_CTX_ctrl")
     }
 
-    /// Where OpenSSL writes the number of bytes written; these AEADs write as many as they read.
-    private var unused: Int32 = 0
     /// A place to point at when an empty plaintext has no buffer: NULL would mean "this is aad".
     private let emptyOutput = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
 }

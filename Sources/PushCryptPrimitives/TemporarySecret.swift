@@ -11,6 +11,7 @@ import Android
 /// Calls `body` with `count` bytes of stack, zero at first, and wipes them when it ends, however it ends.
 ///
 /// For the secrets of one message, which `SecretBytes` would keep on the heap.
+@inlinable
 public func withTemporarySecret<Result, Failure>(
     count: Int, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -23,6 +24,7 @@ public func withTemporarySecret<Result, Failure>(
 }
 
 /// The same with two secrets.
+@inlinable
 public func withTemporarySecrets<Result>(
     _ firstCount: Int, _ secondCount: Int,
     _ body: (inout MutableSpan<UInt8>, inout MutableSpan<UInt8>) throws -> Result
@@ -35,6 +37,7 @@ public func withTemporarySecrets<Result>(
 }
 
 /// Overwrites bytes that were secret, in a way that the optimiser may not leave out.
+@usableFromInline
 func wipe(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
     guard let start = buffer.baseAddress else { return }
     #if canImport(Darwin)
@@ -46,9 +49,17 @@ func wipe(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
 
 extension MutableSpan<UInt8> {
     /// Writes a copy of `bytes` from `start` on, where there is room for all of them.
+    @inlinable
     public mutating func write(_ bytes: Span<UInt8>, at start: Int = 0) {
         for index in bytes.indices {
             self[start + index] = bytes[index]
         }
+    }
+
+    /// Writes the UTF-8 bytes of `text` from `start` on, where there is room for all of them.
+    @inlinable
+    public mutating func write(utf8 text: String, at start: Int) {
+        var text = text
+        text.withUTF8 { bytes in write(unsafe Span(_unsafeElements: bytes), at: start) }
     }
 }

@@ -144,6 +144,8 @@ public struct Sealer: Sendable {
                 bytesNeeded: needed, bytesAvailable: budget.limitInBytes)
         }
         let count = options.padding.paddedCount(message.count, capacity: budget.messageCapacity)
-        return message + [UInt8](repeating: paddingByte, count: count - message.count)
+        var padded = message
+        padded.append(contentsOf: repeatElement(paddingByte, count: count - message.count))
+        return padded
     }
 }

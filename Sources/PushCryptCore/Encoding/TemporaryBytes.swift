@@ -22,7 +22,8 @@ struct TemporaryBytes: ~Copyable, ~Escapable {
     }
 
     mutating func append(_ text: String) {
-        for byte in text.utf8 { append(byte) }
+        storage.write(utf8: text, at: count)
+        count += text.utf8.count
     }
 
     /// `lp16(x) = u16 big-endian length || UTF-8 bytes of x`

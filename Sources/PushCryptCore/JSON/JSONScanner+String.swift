@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 extension JSONScanner {
     //  string = quotation-mark *char quotation-mark
     //  char = unescaped / escape …
@@ -25,11 +27,27 @@ extension JSONScanner {
     }
 
     private mutating func skipPlainASCII() {
+        while position + 8 <= bytes.count {
+            let found = Self.otherThanPlainASCII(bytes.littleEndianWord(at: position))
+            position += found == 0 ? 8 : found.trailingZeroBitCount / 8
+            if found != 0 { return }
+        }
         while position < bytes.count {
             let byte = bytes[position]
             guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return }
             position += 1
         }
+    }
+
+    /// Eight bytes at once: the highest bit of the first one that is not plain ASCII is set, none below it, and none at all
+    /// where all are plain.
+    private static func otherThanPlainASCII(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let (quotes, backslashes) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
+        // In a byte without its highest bit, x - n borrows from the bytes above only where x < n.
+        let below = (word &- ones &* 0x20) & ~word
+        let equal = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+        return (word | below | equal) & (ones &* 0x80)
     }
 
     //  escape ( %x22 / %x5C / %x2F / %x62 / %x66 / %x6E / %x72 / %x74 / %x75 4HEXDIG )

@@ -12,8 +12,21 @@ package struct JSONText: Sendable {
     /// Offsets are kept in 32 bits.
     package static let maximumCount = Int(Int32.max)
 
-    package let bytes: [UInt8]
-    let tape: [JSONNode]
+    package var bytes: [UInt8] { storage.bytes }
+    var tape: [JSONNode] { storage.tape }
+
+    /// One reference for both: the values of a text, which are handed about a lot, each count it.
+    private let storage: Storage
+
+    private final class Storage: Sendable {
+        let bytes: [UInt8]
+        let tape: [JSONNode]
+
+        init(_ bytes: [UInt8], _ tape: [JSONNode]) {
+            self.bytes = bytes
+            self.tape = tape
+        }
+    }
 
     /// Scans a whole text; its root may be any value.
     ///
@@ -24,8 +37,7 @@ package struct JSONText: Sendable {
         guard bytes.count <= limit else { throw JSONError(.tooLong, at: limit) }
         var scanner = JSONScanner(bytes)
         try scanner.scanText()
-        self.bytes = bytes
-        self.tape = scanner.tape
+        storage = Storage(bytes, scanner.tape)
     }
 
     package var root: JSONValue { JSONValue(text: self, index: 0) }

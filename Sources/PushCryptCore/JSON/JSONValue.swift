@@ -19,11 +19,16 @@ package struct JSONValue: Sendable {
 
     /// The member of that name, compared as UTF-8 bytes; `nil` if there is none or this isn't an object.
     package subscript(name: String) -> JSONValue? {
-        guard kind == .object else { return nil }
+        let tape = text.tape
+        guard tape[index].kind == .object else { return nil }
+        let (end, byteCount) = (Int(tape[index].next), name.utf8.count + 2)
         var key = index + 1
-        while key < node.next {
-            if text.content(of: text.tape[key], equals: name) { return JSONValue(text: text, index: key + 1) }
-            key = Int(text.tape[key + 1].next)
+        while key < end {
+            let node = tape[key]
+            if node.hasEscapes || node.range.count == byteCount, text.content(of: node, equals: name) {
+                return JSONValue(text: text, index: key + 1)
+            }
+            key = Int(tape[key + 1].next)
         }
         return nil
     }
