@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("keys verify after an interrupted change")
@@ -47,7 +48,7 @@ struct KeysVerifyMendingTests {
     @Test("the public set of encrypted keys needs the secret")
     func encrypted() throws {
         let place = try Workplace()
-        try place.createEncrypted("Keys/ios", "recipient")
+        try place.createEncrypted("Keys/ios", .recipient)
         try place.interruptedAdd("Keys/ios", "--passphrase-file", "passphrase")
         let without = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
         #expect(without.exit == 65, "\(without)")

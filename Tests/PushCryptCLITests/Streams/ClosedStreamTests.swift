@@ -91,11 +91,13 @@ struct ClosedStreamTests {
         #expect(output.hasOneLineOnStderr, "\(output)")
     }
 
-    private func makePlace() throws -> Workplace {
+    private func makePlace() throws -> Workplace { try Self.made.get().place() }
+
+    private static let made = Result {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
         try place.write(Workplace.inner, to: "inner")
         try place.write(try place.sealed(to: "Keys/ios"), to: "sealed")
-        return place
+        return try PlaceSnapshot(place)
     }
 }
