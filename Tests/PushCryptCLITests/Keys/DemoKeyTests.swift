@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("the published demo keys")
+@Suite("the published demo keys", .ownThreads)
 struct DemoKeyTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

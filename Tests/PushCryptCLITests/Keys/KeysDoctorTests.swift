@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptPrimitives
 import Testing
 
-@Suite("keys doctor")
+@Suite("keys doctor", .ownThreads)
 struct KeysDoctorTests {
     @Test("has nothing to say of a healthy keystore")
     func healthy() throws {

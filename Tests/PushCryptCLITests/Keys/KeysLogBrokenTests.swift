@@ -2,7 +2,7 @@ import Foundation
 import PushCryptCore
 import Testing
 
-@Suite("keys log of a broken one")
+@Suite("keys log of a broken one", .ownThreads)
 struct KeysLogBrokenTests {
     static let damages: [(words: String, change: @Sendable (String) -> String)] = [
         ("line 1 of the audit log is not line 1", { "\n" + $0 }),

@@ -3,7 +3,7 @@ import PushCryptCore
 import Testing
 
 /// What no crash leaves: somebody did it, or a disk.
-@Suite("keys verify of a damaged keyset")
+@Suite("keys verify of a damaged keyset", .ownThreads)
 struct KeysVerifyDamageTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptCore
 import Testing
 
-@Suite("keys verify after an interrupted change")
+@Suite("keys verify after an interrupted change", .ownThreads)
 struct KeysVerifyMendingTests {
     @Test("finishes the log and the public set, and says so once", arguments: ["recipient", "shared"])
     func unfinished(_ kind: String) throws {

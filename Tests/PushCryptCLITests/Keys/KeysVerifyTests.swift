@@ -2,7 +2,7 @@ import Foundation
 import PushCryptCore
 import Testing
 
-@Suite("keys verify")
+@Suite("keys verify", .ownThreads)
 struct KeysVerifyTests {
     @Test("says of a whole keyset what it checked")
     func transcript() throws {

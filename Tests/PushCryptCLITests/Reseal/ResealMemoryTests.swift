@@ -3,7 +3,7 @@ import Testing
 
 /// Memory doesn't grow with the queue.
 @Suite(
-    "reseal's memory",
+    "reseal's memory", .ownThreads,
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "no /proc/self/status here"))
 struct ResealMemoryTests {
     /// The peak after the first lines and after all of them, from the running process: a child's rusage would have the

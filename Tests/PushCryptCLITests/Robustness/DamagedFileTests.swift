@@ -4,7 +4,7 @@ import Testing
 
 /// A disk that loses the end of a file, or a bit of it: what the tool makes of what the library finds. The library's own
 /// tests try every byte.
-@Suite("a damaged file of a keyset")
+@Suite("a damaged file of a keyset", .ownThreads)
 struct DamagedFileTests {
     static let kinds = ["plain", "encrypted"]
 

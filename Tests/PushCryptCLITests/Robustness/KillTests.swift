@@ -6,7 +6,7 @@ import PushCryptTestSupport
 import Testing
 
 /// `kill -9` at every step of every change.
-@Suite("a change that is killed", .enabled(if: FaultPoints.exist, FaultPoints.missing))
+@Suite("a change that is killed", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KillTests {
     private static let path = KilledChange.path
 

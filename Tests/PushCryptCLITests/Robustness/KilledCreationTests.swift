@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("a keyset that is being made, killed", .enabled(if: FaultPoints.exist, FaultPoints.missing))
+@Suite("a keyset that is being made, killed", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KilledCreationTests {
     static let points =
         ["create-folder"]

@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 /// Kills at any moment, and not only where somebody thought of it.
-@Suite("a keyset whose changes are killed at random")
+@Suite("a keyset whose changes are killed at random", .ownThreads)
 struct RandomKillTests {
     private static let path = "Keys/ios"
     private let runs = LongTests.areWanted ? 200 : 40

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("rotate")
+@Suite("rotate", .ownThreads)
 struct RotateTests {
     @Test("prints the plan with its reasons, dry and done")
     func transcript() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A stream that isn't there ends in a message and a status, never in a signal, and never in somebody else's file.
-@Suite("closed streams")
+@Suite("closed streams", .ownThreads)
 struct ClosedStreamTests {
     static let commands = [
         #""$PUSHCRYPT" demo"#,
