@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("shell completions")
+@Suite("shell completions", .ownThreads)
 struct CompletionTests {
     @Test("come out of the binary", arguments: ["bash", "zsh", "fish"])
     func script(_ shell: String) throws {

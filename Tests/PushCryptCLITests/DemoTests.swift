@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("demo")
+@Suite("demo", .ownThreads)
 struct DemoTests {
     @Test("tells the whole story in an empty folder")
     func story() throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("help")
+@Suite("help", .ownThreads)
 struct HelpTests {
     @Test(
         "is data on stdout and exit 0",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("secrets")
+@Suite("secrets", .ownThreads)
 struct SecrecyTests {
     @Test("show neither in what commands say nor in what they print")
     func outputs() throws {

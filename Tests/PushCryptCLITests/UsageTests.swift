@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("bad usage")
+@Suite("bad usage", .ownThreads)
 struct UsageTests {
     static let seal = ["seal", "--to", "Keys/ios", "--topic", "com.example.app"]
     static let open = ["open", "--keys", "Keys/ios", "--topic", "com.example.app"]

@@ -3,7 +3,7 @@ import Testing
 
 /// Memory doesn't grow with the blob.
 @Suite(
-    "a blob's memory",
+    "a blob's memory", .ownThreads,
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "no /proc/self/status here"))
 struct BlobMemoryTests {
     /// Sixteen megabytes, and the peak after the first two and after nearly all, from the running process.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("blob seal, then blob open")
+@Suite("blob seal, then blob open", .ownThreads)
 struct BlobSealTests {
     @Test("gives every byte back", arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])
     func roundTrip(_ byteCount: Int) throws {

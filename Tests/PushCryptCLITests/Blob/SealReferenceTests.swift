@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal with references")
+@Suite("seal with references", .ownThreads)
 struct SealReferenceTests {
     private static func place() throws -> BlobPlace {
         let place = try BlobPlace(1_000)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("inspect")
+@Suite("inspect", .ownThreads)
 struct InspectTests {
     static let jsonNames: Set<String> = [
         "sealed", "version", "kid", "skid", "sealedByteCount", "visibleApsMembers", "visibleMembers", "bytes",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys create at the same time")
+@Suite("keys create at the same time", .ownThreads)
 struct CreationRaceTests {
     @Test("of twenty processes one wins, and nothing is left over", arguments: ["Keys/ios", "a/b/c/ios"])
     func race(_ path: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("the published demo keys")
+@Suite("the published demo keys", .ownThreads)
 struct DemoKeyTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -34,9 +34,10 @@ struct DemoKeyTests {
     @Test("are refused without --allow-demo-keys", arguments: cases)
     func refused(_ test: Case) throws {
         let place = try makePlace()
-        let output = try place.run(test.arguments, stdin: try place.sealed(to: "Keys/ios"))
+        let sealed = try place.read("sealed")
+        let output = try place.run(test.arguments, stdin: sealed)
         expectRefusal(output, 64, saying: "--allow-demo-keys")
-        let allowed = try place.run(test.arguments + ["--allow-demo-keys"], stdin: try place.sealed(to: "Keys/ios"))
+        let allowed = try place.run(test.arguments + ["--allow-demo-keys"], stdin: sealed)
         #expect(allowed.exit == 65 && !allowed.stderr.contains("demo"), "\(allowed)")
     }
 
@@ -68,13 +69,16 @@ struct DemoKeyTests {
         expectRefusal(try place.seal(to: "Keys/mine"), 64, saying: "--allow-demo-keys")
     }
 
-    private func makePlace() throws -> Workplace {
+    private func makePlace() throws -> Workplace { try Self.made.get().place() }
+
+    private static let made = Result {
         let place = try Workplace()
         try place.copyDemoKeys()
         try place.create("Keys/ios", "recipient")
         try place.export("Keys/demo/recipient", to: "registration.json", "--registration")
         try place.export("Keys/demo/shared", to: "device.json", "--device", "one")
         try place.export("Keys/demo/sender", to: "senders.json")
-        return place
+        try place.write(try place.sealed(to: "Keys/ios"), to: "sealed")
+        return try PlaceSnapshot(place)
     }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import PushCryptCore
+import PushCryptPrimitives
 import Testing
 
 extension DoctorCase {
@@ -64,11 +66,10 @@ extension DoctorCase {
         unknown("in what is remembered of the log", "pushcrypt.audit.colour", "\"count\"", "\"colour\": 1, \"count\""),
         DoctorCase(
             code: "weak-scrypt", severity: "warning", testDescription: "a passphrase that is cheap to guess",
-            words: "scrypt with N 1024, r 8, p 1", advice: "pushcrypt keys passwd Keys/ios", others: ["no-digest"]
+            words: "scrypt with N 1024, r 8, p 1", advice: "pushcrypt keys passwd Keys/ios"
         ) { place in
             try place.remove("Keys/ios")
-            try place.createEncrypted("Keys/ios", "recipient")
-            try place.edit(keyset) { $0.replacing("\"n\": 131072", with: "\"n\": 1024") }
+            try place.createEncrypted("Keys/ios", .recipient)
         },
         DoctorCase(
             code: "unknown-member", severity: "warning", testDescription: "unknown members beside encrypted keys",
@@ -76,7 +77,7 @@ extension DoctorCase {
             others: ["unknown-member", "unknown-member", "no-digest"]
         ) { place in
             try place.remove("Keys/ios")
-            try place.createEncrypted("Keys/ios", "recipient")
+            try place.createEncrypted("Keys/ios", .recipient, scrypt: .standard)
             try place.edit(keyset) { text in
                 text.replacing("{\"v\": 1", with: "{\"colour\": 1, \"v\": 1")
                     .replacing("\"salt\"", with: "\"pepper\": 1, \"salt\"")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys add, promote, retire, revoke, destroy, prune")
+@Suite("keys add, promote, retire, revoke, destroy, prune", .ownThreads)
 struct KeysChangeTests {
     private let place: Workplace
     private let first: String

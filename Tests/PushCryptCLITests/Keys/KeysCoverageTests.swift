@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys coverage")
+@Suite("keys coverage", .ownThreads)
 struct KeysCoverageTests {
     private let place: Workplace
     /// Retiring, primary, pending without activatesAt, expired.

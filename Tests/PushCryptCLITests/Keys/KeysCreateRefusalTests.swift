@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("keys create refuses")
+@Suite("keys create refuses", .ownThreads)
 struct KeysCreateRefusalTests {
     @Test("a name that is taken by anything", arguments: ["keyset", "file", "empty folder", "dangling link"])
     func taken(_ what: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys create")
+@Suite("keys create", .ownThreads)
 struct KeysCreateTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let options: [String]

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("the advice of keys doctor")
+@Suite("the advice of keys doctor", .ownThreads)
 struct KeysDoctorAdviceTests {
     static let cases = DoctorCase.all.filter { test in
         ["loose-mode", "public-missing", "public-differs", "no-publish-lead", "rotation-overdue"].contains(test.code)

@@ -1,13 +1,15 @@
 import Foundation
+import PushCryptCore
+import PushCryptPrimitives
 import Testing
 
-@Suite("keys doctor")
+@Suite("keys doctor", .ownThreads)
 struct KeysDoctorTests {
     @Test("has nothing to say of a healthy keystore")
     func healthy() throws {
         let place = try Workplace()
-        try place.createEncrypted("Keys/ios", "recipient")
-        try place.createEncrypted("Keys/push", "sender")
+        try place.createEncrypted("Keys/ios", .recipient, scrypt: .standard)
+        try place.createEncrypted("Keys/push", .sender, scrypt: .standard)
         try place.write(Data(), to: "Keys/README.md", mode: 0o644)
         try place.settle("Keys")
         let output = try place.run("keys", "doctor", "--at", Workplace.now)

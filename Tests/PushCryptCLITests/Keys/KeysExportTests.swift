@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys export")
+@Suite("keys export", .ownThreads)
 struct KeysExportTests {
     @Test("prints a public set without secrets", arguments: ["p256", "x25519"], [true, false])
     func publicSet(_ suite: String, _ psk: Bool) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys list")
+@Suite("keys list", .ownThreads)
 struct KeysListTests {
     @Test("shows a table, the next step and a timeline")
     func table() throws {

@@ -1,7 +1,8 @@
 import Foundation
+import PushCryptCore
 import Testing
 
-@Suite("keys log of a broken one")
+@Suite("keys log of a broken one", .ownThreads)
 struct KeysLogBrokenTests {
     static let damages: [(words: String, change: @Sendable (String) -> String)] = [
         ("line 1 of the audit log is not line 1", { "\n" + $0 }),
@@ -40,7 +41,7 @@ struct KeysLogBrokenTests {
     func beginAnew(_ isEncrypted: Bool) throws {
         let place = try Workplace()
         if isEncrypted {
-            try place.createEncrypted("Keys/ios", "sender")
+            try place.createEncrypted("Keys/ios", .sender)
         } else {
             try place.create("Keys/ios", "sender")
         }
@@ -94,11 +95,13 @@ struct KeysLogBrokenTests {
     }
 
     /// Three lines.
-    private func makePlace() throws -> Workplace {
+    private func makePlace() throws -> Workplace { try Self.made.get().place() }
+
+    private static let made = Result {
         let place = try Workplace()
         try place.create("Keys/ios", "sender")
         try place.succeed("keys", "add", "Keys/ios")
         try place.succeed("keys", "policy", "Keys/ios", "--keep", "3")
-        return place
+        return try PlaceSnapshot(place)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys log")
+@Suite("keys log", .ownThreads)
 struct KeysLogTests {
     @Test("shows who did what, when and why")
     func transcript() throws {

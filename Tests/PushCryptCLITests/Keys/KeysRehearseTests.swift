@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys rehearse")
+@Suite("keys rehearse", .ownThreads)
 struct KeysRehearseTests {
     static let fleet = ["--refresh-p50", "6h", "--refresh-p99", "20d", "--devices", "1000"]
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys show")
+@Suite("keys show", .ownThreads)
 struct KeysShowTests {
     @Test("tells everything of a key")
     func words() throws {

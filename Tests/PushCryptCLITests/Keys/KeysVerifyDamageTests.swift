@@ -1,8 +1,9 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 /// What no crash leaves: somebody did it, or a disk.
-@Suite("keys verify of a damaged keyset")
+@Suite("keys verify of a damaged keyset", .ownThreads)
 struct KeysVerifyDamageTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -86,7 +87,7 @@ struct KeysVerifyDamageTests {
     @Test("lives that were edited beside encrypted keys show with the secret")
     func authenticated() throws {
         let place = try Workplace()
-        try place.createEncrypted("Keys/ios", "shared")
+        try place.createEncrypted("Keys/ios", .shared)
         try place.edit("Keys/ios/keyset.json") { $0.replacing("\"keep\": 2", with: "\"keep\": 3") }
         #expect(try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now).exit == 0)
         let output = try place.run(

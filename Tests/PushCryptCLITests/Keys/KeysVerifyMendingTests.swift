@@ -1,7 +1,8 @@
 import Foundation
+import PushCryptCore
 import Testing
 
-@Suite("keys verify after an interrupted change")
+@Suite("keys verify after an interrupted change", .ownThreads)
 struct KeysVerifyMendingTests {
     @Test("finishes the log and the public set, and says so once", arguments: ["recipient", "shared"])
     func unfinished(_ kind: String) throws {
@@ -47,7 +48,7 @@ struct KeysVerifyMendingTests {
     @Test("the public set of encrypted keys needs the secret")
     func encrypted() throws {
         let place = try Workplace()
-        try place.createEncrypted("Keys/ios", "recipient")
+        try place.createEncrypted("Keys/ios", .recipient)
         try place.interruptedAdd("Keys/ios", "--passphrase-file", "passphrase")
         let without = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
         #expect(without.exit == 65, "\(without)")

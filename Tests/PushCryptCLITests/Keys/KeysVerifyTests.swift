@@ -1,7 +1,8 @@
 import Foundation
+import PushCryptCore
 import Testing
 
-@Suite("keys verify")
+@Suite("keys verify", .ownThreads)
 struct KeysVerifyTests {
     @Test("says of a whole keyset what it checked")
     func transcript() throws {
@@ -25,7 +26,7 @@ struct KeysVerifyTests {
     @Test("of an encrypted keyset says without its secret what it could not check")
     func encrypted() throws {
         let place = try Workplace()
-        try place.createEncrypted("Keys/ios", "sender")
+        try place.createEncrypted("Keys/ios", .sender)
         let without = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
         #expect(without.isSuccess, "\(without)")
         #expect(try checks(without, "unchecked") == ["keys", "public"])
@@ -75,7 +76,7 @@ struct KeysVerifyTests {
     @Test("what isn't a keyset", arguments: ["none", ".", "", "passphrase"])
     func missing(_ path: String) throws {
         let place = try Workplace()
-        try place.createEncrypted("Keys/ios", "shared")
+        try place.createEncrypted("Keys/ios", .shared)
         expectRefusal(try place.run("keys", "verify", path), 66)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys list of a keystore")
+@Suite("keys list of a keystore", .ownThreads)
 struct KeystoreListTests {
     @Test("a line for each keyset, and no secret is asked for", arguments: ["Keys", "Keys/", "Keys//"])
     func table(_ path: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("loose modes")
+@Suite("loose modes", .ownThreads)
 struct ModeTests {
     @Test("of a keyset's file are refused", arguments: [0o644, 0o640, 0o604, 0o660, 0o620, 0o601])
     func file(_ mode: Int) throws {

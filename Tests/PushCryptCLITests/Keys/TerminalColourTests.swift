@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys list on a terminal")
+@Suite("keys list on a terminal", .ownThreads)
 struct TerminalColourTests {
     private static let colours = [
         "expired": "90", "retiring": "33", "revoked": "31", "primary": "32", "pending": "34", "destroyed": "2;37",

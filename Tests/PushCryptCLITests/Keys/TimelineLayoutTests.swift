@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("the layout of keys list")
+@Suite("the layout of keys list", .ownThreads)
 struct TimelineLayoutTests {
     /// Rotations every week, the last of them to come.
     private static let twenty = (0..<20).map { index in

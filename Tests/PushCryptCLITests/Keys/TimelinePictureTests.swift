@@ -5,7 +5,7 @@ import Testing
 import FoundationXML
 #endif
 
-@Suite("keys list --picture")
+@Suite("keys list --picture", .ownThreads)
 struct TimelinePictureTests {
     @Test("is a picture that needs nothing from elsewhere", arguments: ["a.svg", "a.html", "A.SVG"])
     func wellFormed(_ name: String) throws {

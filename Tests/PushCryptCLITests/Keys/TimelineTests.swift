@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("the timeline of keys list")
+@Suite("the timeline of keys list", .ownThreads)
 struct TimelineTests {
     @Test("every state, as it stands")
     func everyState() throws {

@@ -8,7 +8,8 @@ import Darwin
 #endif
 
 /// Root may write everywhere, so as root these run the binary as nobody.
-@Suite("where the user may not write or read", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+@Suite(
+    "where the user may not write or read", .ownThreads, .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct UnprivilegedTests {
     @Test("keys create exits 77 and leaves nothing", arguments: ["ios", "new/ios"])
     func create(_ name: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("open shows the placeholder")
+@Suite("open shows the placeholder", .ownThreads)
 struct OpenFailureTests {
     @Test(
         "for what isn't a payload",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Without keys nothing is read and nothing shown: that is the caller's mistake and not a failed push.
-@Suite("open refuses keys")
+@Suite("open refuses keys", .ownThreads)
 struct OpenKeyRefusalTests {
     @Test("that aren't there", arguments: [("none.json", Int32(66)), ("Keys", 66), ("text", 65)])
     func missing(_ path: String, _ status: Int32) throws {

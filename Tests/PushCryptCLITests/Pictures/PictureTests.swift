@@ -5,7 +5,7 @@ import Testing
 import FoundationXML
 #endif
 
-@Suite("--picture")
+@Suite("--picture", .ownThreads)
 struct PictureTests {
     static let rehearse = [
         "keys", "rehearse", "Keys/app", "--refresh-p50", "6h", "--refresh-p99", "20d", "--devices", "500",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// When a stream breaks off, the words say how far it went, and nothing is lost.
-@Suite("a broken reseal")
+@Suite("a broken reseal", .ownThreads)
 struct ResealBreakTests {
     /// A file of limited size takes whole lines and a part of one. Without that part, and with the lines from where the
     /// words say, it is complete.

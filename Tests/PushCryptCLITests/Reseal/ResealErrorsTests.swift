@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 /// Lines that don't come out: each of them is in the errors file, as it was.
-@Suite("reseal's errors file")
+@Suite("reseal's errors file", .ownThreads)
 struct ResealErrorsTests {
     @Test(
         "says why",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("reseal")
+@Suite("reseal", .ownThreads)
 struct ResealLinesTests {
     @Test("takes all kinds of lines in order")
     func mixed() throws {

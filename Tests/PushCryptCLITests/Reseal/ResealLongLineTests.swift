@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A line holds 1 MiB. A longer one goes to the errors file whole, however long it is.
-@Suite("reseal's long lines")
+@Suite("reseal's long lines", .ownThreads)
 struct ResealLongLineTests {
     private static let limit = 1 << 20
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("reseal refuses")
+@Suite("reseal refuses", .ownThreads)
 struct ResealUsageTests {
     @Test(
         "bad usage",

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("fifty processes at the same keyset")
+@Suite("fifty processes at the same keyset", .ownThreads)
 struct CrowdTests {
     private static let path = "Keys/ios"
     /// A rotation is due.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("the fault points of the keystore")
+@Suite("the fault points of the keystore", .ownThreads)
 struct FaultPointTests {
     /// A new one without a test shows here.
     @Test("are those that the tests of killed commands name")

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("a full disk", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+@Suite("a full disk", .ownThreads, .enabled(if: FullDisk.isAvailable, FullDisk.missing))
 struct FullDiskTests {
     static let commands = [
         "keys add disk/Keys/ios", "keys policy disk/Keys/ios --keep 3", "rotate disk/Keys/ios",

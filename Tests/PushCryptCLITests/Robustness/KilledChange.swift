@@ -1,4 +1,7 @@
 import Foundation
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
@@ -28,20 +31,21 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
         [
             KilledChange(name: "rotate", protection: .plain, lineCount: 2),
             KilledChange(name: "rotate", protection: .command, lineCount: 2),
-            KilledChange(name: "keys add", protection: .plain), KilledChange(name: "keys revoke", protection: .plain),
             KilledChange(name: "keys passwd", protection: .command),
             KilledChange(name: "keys passwd", protection: .passphrase, points: few),
             KilledChange(name: "keys add", protection: .command, points: few),
             KilledChange(name: "keys revoke", protection: .command, points: few),
         ]
-        + ["keys promote", "keys retire", "keys destroy", "keys prune", "keys policy", "keys passwd"].map {
-            KilledChange(name: $0, protection: .plain, points: few)
-        }
+        + [
+            "keys add", "keys revoke", "keys promote", "keys retire", "keys destroy", "keys prune", "keys policy",
+            "keys passwd",
+        ].map { KilledChange(name: $0, protection: .plain, points: few) }
 
     /// All changes take the same steps; enough for those that differ from others in nothing but what they change.
     private static let few: [ChangePoint] = [.keysetSynced, .keysetRenamed, .publicSynced, .published]
 
     static let path = "Keys/ios"
+    static let moment = UnixTime(1_767_225_600 + 181 * 86_400)
     static let time = later(181)
 
     static func later(_ days: Int) -> String { String(1_767_225_600 + days * 86_400) }
@@ -62,17 +66,17 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
     }
 
     /// Makes the keyset.
-    func prepare() throws -> Workplace {
+    func prepare() throws -> PlaceSnapshot {
         let place = try Workplace()
         for (name, shift) in [("wrap", 1), ("rewrap", 2)] { try place.writeWrapCommand(name, shift) }
         for name in ["passphrase", "new"] { try place.write(Data("\(name) horse".utf8), to: name) }
-        let protection = protection == .plain ? ["--insecure-plaintext"] : secret
-        try run(["keys", "create", Self.path, "--kind", "recipient"] + protection, place, at: Self.later(0))
+        let (protection, key) = try made(in: place, isNew: false)
+        _ = try place.make(Self.path, .recipient, protection, key, at: UnixTime(1_767_225_600))
         try run(["rotate", Self.path] + secret, place, at: Self.later(83))
         if ["keys promote", "keys retire", "keys revoke"].contains(name) {
             try run(["keys", "add", Self.path] + secret, place, at: Self.time)
         }
-        return place
+        return try PlaceSnapshot(place)
     }
 
     /// Of those that it is about, in a keyset as `prepare` makes it.
@@ -91,6 +95,20 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
             default: []
             }
         return name.split(separator: " ").map(String.init) + [Self.path] + more + secret + ["--at", Self.time]
+    }
+
+    /// What the library takes for the secret; after the change, with `isNew`.
+    func made(in place: Workplace, isNew: Bool) throws -> (PushCryptKeyFiles.Protection, KeysetSecret?) {
+        let isChanged = isNew && name == "keys passwd"
+        let path = place.folder.path
+        switch isChanged && protection == .plain ? .command : protection {
+        case .plain: return (.plaintext, nil)
+        case .command: return (.command, .command("sh '\(path)/\(isChanged ? "rewrap" : "wrap")'"))
+        case .passphrase:
+            return (
+                .passphrase(EncryptedPlace.cheap), try .passphraseFile("\(path)/\(isChanged ? "new" : "passphrase")")
+            )
+        }
     }
 
     private func run(_ arguments: [String], _ place: Workplace, at time: String) throws {

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("a keyset that is being made, killed", .enabled(if: FaultPoints.exist, FaultPoints.missing))
+@Suite("a keyset that is being made, killed", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KilledCreationTests {
     static let points =
         ["create-folder"]
@@ -59,10 +59,7 @@ struct KilledCreationTests {
 
     @Test("a log that is begun anew", arguments: ["log-set-aside"] + ChangePoint.allCases.dropFirst().map(\.rawValue))
     func log(_ point: String) throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "recipient")
-        for keep in 3...5 { try place.succeed("keys", "policy", "Keys/ios", "--keep", "\(keep)") }
-        try place.edit("Keys/ios/audit.jsonl") { $0 + "somebody was here\n" }
+        let place = try Self.brokenLog.get().place()
         let broken = try place.read("Keys/ios/audit.jsonl")
         let command = [
             "keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--yes", "--at", Workplace.now,
@@ -75,5 +72,13 @@ struct KilledCreationTests {
         let kept = try place.contents(of: "Keys/ios").filter { $0.key.hasPrefix("audit.broken-") }
         #expect(Array(kept.values) == [broken])
         #expect(try place.run("keys", "log", "Keys/ios", "--verify").text.hasPrefix("whole: 1 line"))
+    }
+
+    private static let brokenLog = Result {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        for keep in 3...5 { try place.succeed("keys", "policy", "Keys/ios", "--keep", "\(keep)") }
+        try place.edit("Keys/ios/audit.jsonl") { $0 + "somebody was here\n" }
+        return try PlaceSnapshot(place)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(
-    "a keystore that the user may only read", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    "a keystore that the user may only read", .ownThreads, .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct ReadOnlyTests {
     static let changes = [
         "keys add Keys/ios", "keys policy Keys/ios --keep 3", "rotate Keys/ios",
@@ -60,7 +60,7 @@ struct ReadOnlyTests {
     }
 }
 
-@Suite("a read-only file system", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+@Suite("a read-only file system", .ownThreads, .enabled(if: FullDisk.isAvailable, FullDisk.missing))
 struct ReadOnlyFileSystemTests {
     @Test("changes exit 77, and reading goes on", arguments: ReadOnlyTests.changes)
     func change(_ command: String) throws {

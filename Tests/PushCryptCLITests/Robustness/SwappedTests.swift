@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 /// What is swapped for a link could be made to point anywhere between a check and a use, so links are refused.
-@Suite("a keyset that is swapped for a link")
+@Suite("a keyset that is swapped for a link", .ownThreads)
 struct SwappedTests {
     static let commands = [
         ["keys", "list", "Keys/ios"], ["keys", "export", "Keys/ios"], ["keys", "policy", "Keys/ios"],

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("a policy that requires coverage")
+@Suite("a policy that requires coverage", .ownThreads)
 struct CoverageGateTests {
     private let place: Workplace
     private let old: String

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("rotate --emergency")
+@Suite("rotate --emergency", .ownThreads)
 struct EmergencyTests {
     private let place: Workplace
     private let old: String

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("rotate with a wrong clock")
+@Suite("rotate with a wrong clock", .ownThreads)
 struct RotateClockTests {
     private let place: Workplace
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("rotate of several keysets")
+@Suite("rotate of several keysets", .ownThreads)
 struct SeveralKeysetsTests {
     private let place: Workplace
     private static let due = "2026-03-25T00:00:00Z"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal --expires and --at")
+@Suite("seal --expires and --at", .ownThreads)
 struct ExpiryTests {
     /// 2026-03-01T09:00:00Z
     static let start = 1_772_355_600

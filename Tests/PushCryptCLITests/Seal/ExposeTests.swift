@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal --expose")
+@Suite("seal --expose", .ownThreads)
 struct ExposeTests {
     static let inner = Data(
         #"{"aps":{"alert":"x","badge":7,"sound":"s.caf","relevance-score":0.50,"thread-id":"t","content-available":1}}"#

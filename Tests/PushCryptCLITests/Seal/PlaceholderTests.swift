@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal's placeholder")
+@Suite("seal's placeholder", .ownThreads)
 struct PlaceholderTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let options: [String]

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal, then open")
+@Suite("seal, then open", .ownThreads)
 struct RoundTripTests {
     enum Keys: String, CaseIterable, Sendable {
         case p256, p256PSK, x25519, x25519PSK, shared, device

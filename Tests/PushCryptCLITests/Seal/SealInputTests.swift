@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal refuses payloads")
+@Suite("seal refuses payloads", .ownThreads)
 struct SealInputTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal refuses keys")
+@Suite("seal refuses keys", .ownThreads)
 struct SealKeyRefusalTests {
     @Test("a private key in a file", arguments: ["p256", "x25519"])
     func privateKey(_ suite: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal's size")
+@Suite("seal's size", .ownThreads)
 struct SizeTests {
     static func inner(bodyCount: Int) -> Data {
         Data(#"{"aps":{"alert":{"body":"\#(String(repeating: "x", count: bodyCount))"}}}"#.utf8)

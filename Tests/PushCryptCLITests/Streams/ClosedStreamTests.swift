@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A stream that isn't there ends in a message and a status, never in a signal, and never in somebody else's file.
-@Suite("closed streams")
+@Suite("closed streams", .ownThreads)
 struct ClosedStreamTests {
     static let commands = [
         #""$PUSHCRYPT" demo"#,
@@ -91,11 +91,13 @@ struct ClosedStreamTests {
         #expect(output.hasOneLineOnStderr, "\(output)")
     }
 
-    private func makePlace() throws -> Workplace {
+    private func makePlace() throws -> Workplace { try Self.made.get().place() }
+
+    private static let made = Result {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
         try place.write(Workplace.inner, to: "inner")
         try place.write(try place.sealed(to: "Keys/ios"), to: "sealed")
-        return place
+        return try PlaceSnapshot(place)
     }
 }

@@ -15,13 +15,6 @@ extension Workplace {
         return output
     }
 
-    /// An encrypted keyset of a passphrase in `passphrase`; returns its kid.
-    @discardableResult
-    func createEncrypted(_ path: String, _ kind: String) throws -> String {
-        try write(Data("correct horse".utf8), to: "passphrase")
-        return try succeed("keys", "create", path, "--kind", kind, "--passphrase-file", "passphrase").line
-    }
-
     /// A command for --wrap-command, which costs next to nothing: it adds a number to every byte, or takes it away.
     func writeWrapCommand(_ name: String, _ shift: Int = 1) throws {
         let script = """

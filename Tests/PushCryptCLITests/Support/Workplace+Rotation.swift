@@ -21,6 +21,7 @@ extension Workplace {
 
     @discardableResult
     func createAtNewYear(_ path: String, _ kind: String = "shared", _ options: String...) throws -> String {
+        guard !options.isEmpty else { return try make(path, kind, at: Self.newYear) }
         let output = try run(
             ["keys", "create", path, "--kind", kind, "--insecure-plaintext", "--at", Self.newYear] + options)
         try #require(output.isSuccess, "\(output)")

@@ -27,9 +27,10 @@ struct Workplace {
         try CLI.shell(script, stdin: stdin, in: folder.url)
     }
 
-    /// Makes a keyset at `now` and returns its kid.
+    /// Makes a keyset at `now` and returns its kid; with options by the tool.
     @discardableResult
     func create(_ path: String, _ kind: String, _ options: String...) throws -> String {
+        guard !options.isEmpty else { return try make(path, kind, at: Self.now) }
         let output = try run(
             ["keys", "create", path, "--kind", kind, "--insecure-plaintext", "--at", Self.now] + options)
         try #require(output.isSuccess, "\(output)")

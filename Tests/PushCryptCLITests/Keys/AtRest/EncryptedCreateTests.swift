@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-@Suite("keys create, encrypted")
+@Suite("keys create, encrypted", .ownThreads)
 struct EncryptedCreateTests {
     @Test("takes a secret from everywhere, and opens with it again", arguments: EncryptedPlace.Source.allCases)
     func sources(_ source: EncryptedPlace.Source) throws {

@@ -1,7 +1,6 @@
 import Foundation
 import PushCryptCore
 import PushCryptKeyFiles
-import PushCryptKeyStore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
@@ -62,21 +61,15 @@ struct EncryptedPlace {
     /// A keyset with one key, made at `Workplace.now`.
     @discardableResult
     func create(_ path: String, _ kind: KeyKind, psk: Bool = false, isCommand: Bool = false) throws -> String {
-        let record = try KeyRecord.generate(kind, psk: psk, backend: DefaultBackend.shared)
         let passphrase = Array(Self.passphrase.utf8)
         let (protection, secret): (Protection, KeysetSecret) =
             isCommand
             ? (.command, .command("sh '\(place.folder.path)/kms'"))
-            : (.passphrase(try Self.cheap), .passphrase(SecretBytes(copying: passphrase.bytes)))
-        _ = try KeysetStore(place.folder.path + "/" + path).create(
-            record, .standard, protection, secret, at: UnixTime(1_772_355_600),
-            by: Actor(name: "tester", reason: nil))
-        return "\(record.kid)"
+            : (.passphrase(Self.cheap), .passphrase(SecretBytes(copying: passphrase.bytes)))
+        return try place.make(path, kind, psk: psk, protection, secret, at: UnixTime(1_772_355_600))
     }
 
-    static var cheap: ScryptParameters {
-        get throws { try ScryptParameters(n: 1_024, r: 8, p: 1) }
-    }
+    static let cheap = try! ScryptParameters(n: 1_024, r: 8, p: 1)
 
     /// N of scrypt, as the file says.
     func cost(_ path: String) throws -> Int? {

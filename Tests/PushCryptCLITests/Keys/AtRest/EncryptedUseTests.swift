@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-@Suite("an encrypted keyset")
+@Suite("an encrypted keyset", .ownThreads)
 struct EncryptedUseTests {
     private let encrypted: EncryptedPlace
     private var place: Workplace { encrypted.place }

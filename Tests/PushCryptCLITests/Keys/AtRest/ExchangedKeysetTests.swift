@@ -4,7 +4,7 @@ import PushCryptTestSupport
 import Testing
 
 /// Whoever can write the folder can put a keyset of his own in place, in plain text, which needs no secret to be made.
-@Suite("a plain keyset in place of an encrypted one")
+@Suite("a plain keyset in place of an encrypted one", .ownThreads)
 struct ExchangedKeysetTests {
     private static let at = "--at \(Workplace.now)"
 

@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-@Suite("keys passwd")
+@Suite("keys passwd", .ownThreads)
 struct KeysPasswdTests {
     private let encrypted: EncryptedPlace
     private var place: Workplace { encrypted.place }

@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-@Suite("on disk")
+@Suite("on disk", .ownThreads)
 struct NothingInClearTests {
     private static let at = "--at \(Workplace.now)"
 

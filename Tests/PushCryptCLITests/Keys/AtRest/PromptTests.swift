@@ -5,7 +5,8 @@ import PushCryptTestSupport
 import Glibc
 import Testing
 
-@Suite("the prompt for a passphrase", .enabled(if: TerminalSession.isAvailable, "no pseudo-terminals here"))
+@Suite(
+    "the prompt for a passphrase", .ownThreads, .enabled(if: TerminalSession.isAvailable, "no pseudo-terminals here"))
 struct PromptTests {
     private let encrypted: EncryptedPlace
     private var place: Workplace { encrypted.place }

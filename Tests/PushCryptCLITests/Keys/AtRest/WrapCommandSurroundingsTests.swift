@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-@Suite("the wrap command of the tool")
+@Suite("the wrap command of the tool", .ownThreads)
 struct WrapCommandSurroundingsTests {
     private let encrypted: EncryptedPlace
     private var place: Workplace { encrypted.place }

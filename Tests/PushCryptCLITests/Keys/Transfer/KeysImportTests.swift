@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("keys import")
+@Suite("keys import", .ownThreads)
 struct KeysImportTests {
     static let kinds = ["recipient", "recipient --suite x25519", "sender", "shared"]
 

@@ -3,7 +3,9 @@ import PushCryptTestSupport
 import Testing
 
 /// The openssl tool is not what the README installs; CI installs it.
-@Suite("import and export with the openssl tool", .enabled(if: OpenSSLTool.isThere, "there is no openssl tool"))
+@Suite(
+    "import and export with the openssl tool", .ownThreads,
+    .enabled(if: OpenSSLTool.isThere, "there is no openssl tool"))
 struct OpenSSLToolTransferTests {
     static let kinds = ["recipient", "recipient --suite x25519", "sender"]
     static let making = [

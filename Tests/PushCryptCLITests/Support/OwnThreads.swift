@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// Tests that wait for child processes do so on threads of their own: on those of Swift's concurrency, of which there are
+/// as many as processors, they would keep the servers and clients of other tests from running for minutes.
+struct OwnThreads: SuiteTrait, TestScoping {
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            try await withTaskExecutorPreference(ThreadPool.shared) { try await function() }
+        } else {
+            try await function()
+        }
+    }
+}
+
+extension Trait where Self == OwnThreads {
+    static var ownThreads: OwnThreads { OwnThreads() }
+}
+
+/// As many threads as processors: so many children at a time. Dispatch wouldn't do: on Linux its queues share their threads
+/// with Swift's concurrency.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class ThreadPool: TaskExecutor, @unchecked Sendable {
+    static let shared = ThreadPool()
+
+    /// Guards `jobs`.
+    private let condition = NSCondition()
+    private var jobs = [UnownedJob]()
+
+    private init() {
+        for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+            Thread.detachNewThread {
+                while true { unsafe self.next().runSynchronously(on: self.asUnownedTaskExecutor()) }
+            }
+        }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        condition.withLock {
+            jobs.append(job)
+            condition.signal()
+        }
+    }
+
+    private func next() -> UnownedJob {
+        condition.withLock {
+            while jobs.isEmpty { condition.wait() }
+            return jobs.removeFirst()
+        }
+    }
+}
