@@ -4,7 +4,7 @@ import PushCryptRecipients
 import PushCryptTestSupport
 
 /// A folder with a directory's file in it.
-struct Place {
+struct Place: Sendable {
     let folder: TemporaryFolder
     let name: String
 
@@ -51,7 +51,9 @@ struct Place {
         _ = try FileManager.default.replaceItemAt(folder.file(name), withItemAt: folder.file("other"))
     }
 
-    func open() throws(RecipientDirectoryError) -> RecipientDirectory { try RecipientDirectory(path: path) }
+    func open() throws(RecipientDirectoryError) -> OpenPlace {
+        OpenPlace(place: self, directory: try RecipientDirectory(path: path))
+    }
 
     func reader() throws(RecipientDirectoryError) -> RecipientReader { try open().makeReader() }
 
@@ -59,4 +61,17 @@ struct Place {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + ".index")
         return attributes?[.systemFileNumber] as? Int
     }
+}
+
+/// A directory whose folder stays as long as it is used.
+@dynamicMemberLookup
+struct OpenPlace: Sendable {
+    let place: Place
+    let directory: RecipientDirectory
+
+    subscript<Value>(dynamicMember member: KeyPath<RecipientDirectory, Value>) -> Value {
+        directory[keyPath: member]
+    }
+
+    func makeReader() throws(RecipientDirectoryError) -> RecipientReader { try directory.makeReader() }
 }
