@@ -2,6 +2,7 @@ import Foundation
 import PushCryptCore
 import PushCryptRecipients
 import PushCryptTestSupport
+import Testing
 
 /// A folder with a directory's file in it.
 struct Place: Sendable {
@@ -48,7 +49,7 @@ struct Place: Sendable {
     func replace(_ lines: [String]) throws {
         try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: folder.file("other"))
         try folder.setMode(0o600, of: "other")
-        _ = try FileManager.default.replaceItemAt(folder.file(name), withItemAt: folder.file("other"))
+        try #require(unsafe rename(folder.file("other").path, path) == 0)
     }
 
     func open() throws(RecipientDirectoryError) -> OpenPlace {

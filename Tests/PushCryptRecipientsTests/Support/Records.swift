@@ -20,6 +20,11 @@ struct Device: Sendable {
         line = String(decoding: jwk, as: UTF8.self)
     }
 
+    init(line: String) throws {
+        self.line = line
+        record = try KeyRecord(JSONText(Array(line.utf8)).root, backend: DefaultBackend.shared)
+    }
+
     static func make(
         _ kind: KeyKind = .recipient, _ group: DHGroup = .x25519, psk: Bool = false, exposesPrivate: Bool = false
     ) throws -> Device {
