@@ -43,7 +43,8 @@ struct IndexTests {
         let directory = try place.open()
         #expect(directory.index == report)
         #expect(try device.opens(directory.makeReader().recipient(kid: device.kid)))
-        #expect(try place.folder.names() == ["devices.jsonl", "devices.jsonl.index"])
+        let names = ["devices.jsonl", "devices.jsonl.index"] + (damage == .link ? ["elsewhere"] : [])
+        #expect(try place.folder.names() == names)
         #expect(try place.folder.mode(of: "devices.jsonl.index") == 0o600)
     }
 
@@ -119,7 +120,7 @@ enum IndexDamage: String, CaseIterable, CustomTestStringConvertible {
         case .unfinished: return try place.changeIndex("DELETE FROM source")
         case .readableByOthers: return try place.folder.setMode(0o644, of: place.name + ".index")
         case .link:
-            let other = place.folder.url.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
+            let other = place.folder.file("elsewhere")
             try FileManager.default.moveItem(at: file, to: other)
             return try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)
         }

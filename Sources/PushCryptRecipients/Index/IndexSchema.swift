@@ -11,6 +11,7 @@ enum IndexSchema {
     static let version: Int64 = 1
 
     static let creation: StaticString = """
+        BEGIN;
         CREATE TABLE place (kid TEXT NOT NULL, device TEXT NOT NULL, line INTEGER NOT NULL, offset INTEGER NOT NULL,
             length INTEGER NOT NULL, rival INTEGER, PRIMARY KEY (kid, device)) WITHOUT ROWID;
         CREATE TABLE skipped (line INTEGER PRIMARY KEY, reason TEXT NOT NULL);
@@ -20,6 +21,7 @@ enum IndexSchema {
             skipped INTEGER NOT NULL, tail INTEGER NOT NULL);
         PRAGMA application_id = 0x50434901;
         PRAGMA user_version = 1;
+        COMMIT;
         """
 
     private static let application: Int64 = 0x5043_4900

@@ -76,18 +76,33 @@ struct RecipientsTests {
         expectUsageError(try place.run("recipients", "import", "loose"))
     }
 
-    /// The system ends a process that writes beyond its limit: in the midst of the index.
-    @Test("a killed indexer leaves nothing that is taken for an index", arguments: [0, 8, 64, 128])
-    func killed(_ blocks: Int) throws {
+    @Test("a full disk in the midst of the index leaves nothing", arguments: [0, 8, 64, 128])
+    func full(_ blocks: Int) throws {
         let place = try Workplace()
         try place.writeDevices(3_000)
-        let script = "ulimit -c 0; ulimit -f \(blocks); exec \"$PUSHCRYPT\" recipients check devices.jsonl"
-        let output = try place.shell(script)
-        #expect(output.signal == SIGXFSZ, "\(output)")
-        #expect(try place.names() == ["devices.jsonl", "devices.jsonl.index.new"])
-        let next = try place.run("recipients", "check", "devices.jsonl")
-        #expect(next.isSuccess && next.text.hasPrefix("3000 recipients\n"), "\(next)")
-        #expect(try place.names() == ["devices.jsonl", "devices.jsonl.index"])
+        let limited = """
+            (trap '' XFSZ; ulimit -f \(blocks); exec "$PUSHCRYPT" recipients check devices.jsonl 2>&1) | cat >&2
+            """
+        let output = try place.shell(limited)
+        #expect(output.stderr.hasPrefix("pushcrypt: devices.jsonl: SQLite: "), "\(output)")
+        #expect(try place.names() == ["devices.jsonl"])
+        try place.expectWhole(3_000)
+    }
+
+    /// When the new index is there, and when so much of it was written.
+    @Test("a killed indexer leaves nothing that is taken for an index", arguments: [0, 1, 20_000])
+    func killed(_ byteCount: Int) throws {
+        let place = try Workplace()
+        try place.writeDevices(3_000)
+        let running = try CLI.start(["recipients", "check", "devices.jsonl"], in: place.folder.url)
+        let names = ["devices.jsonl.index.new", "devices.jsonl.index"].map { place.folder.file($0).path }
+        while names.allSatisfy({ place.byteCount(of: $0) < byteCount }) {}
+        running.process.kill()
+        let output = try running.wait()
+        #expect(output.signal == SIGKILL, "\(output)")
+        let left = try place.names()
+        #expect(byteCount > 0 || left == ["devices.jsonl", "devices.jsonl.index.new"])
+        try place.expectWhole(3_000)
     }
 
     @Test("two that index at once don't harm each other")
@@ -132,6 +147,17 @@ extension Workplace {
         let record = try run("keys", "export", path, "--registration", "--at", Self.now)
         try #require(record.isSuccess, "\(record)")
         return record.line.replacing("\n", with: " ")
+    }
+
+    fileprivate func expectWhole(_ count: Int) throws {
+        let next = try run("recipients", "check", "devices.jsonl")
+        #expect(next.isSuccess && next.text.hasPrefix("\(count) recipients\n"), "\(next)")
+        #expect(try names() == ["devices.jsonl", "devices.jsonl.index"])
+    }
+
+    /// -1 where there is no such file.
+    fileprivate func byteCount(of path: String) -> Int {
+        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? -1
     }
 
     /// `devices.jsonl` with so many devices' keys of one master.
