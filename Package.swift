@@ -173,7 +173,8 @@ let package = Package(
         .testTarget(
             name: "PushCryptRecipientsTests",
             dependencies: [
-                "PushCryptRecipients", "PushCryptSQLite", "PushCryptSender", "PushCryptExtension", "PushCryptTestSupport",
+                "PushCryptRecipients", "PushCryptSQLite", "PushCryptSender", "PushCryptExtension",
+                "PushCryptTestSupport",
             ]),
         .testTarget(
             name: "PushCryptREADMETests",
