@@ -1,0 +1,74 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptSQLite
+
+@Suite("reading a database")
+struct ReadingTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func make(_ name: String) throws -> Database {
+        let database = try Database(path: folder.file(name).path, creates: true, busyTimeout: .zero)
+        try database.script("CREATE TABLE thing (number INTEGER, name TEXT); BEGIN")
+        for number in 0..<500 { try database.run("INSERT INTO thing VALUES (?, 'x')", .integer(Int64(number))) }
+        try database.script("COMMIT")
+        return database
+    }
+
+    @Test(
+        "an immutable file, whatever its name, takes no lock and no change",
+        arguments: ["a", "a b", "a?mode=memory", "a#b", "a%41", "ä", "a&immutable=0", "\u{1}"])
+    func immutable(_ name: String) throws {
+        let writer = try make(name)
+        try writer.script("BEGIN EXCLUSIVE")
+        let database = try Database(immutable: folder.file(name).path)
+        #expect(try database.first("SELECT count(*) FROM thing") { $0.integer(0) } == 500)
+        #expect(throws: SQLiteError.self) { try database.run("DELETE FROM thing") }
+        try writer.script("COMMIT")
+        #expect(try folder.names() == [name])
+    }
+
+    @Test("an immutable file that isn't there is not made")
+    func missing() throws {
+        #expect(throws: SQLiteError.self) {
+            try Database(immutable: folder.file("none").path).first("SELECT 1 FROM sqlite_master") { _ in }
+        }
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test("a cursor goes through all rows, while others are written")
+    func cursor() throws {
+        let database = try make("a")
+        try database.script("CREATE TABLE other (number INTEGER)")
+        let rows = try database.cursor("SELECT number FROM thing WHERE number >= ? ORDER BY number", .integer(100))
+        var numbers: [Int64?] = []
+        while let row = try rows.next() {
+            numbers.append(row.integer(0))
+            try database.run("INSERT INTO other VALUES (?)", SQLiteValue(row.integer(0)))
+        }
+        #expect(numbers == (100..<500).map(Optional.some))
+        #expect(try database.first("SELECT count(*) FROM other") { $0.integer(0) } == 400)
+    }
+
+    @Test("a cursor over what isn't there is an error")
+    func noTable() throws {
+        let database = try make("a")
+        #expect(throws: SQLiteError.self) { try database.cursor("SELECT 1 FROM nothing") }
+    }
+
+    @Test("text goes in and out as bytes", arguments: ["", "a", "with \0 inside", "Grüße 👋🏽"])
+    func bytes(_ text: String) throws {
+        let database = try make("a")
+        try database.run("DELETE FROM thing")
+        try database.run("INSERT INTO thing (name) VALUES (?)", .utf8(Array(text.utf8)))
+        #expect(try database.first("SELECT name, typeof(name) FROM thing") { $0.text(1) } == "text")
+        #expect(try database.first("SELECT name FROM thing") { $0.bytes(0) } == .some(Array(text.utf8)))
+        #expect(try database.first("SELECT CAST(name AS BLOB) FROM thing") { $0.bytes(0) } == .some(Array(text.utf8)))
+        #expect(try database.rows("SELECT NULL") { $0.bytes(0) } == [nil])
+    }
+}
