@@ -5,7 +5,7 @@ import Darwin
 #endif
 
 /// One operation with everything made ready; what it is called with stays outside of the measured time.
-public typealias Operation = () throws -> Void
+public typealias Work = () throws -> Void
 
 /// A process that Benchmarks/compare gives jobs to (Benchmarks/README.md).
 ///
@@ -16,10 +16,10 @@ public typealias Operation = () throws -> Void
 /// ```
 public struct JobRunner: Sendable {
     private let name: String
-    private let operation: @Sendable (_ job: String) throws -> Operation?
+    private let operation: @Sendable (_ job: String) throws -> Work?
 
     /// - Parameter operation: makes the operation of a job, for one thread; nil for a job that isn't known.
-    public init(name: String, operation: @escaping @Sendable (_ job: String) throws -> Operation?) {
+    public init(name: String, operation: @escaping @Sendable (_ job: String) throws -> Work?) {
         self.name = name
         self.operation = operation
     }
@@ -54,7 +54,7 @@ public struct JobRunner: Sendable {
 
     /// A closure that runs the operation `count` times; the operation has run before, so that what is made at first
     /// use is there.
-    private func prepared(_ job: String, count: Int) throws -> Operation? {
+    private func prepared(_ job: String, count: Int) throws -> Work? {
         guard let operation = try operation(job) else { return nil }
         for _ in 0..<16 { try operation() }
         return { for _ in 0..<count { try operation() } }

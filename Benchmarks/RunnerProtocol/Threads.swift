@@ -4,15 +4,15 @@ import Foundation
 /// Threads that make themselves ready, start together and are timed until the last one is done.
 ///
 /// - Parameter prepared: called on each thread; nil from any of them is nil from this function.
-func timeOnThreads(_ count: Int, prepared: @escaping @Sendable () throws -> Operation?) throws -> Int64? {
+func timeOnThreads(_ count: Int, prepared: @escaping @Sendable () throws -> Work?) throws -> Int64? {
     let (ready, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let outcomes = Outcomes(count: count)
-    for index in 0..<count {
+    let outcomes = Outcomes()
+    for _ in 0..<count {
         let thread = Thread {
-            let work = outcomes.record(index) { try prepared() }
+            let work = outcomes.record { try prepared() }
             ready.signal()
             go.wait()
-            outcomes.record(index) { try work?() }
+            outcomes.record { try work?() }
             done.signal()
         }
         thread.start()
@@ -34,13 +34,11 @@ private final class Outcomes: @unchecked Sendable {
     private var errors: [any Error] = []
     private var missing = false
 
-    init(count: Int) {}
-
     var firstError: (any Error)? { lock.withLock { errors.first } }
     var isMissing: Bool { lock.withLock { missing } }
 
     @discardableResult
-    func record<Value>(_ index: Int, _ body: () throws -> Value?) -> Value? {
+    func record<Value>(_ body: () throws -> Value?) -> Value? {
         do {
             let value = try body()
             if value == nil { lock.withLock { missing = true } }

@@ -7,13 +7,13 @@ import RunnerProtocol
 @main
 enum Main {
     static func main() throws {
-        try JobRunner(name: "swiftcrypto swift-crypto, BoringSSL", operation: operation).run()
+        try JobRunner(name: "swiftcrypto swift-crypto", operation: operation).run()
     }
 
     private static let message = Data(repeating: UInt8(ascii: "x"), count: 256)
 
     @Sendable
-    private static func operation(_ job: String) throws -> Operation? {
+    private static func operation(_ job: String) throws -> Work? {
         switch job {
         case "seal1": try seal(P256.KeyAgreement.PrivateKey(), .suite1, info(1))
         case "open1": try open(P256.KeyAgreement.PrivateKey(), .suite1, info(1))
@@ -25,14 +25,14 @@ enum Main {
 
     private static func seal<Key: HPKEDiffieHellmanPrivateKey>(
         _ key: Key, _ ciphersuite: HPKE.Ciphersuite, _ info: Data
-    ) throws -> Operation {
+    ) throws -> Work {
         let publicKey = key.publicKey
         return { _ = try sealed(to: publicKey, ciphersuite, info) }
     }
 
     private static func open<Key: HPKEDiffieHellmanPrivateKey>(
         _ key: Key, _ ciphersuite: HPKE.Ciphersuite, _ info: Data
-    ) throws -> Operation {
+    ) throws -> Work {
         let (enc, ciphertext) = try sealed(to: key.publicKey, ciphersuite, info)
         return {
             var recipient = try HPKE.Recipient(

@@ -7,4 +7,7 @@
 // the monotonic clock that it took, or -1 for a job that the floor doesn't have.
 int64_t run_job(const char *job, long count, int threads);
 
+// Makes a key and seals once with it; 0 for a job that the floor doesn't have.
+int run_once(const char *job);
+
 #endif

@@ -7,8 +7,9 @@
 
 #include <openssl/crypto.h>
 
-// floor        a runner (Benchmarks/README.md): lines `JOB COUNT [THREADS]` in, nanoseconds out
-// floor check  proves it against another implementation's messages (check.h)
+// floor            a runner (Benchmarks/README.md): lines `JOB COUNT [THREADS]` in, nanoseconds out
+// floor check      proves it against another implementation's messages (check.h)
+// floor first JOB  does a job once, with all that stands before it in a fresh process
 
 static void answer(const char *line)
 {
@@ -30,8 +31,10 @@ int main(int count, char **arguments)
 {
     if (count == 2 && strcmp(arguments[1], "check") == 0)
         return check();
+    if (count == 3 && strcmp(arguments[1], "first") == 0)
+        return run_once(arguments[2]) ? EXIT_SUCCESS : 64;
     if (count != 1) {
-        fprintf(stderr, "usage: floor [check]\n");
+        fprintf(stderr, "usage: floor [check | first JOB]\n");
         return 64;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
