@@ -67,7 +67,7 @@ def calibrate(runners: dict[str, Runner], plan: Plan) -> dict[Cell, int]:
     counts = {}
     for cell in wanted_cells(list(runners.values()), plan):
         # Threads that start and stop want a longer stretch between.
-        milliseconds = plan.milliseconds * (4 if cell.threads > 1 else 1)
+        milliseconds = plan.milliseconds * (6 if cell.threads > 1 else 1)
         count = calibrated_count(runners[cell.runner], cell, milliseconds)
         if count is not None:
             counts[cell] = count

@@ -9,19 +9,32 @@ from .figures import Figure, divided, median_of
 from .measure import SUITES, Samples
 from .runners import PEER_NAMES
 
-STYLE = """
-    svg { --ground: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0;
-          --library: #0969da; --floor: #8c959f; --peer: #b6c4d3; --reference: #e3d3b4; }
-    @media (prefers-color-scheme: dark) {
-      svg { --ground: #0d1117; --text: #e6edf3; --quiet: #9198a1; --line: #3d444d;
-            --library: #4493f8; --floor: #6e7681; --peer: #445163; --reference: #5f5237; } }
-    .ground { fill: var(--ground) } .line { stroke: var(--line) } .one { stroke: var(--quiet); stroke-dasharray: 2 3 }
-    .library { fill: var(--library) } .floor { fill: var(--floor) }
-    .peer { fill: var(--peer) } .reference { fill: var(--reference) }
-    text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: var(--text) }
-    .quiet { fill: var(--quiet) } .head { font-weight: 600; font-size: 13px } .own { font-weight: 600 }
-    .title { font-weight: 600; font-size: 16px } .end { text-anchor: end }
+# Without custom properties: not every program that draws SVG knows them.
+LIGHT = {
+    "ground": "#ffffff", "text": "#1f2328", "quiet": "#59636e", "library": "#0969da", "floor": "#8c959f",
+    "peer": "#a9bdd2", "reference": "#dfc897",
+}
+DARK = {
+    "ground": "#0d1117", "text": "#e6edf3", "quiet": "#9198a1", "library": "#4493f8", "floor": "#6e7681",
+    "peer": "#41546b", "reference": "#66572f",
+}
+SHAPES = """
+text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
+.head { font-weight: 600; font-size: 13px } .own { font-weight: 600 } .title { font-weight: 600; font-size: 16px }
+.end { text-anchor: end } .one { stroke-dasharray: 2 3 } .value { paint-order: stroke; stroke-width: 4px }
 """
+
+
+def colours(palette: dict[str, str]) -> str:
+    fills = [f".{name} {{ fill: {colour} }}" for name, colour in palette.items() if name != "text"]
+    # What stands on the line of the floor gets a rim of the ground's colour.
+    lines = [f".one {{ stroke: {palette['quiet']} }}", f".value {{ stroke: {palette['ground']} }}"]
+    return "\n".join([f"text {{ fill: {palette['text']} }}", *fills, *lines])
+
+
+def style() -> str:
+    return f"{SHAPES}{colours(LIGHT)}\n@media (prefers-color-scheme: dark) {{\n{colours(DARK)}\n}}\n"
+
 
 WIDTH, MARGIN, TOP = 960, 24, 92
 COLUMN, LABEL, VALUE, GAP = 444, 76, 118, 24
@@ -84,14 +97,19 @@ def rows_of_panels(samples: Samples) -> list[tuple[Panel, Panel]]:
     return raw + payload
 
 
+def time_text(microseconds: float) -> str:
+    digits = 0 if microseconds >= 100 else 1 if microseconds >= 10 else 2
+    return f"{microseconds:,.{digits}f} µs"
+
+
 def drawn_bar(bar: Bar, x: int, y: int, scale: float) -> list[str]:
     length = max(bar.times_floor * scale, 1)
-    own = ' class="own"' if bar.kind == "library" else ""
-    value = f"{bar.times_floor:.2f} × · {bar.microseconds:.3g} µs"
+    own = " own" if bar.kind == "library" else ""
+    value = f"{bar.times_floor:.2f} × · {time_text(bar.microseconds)}"
     return [
-        f'<text x="{x + LABEL - 8}" y="{y + 11}" class="end{" own" if own else ""}">{escape(bar.name)}</text>',
+        f'<text x="{x + LABEL - 8}" y="{y + 11}" class="end{own}">{escape(bar.name)}</text>',
         f'<rect x="{x + LABEL}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2" class="{bar.kind}"/>',
-        f'<text x="{x + LABEL + length + 6:.1f}" y="{y + 11}"{own}>{value}</text>',
+        f'<text x="{x + LABEL + length + 6:.1f}" y="{y + 11}" class="value{own}">{value}</text>',
     ]
 
 
@@ -99,10 +117,13 @@ def drawn_panel(panel: Panel, x: int, y: int) -> list[str]:
     scale = (COLUMN - LABEL - VALUE) / panel.longest
     one = x + LABEL + scale
     bottom = y + HEAD + STEP * len(panel.bars) - 3
-    drawn = [f'<text x="{x}" y="{y + 12}" class="head">{escape(panel.title)}</text>']
+    drawn = [
+        f'<text x="{x}" y="{y + 12}" class="head">{escape(panel.title)}</text>',
+        f'<line x1="{one:.1f}" x2="{one:.1f}" y1="{y + HEAD - 4}" y2="{bottom}" class="one"/>',
+    ]
     for index, bar in enumerate(panel.bars):
         drawn += drawn_bar(bar, x, y + HEAD + index * STEP, scale)
-    return drawn + [f'<line x1="{one:.1f}" x2="{one:.1f}" y1="{y + HEAD - 4}" y2="{bottom}" class="one"/>']
+    return drawn
 
 
 def legend(y: int) -> list[str]:
@@ -129,7 +150,7 @@ def drawn(samples: Samples, note: str) -> str:
     title = "What a message costs, as a multiple of its primitives: shorter is better"
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}" role="img">',
-        f"<title>{title}</title>", f"<style>{STYLE}</style>",
+        f"<title>{title}</title>", f"<style>{style()}</style>",
         f'<rect width="{WIDTH}" height="{y}" class="ground"/>',
         f'<text x="{MARGIN}" y="32" class="title">{title}</text>',
         f'<text x="{MARGIN}" y="50" class="quiet">{escape(note)}</text>', *legend(72),
