@@ -5,10 +5,15 @@ import PackageDescription
 // A package of its own, so that nobody who uses pushcrypt resolves what measuring it needs.
 
 /// A package by path is known by its folder's name. The targets that measure what a message really goes through reach
-/// the library's `package` declarations by being compiled under that name.
+/// the library's `package` declarations by being compiled under that name, in place of this package's.
 let folder = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? "pushcrypt"
 let library = String(folder.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
-let insideTheLibrary: SwiftSetting = .unsafeFlags(["-package-name", library])
+let insideTheLibrary: [SwiftSetting] = [.unsafeFlags(["-package-name", library])]
+let libraryProducts: [Target.Dependency] = [
+    .product(name: "PushCryptCore", package: "pushcrypt"),
+    .product(name: "PushCryptSender", package: "pushcrypt"),
+    .product(name: "PushCryptExtension", package: "pushcrypt"),
+]
 
 let package = Package(
     name: "benchmarks",
@@ -20,32 +25,33 @@ let package = Package(
     dependencies: [
         .package(name: "pushcrypt", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // Without its traits, which replace malloc and the runtime's reference counting to count calls.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
-        .target(name: "RunnerProtocol", path: "RunnerProtocol"),
+        .target(name: "RunnerProtocol"),
+        .target(
+            name: "BenchmarkSupport", dependencies: libraryProducts, packageAccess: false,
+            swiftSettings: insideTheLibrary),
         .executableTarget(
-            name: "Runner",
-            dependencies: [
-                "RunnerProtocol",
-                .product(name: "PushCryptSender", package: "pushcrypt"),
-                .product(name: "PushCryptExtension", package: "pushcrypt"),
-                .product(name: "PushCryptCore", package: "pushcrypt"),
-            ],
-            path: "Runner",
-            packageAccess: false,
-            swiftSettings: [insideTheLibrary]
-        ),
+            name: "Runner", dependencies: ["RunnerProtocol", "BenchmarkSupport"] + libraryProducts,
+            packageAccess: false, swiftSettings: insideTheLibrary),
         .executableTarget(
             name: "SwiftCryptoRunner",
-            dependencies: ["RunnerProtocol", .product(name: "Crypto", package: "swift-crypto")],
-            path: "SwiftCryptoRunner"
-        ),
+            dependencies: ["RunnerProtocol", .product(name: "Crypto", package: "swift-crypto")]),
+        // The plugin takes what lies directly in a folder of the name Benchmarks.
+        .executableTarget(
+            name: "Suites",
+            dependencies: ["BenchmarkSupport", .product(name: "Benchmark", package: "benchmark")] + libraryProducts,
+            path: "Suites", packageAccess: false, swiftSettings: insideTheLibrary,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     ],
     swiftLanguageModes: [.v6]
 )
 
 for target in package.targets {
-    var settings = target.swiftSettings ?? []
-    settings += [.enableExperimentalFeature("Lifetimes"), .enableUpcomingFeature("ExistentialAny")]
-    target.swiftSettings = settings
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableExperimentalFeature("Lifetimes"), .enableUpcomingFeature("ExistentialAny"),
+        ]
 }

@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import PushCryptCore
 import PushCryptPrimitives
 import RunnerProtocol
@@ -6,7 +7,7 @@ import RunnerProtocol
 /// no use to anybody.
 enum Crosscheck {
     static func printSealed() throws {
-        let topic = try Topic(Jobs.topic)
+        let topic = try Topic(TestMessage.topic)
         for suite in [Suite.p256, .x25519, .shared] {
             for count in [1, 64, 256, 512, 2_048] {
                 let keys = try TestKeys(suite: suite)
@@ -19,7 +20,7 @@ enum Crosscheck {
     }
 
     static func openAll() throws {
-        let topic = try Topic(Jobs.topic)
+        let topic = try Topic(TestMessage.topic)
         var count = 0
         while let line = readLine() {
             let (key, message, sealed) = try parse(line.split(separator: " "))

@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import Foundation
 import PushCryptCore
 
@@ -19,7 +20,7 @@ struct BatchInput {
 
     func write() throws {
         let heads = suite == .shared ? try deviceHeads() : try recipientHeads()
-        let rest = Array(#","payload":"#.utf8) + Jobs.payload + Array("}\n".utf8)
+        let rest = Array(#","payload":"#.utf8) + TestMessage.payload + Array("}\n".utf8)
         var lines = [UInt8]()
         for index in 0..<count {
             lines += heads(index) + rest
@@ -32,19 +33,13 @@ struct BatchInput {
 
     private func recipientHeads() throws -> (Int) -> [UInt8] {
         let records = try (0..<min(count, Self.keyCount)).map { _ in
-            Array(#"{"to":"#.utf8) + (try jwk(try TestKeys(suite: suite).record.publicRecord(keepingPSK: true)))
+            Array(#"{"to":"#.utf8) + (try TestKeys(suite: suite).publicJWK())
         }
         return { index in records[index % records.count] }
     }
 
     private func deviceHeads() throws -> (Int) -> [UInt8] {
-        try Data(try jwk(try TestKeys(suite: suite).record)).write(to: URL(fileURLWithPath: keyFile))
+        try Data(try TestKeys(suite: suite).publicJWK()).write(to: URL(fileURLWithPath: keyFile))
         return { index in Array(#"{"device":"device-\#(index)""#.utf8) }
-    }
-
-    private func jwk(_ record: KeyRecord) throws -> [UInt8] {
-        var jwk = [UInt8]()
-        try record.appendJWK(to: &jwk)
-        return jwk
     }
 }
