@@ -1,4 +1,4 @@
-"""Builds what is compared. Every part but the floor and the library may be missing: that is said, and the rest goes on."""
+"""Builds what is compared. Every part but the floor and the library may be missing: it is named, the rest goes on."""
 
 from __future__ import annotations
 
