@@ -7,7 +7,7 @@ package enum TestMessage {
     /// What the payload is padded to, and what the floor takes for it.
     package static let paddedPayloadByteCount = 512
 
-    /// A chat message of 400 bytes, which is padded to 512.
+    /// A chat message of 412 bytes, which is padded to 512.
     package static let payload = Array(
         """
         {"aps":{"alert":{"title":"Ada Lovelace","subtitle":"Analytical Engine","body":"The Engine might compose \
