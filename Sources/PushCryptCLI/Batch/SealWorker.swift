@@ -37,10 +37,10 @@ struct SealWorker: LineWorker {
         standardRecipient = try plan.entry.map { try Recipient($0) }
     }
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws(LineRefusal) {
+    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws {
         let line = try QueueLine(bytes)
         guard line["pushcrypt"] == nil else {
-            throw .malformedLine("the line already has a pushcrypt member: was it sealed before?")
+            throw LineRefusal.malformedLine("the line already has a pushcrypt member: was it sealed before?")
         }
         let overrides = try SealOverrides(line)
         let recipient: Recipient
@@ -53,7 +53,7 @@ struct SealWorker: LineWorker {
                 isSelfTest: plan.extras.isSelfTest,
                 options: overrides.options(plan.options))
         } catch {
-            throw LineRefusal(error)
+            throw LineRefusal(error) ?? error
         }
         let kid = Array("\"\(recipient.kid)\"".utf8)
         let added = #""pushcrypt":{"line":\#(number),"id":"\#(push.id)","expiresAt":\#(push.expiresAt.seconds)}"#
