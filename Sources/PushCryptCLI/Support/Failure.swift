@@ -2,6 +2,7 @@ import PushCryptCore
 import PushCryptKeyFiles
 import PushCryptKeyStore
 import PushCryptPrimitives
+import PushCryptRecipients
 import PushCryptSender
 
 /// The exit statuses, by the names of sysexits.h.
@@ -14,6 +15,9 @@ enum ExitStatus: Int32 {
     case inputOutput = 74
     case temporary = 75
     case noPermission = 77
+    /// 128 and the signal's number, as a shell says of who is ended by it.
+    case interrupted = 130
+    case terminated = 143
 }
 
 /// What a command ends with: one line for a person, one status for a script.
@@ -26,6 +30,13 @@ struct Failure: Error {
         self.message = message
     }
 
+    /// - Parameter signal: SIGINT or SIGTERM.
+    init(signal: Int32) {
+        self =
+            signal == ExitStatus.interrupted.rawValue - 128
+            ? Failure(.interrupted, "interrupted") : Failure(.terminated, "terminated")
+    }
+
     /// Every error of the libraries below.
     init(_ error: any Error) {
         switch error {
@@ -35,6 +46,7 @@ struct Failure: Error {
         case let error as KeyError: self.init(Self.status(error.code), error.reason)
         case let error as KeyStoreError: self.init(Self.status(error.code), error.reason)
         case let error as LifecycleError: self.init(Self.status(error.code), error.reason)
+        case let error as RecipientDirectoryError: self.init(Self.status(error.code), error.reason)
         case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)
         default: self.init(.software, "\(error)")
         }
@@ -68,6 +80,17 @@ struct Failure: Error {
         switch code {
         case .unknownKey: .noInput
         case .blocked: .temporary
+        default: .dataError
+        }
+    }
+
+    private static func status(_ code: RecipientDirectoryError.Code) -> ExitStatus {
+        switch code {
+        case .notFound: .noInput
+        case .noPermission, .looseMode: .noPermission
+        case .cannotCreate: .cannotCreate
+        case .changedMeanwhile, .busy: .temporary
+        case .inputOutput: .inputOutput
         default: .dataError
         }
     }
