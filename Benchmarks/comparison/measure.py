@@ -12,6 +12,7 @@ RAW_JOBS = [f"{verb}{suite}" for suite in SUITES for verb in ("seal", "open")]
 PAYLOAD_JOBS = [f"payload{suite}{verb}" for suite in SUITES for verb in ("seal", "open")]
 EVP_JOBS = ["seal1evp", "open1evp"]
 THREADS = 2
+OWN = ("floor", "library")
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,13 @@ class Plan:
     rounds: int
     # How long one measurement of one round should take.
     milliseconds: float
-    with_threads: bool
 
 
-def wanted_cells(runners: list[Runner], plan: Plan) -> list[Cell]:
+def wanted_cells(runners: list[Runner]) -> list[Cell]:
     cells = [Cell(runner.name, job) for job in RAW_JOBS for runner in runners]
-    for own in (runner for runner in runners if runner.name in ("floor", "library")):
-        cells += [Cell(own.name, job) for job in PAYLOAD_JOBS]
-        if plan.with_threads:
-            cells += [Cell(own.name, f"seal{suite}", THREADS) for suite in SUITES]
+    for own in OWN:
+        cells += [Cell(own, job) for job in PAYLOAD_JOBS]
+        cells += [Cell(own, f"seal{suite}", THREADS) for suite in SUITES]
     return cells + [Cell("floor", job) for job in EVP_JOBS]
 
 
@@ -65,13 +64,23 @@ def calibrated_count(runner: Runner, cell: Cell, milliseconds: float) -> int | N
 
 def calibrate(runners: dict[str, Runner], plan: Plan) -> dict[Cell, int]:
     counts = {}
-    for cell in wanted_cells(list(runners.values()), plan):
+    for cell in wanted_cells(list(runners.values())):
         # Threads that start and stop want a longer stretch between.
         milliseconds = plan.milliseconds * (6 if cell.threads > 1 else 1)
         count = calibrated_count(runners[cell.runner], cell, milliseconds)
         if count is not None:
             counts[cell] = count
     return counts
+
+
+def shuffled(cells: list[Cell], order: random.Random) -> list[Cell]:
+    """In another order each time; the floor and the library stay neighbours, since their ratios are the smallest."""
+    own = [cell for cell in cells if cell.runner in OWN]
+    others = [cell for cell in cells if cell.runner not in OWN]
+    order.shuffle(own)
+    order.shuffle(others)
+    place = order.randint(0, len(others))
+    return others[:place] + own + others[place:]
 
 
 def measure(started: list[Runner], plan: Plan, progress) -> Samples:
@@ -85,9 +94,7 @@ def measure(started: list[Runner], plan: Plan, progress) -> Samples:
     for number in range(plan.rounds):
         order.shuffle(jobs)
         for job in jobs:
-            cells = [cell for cell in counts if cell.job == job]
-            order.shuffle(cells)
-            for cell in cells:
+            for cell in shuffled([cell for cell in counts if cell.job == job], order):
                 taken = runners[cell.runner].nanoseconds(job, counts[cell], cell.threads)
                 assert taken is not None
                 samples.rounds[cell].append(taken / counts[cell])
