@@ -51,7 +51,7 @@ struct PushCrypt: ParsableCommand {
             DURATION is a number with s, m, h, d or w. Where a FILE stands, one JWK or a JWK set will do.
 
             Exit status: 0 done, 64 bad usage, 65 bad data, 66 missing input, 70 internal error, \
-            73 can't create, 74 reading or writing failed, 77 permission.
+            73 can't create, 74 reading or writing failed, 77 permission, 130 and 143 interrupted.
 
             Begin with: pushcrypt demo
             """,

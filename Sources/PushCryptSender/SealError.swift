@@ -1,8 +1,10 @@
 /// Why a push wasn't sealed. It carries nothing of the payload.
 public struct SealError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
-    public struct Code: Hashable, Sendable {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         let name: String
+
+        public var description: String { name }
 
         /// The inner payload isn't strict JSON, has no alert text, or was sealed before.
         public static let invalidPayload = Code(name: "invalidPayload")

@@ -10,7 +10,7 @@ public import Foundation
 public struct SealedPush: Hashable, Sendable {
     /// The request body for APNs, UTF-8 JSON.
     public let json: Data
-    /// The message's id, 16 random bytes as 22 characters of base64url: for logs, never sent in the clear.
+    /// The message's id, 16 bytes, random or a campaign's, as 22 characters of base64url: for logs, never sent in the clear.
     public let id: String
     /// When the recipient begins to refuse the message; send an `apns-expiration` that is no later.
     public let expiresAt: UnixTime

@@ -14,18 +14,28 @@ extension Sealer {
         ///
         /// Without being named, `content-available` is copied, and a sound shows as `"sound": "default"`.
         public var exposed: [String]
+        /// The name of what is sent, 1 to 255 bytes: then the message's id follows from it and from the recipient.
+        ///
+        /// For work that may be done twice, as a task that is tried again: the device shows the first of the pushes and
+        /// takes the others for repeats. So a campaign has one push for each recipient: of two different ones, the
+        /// second is never shown. Who can seal to a device, because its public key is known and it pins no sender, and
+        /// knows the name, could use up the id: don't let it be guessed there.
+        ///
+        /// nil: a random id.
+        public var campaign: String?
 
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
-            expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = []
+            expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = [], campaign: String? = nil
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
             self.expiresAfterInSeconds = expiresAfterInSeconds
             self.exposed = exposed
+            self.campaign = campaign
         }
 
-        func check() throws(SealError) {
+        package func check() throws(SealError) {
             guard (1...PayloadBudget.apnsLimitInBytes).contains(limitInBytes) else {
                 throw SealError(.invalidOption, "the limit is 1 to \(PayloadBudget.apnsLimitInBytes) bytes")
             }
@@ -34,6 +44,10 @@ extension Sealer {
             }
             for name in exposed where ["", "alert", "mutable-content"].contains(name) {
                 throw SealError(.invalidOption, "aps.\(name) can't be exposed: the outside has its own")
+            }
+            let byteCounts = MessageHeader.campaignByteCounts
+            guard campaign.map({ byteCounts.contains($0.utf8.count) }) ?? true else {
+                throw SealError(.invalidOption, "a campaign's name has 1 to \(byteCounts.upperBound) bytes of UTF-8")
             }
         }
     }

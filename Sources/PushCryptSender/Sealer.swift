@@ -115,7 +115,8 @@ public struct Sealer: Sendable {
         }
         let expiresAt = time + options.expiresAfterInSeconds
         do {
-            return try MessageHeader.fresh(for: recipient, issuedAt: time, expiresAt: expiresAt, extras: extras)
+            return try MessageHeader.fresh(
+                for: recipient, campaign: options.campaign, issuedAt: time, expiresAt: expiresAt, extras: extras)
         } catch {
             throw SealError(.backendFailure, "\(error)")
         }

@@ -8,6 +8,12 @@ struct Open: ParsableCommand {
         discussion: """
             On a failure the placeholder payload goes to stdout with "pushcrypt": {"status": "failed", "reason": \
             CLASS}, one line to stderr, and the exit status is 65.
+
+            With --batch, each line of stdin is {"payload": OUTER PAYLOAD, "device"?: ID} with any other members, which \
+            stay as they are. A line on stdout is the line of stdin with the restored payload and "pushcrypt": {"line", \
+            "id", "expiresAt"}; one that isn't opened is refused with its CLASS.
+
+            \(BatchOptions.discussion)
             """
     )
 
@@ -23,10 +29,21 @@ struct Open: ParsableCommand {
     @Option(help: ArgumentHelp("Pinned sender keys; with them unsigned payloads are refused.", valueName: "FILE"))
     var trust: String?
 
+    @OptionGroup(title: "Batch") var batch: BatchOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demo: DemoKeyOptions
 
+    func validate() throws {
+        guard !batch.batch || device == nil else {
+            throw ValidationError("--device is for one push; the lines of --batch have a member \"device\".")
+        }
+    }
+
     func run() throws {
+        if batch.batch { try openBatch() } else { try openOne() }
+    }
+
+    private func openOne() throws {
         let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, demo)
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {

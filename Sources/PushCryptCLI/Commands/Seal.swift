@@ -5,13 +5,24 @@ import PushCryptSender
 struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal an APNs payload: inner payload JSON on stdin, outer payload JSON on stdout.",
-        discussion: "The inner payload is sealed byte for byte; one newline after the outer payload doesn't count."
+        discussion: """
+            The inner payload is sealed byte for byte; one newline after the outer payload doesn't count.
+
+            With --batch, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
+            "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES]} \
+            with any other members, which stay as they are. A JWK in "to" is a recipient's public key, registration \
+            record or shared key; a KID is looked up in --recipients; a line without "to" goes to the key of --to, and with "device" to that device's key of \
+            it. What a line doesn't say, the options do. A line on stdout is the line of stdin with the outer payload, \
+            the kid in the place of "to", and "pushcrypt": {"line", "id", "expiresAt"}.
+
+            \(BatchOptions.discussion)
+            """
     )
 
     @Option(
         help: ArgumentHelp("The recipient: public key, registration record or shared key.", valueName: "FILE|Keys/NAME")
     )
-    var to: String
+    var to: String?
 
     @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
     var topic: String
@@ -41,16 +52,49 @@ struct Seal: ParsableCommand {
     @Option(help: ArgumentHelp("Members of aps to copy to the outside, with commas between.", valueName: "LIST"))
     var expose: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Make the message's id from this name and the recipient: a device shows one push of a campaign, however "
+                + "often it is sealed.", valueName: "CAMPAIGN"))
+    var idFrom: String?
+
+    @OptionGroup(title: "Batch") var batch: BatchOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Where lines of --batch find the key of a kid in \"to\": JSON lines or a database; see recipients check.",
+            valueName: "FILE"))
+    var recipients: String?
+
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demo: DemoKeyOptions
 
+    func validate() throws {
+        guard batch.batch || to != nil else {
+            throw ValidationError("Missing expected argument '--to <FILE|Keys/NAME>'")
+        }
+        guard batch.batch || recipients == nil else { throw ValidationError("--recipients belongs to --batch.") }
+        guard !batch.batch || device == nil else {
+            throw ValidationError("--device is for one push; the lines of --batch have a member \"device\".")
+        }
+    }
+
     func run() throws {
+        if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
+    }
+
+    /// What each push has that doesn't bring its own.
+    var options: Sealer.Options {
+        var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
+        options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
+        if let expires { options.expiresAfterInSeconds = expires.seconds }
+        return options
+    }
+
+    private func sealOne(_ to: String) throws {
         let time = timeOptions.time
         let recipient = try KeySource(to, demo).recipient(device: DeviceID(option: device), at: time)
         let signer = try signWith.map { path in try KeySource(path, demo).senderKey(at: time) }
-        var options = Sealer.Options(padding: pad, limitInBytes: limit)
-        options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
-        if let expires { options.expiresAfterInSeconds = expires.seconds }
         let sealer = Sealer(topic: topic, signer: signer, options: options, clock: { time })
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         guard payload.count <= Self.inputLimitInBytes else {

@@ -15,6 +15,9 @@ enum ExitStatus: Int32 {
     case inputOutput = 74
     case temporary = 75
     case noPermission = 77
+    /// 128 and the signal's number, as a shell says of who is ended by it.
+    case interrupted = 130
+    case terminated = 143
 }
 
 /// What a command ends with: one line for a person, one status for a script.
@@ -25,6 +28,13 @@ struct Failure: Error {
     init(_ status: ExitStatus, _ message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// - Parameter signal: SIGINT or SIGTERM.
+    init(signal: Int32) {
+        self =
+            signal == ExitStatus.interrupted.rawValue - 128
+            ? Failure(.interrupted, "interrupted") : Failure(.terminated, "terminated")
     }
 
     /// Every error of the libraries below.

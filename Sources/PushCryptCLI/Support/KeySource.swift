@@ -41,9 +41,15 @@ struct KeySource {
 
     /// The key to seal to: of a keystore the public half of its primary, of a file only what is public.
     func recipient(device: DeviceID?, at time: UnixTime) throws -> Recipient {
+        let entry = try sealingEntry(device: device, at: time)
+        return try Self.naming(path) { try Recipient(entry) }
+    }
+
+    /// The record of that key, from which those of devices are derived.
+    func sealingEntry(device: DeviceID? = nil, at time: UnixTime) throws -> Keyset.Entry {
         let chosen = try forDevice(device)
         return try Self.naming(path) {
-            try (isKeystore ? chosen.publicKeyset(keepingPSK: true) : chosen).recipient(at: time)
+            try (isKeystore ? chosen.publicKeyset(keepingPSK: true) : chosen).sealingEntry(at: time)
         }
     }
 

@@ -15,6 +15,9 @@ final class LineReader {
         case tooLong([UInt8])
     }
 
+    /// Of a queue's line: many times what a payload takes, with room for the queue's own members.
+    static let queueLimitInBytes = 1 << 20
+
     /// `stdin`, or the file's path.
     let name: String
     private let descriptor: Int32

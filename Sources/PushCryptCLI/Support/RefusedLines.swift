@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The file of lines that weren't sealed again, each as it came, so that it can be fed again.
+/// The file of lines that didn't come out, each as it came, so that it can be fed again. It is for its owner alone: the
+/// lines hold payloads, and may hold keys.
 ///
 /// ```
 /// {"line": <number, from 1>, "reason": "<class>", "message": "<words>", "input": "<the line>"}
@@ -16,6 +17,8 @@ import Foundation
 struct RefusedLines {
     private let file: NewFile
     private(set) var count = 0
+    /// What base64 has no group of three for yet, inside a long line.
+    private var pending: [UInt8]?
 
     var path: String { file.path }
 
@@ -24,34 +27,51 @@ struct RefusedLines {
         file = try NewFile(path)
     }
 
-    mutating func add(_ line: [UInt8], number: Int, _ refusal: QueuedPush.Refusal) throws {
-        var record = Self.start(number, refusal)
-        if Array(String(decoding: line, as: UTF8.self).utf8) == line {
+    mutating func add(_ line: [UInt8], number: Int, _ refusal: LineRefusal) throws {
+        try add(record: Self.record(of: line, number: number, refusal))
+    }
+
+    /// - Parameter record: what `record(of:number:_:)` has made.
+    mutating func add(record: [UInt8]) throws {
+        try file.append(record)
+        finish()
+    }
+
+    static func record(of line: [UInt8], number: Int, _ refusal: LineRefusal) -> [UInt8] {
+        var record = start(number, refusal)
+        if line.count <= LineReader.queueLimitInBytes, Array(String(decoding: line, as: UTF8.self).utf8) == line {
             record += #""input":"#.utf8
             JSONWriter.appendString(utf8: line[...], to: &record)
             record += "}\n".utf8
         } else {
-            record += #""inputBase64":""#.utf8 + Self.base64(line[...]) + Self.end
+            record += #""inputBase64":""#.utf8 + base64(line[...]) + end
         }
-        try file.append(record)
-        finish()
+        return record
     }
 
     /// Copies a long line piece by piece.
     ///
     /// - Parameter reader: has read `line` and stands inside it.
     mutating func addLong(
-        _ line: [UInt8], number: Int, _ refusal: QueuedPush.Refusal, restFrom reader: LineReader
+        _ line: [UInt8], number: Int, _ refusal: LineRefusal, restFrom reader: LineReader
     ) throws {
-        try file.append(Self.start(number, refusal) + #""inputBase64":""#.utf8)
-        var pending = line[...]
-        while let piece = try reader.rest() {
-            let whole = pending.prefix(pending.count / 3 * 3)
-            try file.append(Self.base64(whole))
-            pending = pending[whole.endIndex...] + piece
+        try addLong(piece: line, number: number, refusal, isLast: false)
+        while let piece = try reader.rest() { try addLong(piece: Array(piece), number: number, refusal, isLast: false) }
+        try addLong(piece: [], number: number, refusal, isLast: true)
+    }
+
+    /// The next piece of a long line; nothing else is added between.
+    mutating func addLong(piece: [UInt8], number: Int, _ refusal: LineRefusal, isLast: Bool) throws {
+        if pending == nil { try file.append(Self.start(number, refusal) + #""inputBase64":""#.utf8) }
+        let bytes = (pending ?? []) + piece
+        guard !isLast else {
+            pending = nil
+            try file.append(Self.base64(bytes[...]) + Self.end)
+            return finish()
         }
-        try file.append(Self.base64(pending) + Self.end)
-        finish()
+        let whole = bytes.prefix(bytes.count / 3 * 3)
+        try file.append(Self.base64(whole))
+        pending = Array(bytes[whole.endIndex...])
     }
 
     /// Gives the file its name. Of a line that was begun and not finished nothing is kept.
@@ -66,7 +86,7 @@ struct RefusedLines {
 
     private static let end = Array("\"}\n".utf8)
 
-    private static func start(_ number: Int, _ refusal: QueuedPush.Refusal) -> [UInt8] {
+    private static func start(_ number: Int, _ refusal: LineRefusal) -> [UInt8] {
         var record = Array(#"{"line":\#(number),"reason":"\#(refusal.reason)","message":"#.utf8)
         JSONWriter.appendString(refusal.message, to: &record)
         record.append(UInt8(ascii: ","))

@@ -3,9 +3,6 @@ import PushCryptSender
 
 /// Takes stdin line by line to stdout or to the errors file. A line counts when all of it has been written.
 struct ResealRun {
-    /// Many times what a payload takes: room for the queue's own members.
-    static let lineLimitInBytes = 1 << 20
-
     private let resealer: Resealer
     private let reader: LineReader
     private(set) var refused: RefusedLines
@@ -14,7 +11,7 @@ struct ResealRun {
 
     init(_ resealer: Resealer, errorsTo path: String) throws {
         self.resealer = resealer
-        reader = try LineReader(limitInBytes: Self.lineLimitInBytes)
+        reader = try LineReader(limitInBytes: LineReader.queueLimitInBytes)
         refused = try RefusedLines(path)
     }
 
@@ -25,7 +22,7 @@ struct ResealRun {
             case .complete(let bytes): try take(bytes)
             case .tooLong(let start):
                 try refused.addLong(
-                    start, number: doneCount + 1, .lineTooLong(limitInBytes: Self.lineLimitInBytes),
+                    start, number: doneCount + 1, .lineTooLong(limitInBytes: LineReader.queueLimitInBytes),
                     restFrom: reader)
             }
         }
@@ -40,7 +37,7 @@ struct ResealRun {
 
     private mutating func take(_ line: [UInt8]) throws {
         let (resealed, isChanged): ([UInt8], Bool)
-        do throws(QueuedPush.Refusal) {
+        do throws(LineRefusal) {
             (resealed, isChanged) = try reseal(line)
         } catch {
             return try refused.add(line, number: doneCount + 1, error)
@@ -49,13 +46,16 @@ struct ResealRun {
         if isChanged { changedCount += 1 } else { unchangedCount += 1 }
     }
 
-    private func reseal(_ line: [UInt8]) throws(QueuedPush.Refusal) -> (line: [UInt8], isChanged: Bool) {
-        let queued = try QueuedPush(line: line)
+    private func reseal(_ line: [UInt8]) throws(LineRefusal) -> (line: [UInt8], isChanged: Bool) {
+        let queued = try QueueLine(line)
         do throws(ResealError) {
-            let push = try resealer.reseal(queued.payload, device: queued.device)
-            return (push.isChanged ? queued.replacingPayload(push.payload) : line, push.isChanged)
+            let push = try resealer.reseal(Array(queued.payload.rawBytes), device: queued.device)
+            guard push.isChanged else { return (line, false) }
+            var resealed = [UInt8]()
+            queued.append(to: &resealed, replacing: [("payload", push.payload)])
+            return (resealed, true)
         } catch {
-            throw QueuedPush.Refusal(error)
+            throw LineRefusal(error)
         }
     }
 }

@@ -54,7 +54,13 @@ enum StandardStreams {
     }
 
     static func write(_ bytes: [UInt8]) throws(Failure) {
-        guard writeAll(bytes, to: STDOUT_FILENO) else {
+        var count = 0
+        try write(bytes[...], counting: &count)
+    }
+
+    /// - Parameter count: is raised by the bytes that were written, also when not all of them could be.
+    static func write(_ bytes: ArraySlice<UInt8>, counting count: inout Int) throws(Failure) {
+        guard writeAll(bytes, to: STDOUT_FILENO, counting: &count) else {
             throw Failure(.inputOutput, "can't write to stdout: \(unsafe String(cString: strerror(errno)))")
         }
     }
@@ -112,8 +118,19 @@ enum StandardStreams {
         return Int(size.ws_col)
     }
 
+    /// Words that stay in their line on stderr and are written over; made by this tool, control characters and all.
+    static func draw(_ words: String) {
+        _ = writeAll(Array(words.utf8), to: STDERR_FILENO)
+    }
+
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var count = 0
+        return writeAll(bytes[...], to: descriptor, counting: &count)
+    }
+
+    private static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, counting total: inout Int) -> Bool {
         var written = 0
+        defer { total += written }
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe writeBytes(descriptor, buffer.baseAddress! + written, buffer.count - written)

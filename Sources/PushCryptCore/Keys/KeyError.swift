@@ -1,8 +1,10 @@
 /// Why a key, a key set or an identifier can't be used. It carries no key bytes.
 public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
-    public struct Code: Hashable, Sendable {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         let name: String
+
+        public var description: String { name }
 
         /// Not JSON by the strict rules, or not a JWK or JWK set.
         public static let malformed = Code(name: "malformed")

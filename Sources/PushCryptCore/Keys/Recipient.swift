@@ -7,6 +7,8 @@ package import PushCryptPrimitives
 public struct Recipient: Sendable {
     public let kid: KeyID
     public let suite: Suite
+    /// Whose own key it is, where it isn't a bare or a master key.
+    public let device: DeviceID?
     let scheme: Scheme
     package let backend: any CryptoBackend
 
@@ -41,11 +43,13 @@ public struct Recipient: Sendable {
         switch record.material {
         case .recipient(let publicKey, _, let psk):
             suite = publicKey.group.suite
+            device = nil
             let id = Array(record.kid.utf8)
             scheme = .hpke(
                 .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: id) })
-        case .shared(let secret, _):
+        case .shared(let secret, let owner):
             suite = .shared
+            device = owner
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
         case .sender:
             throw KeyError(.wrongKind, "key \(record.kid) is a sender's key: it signs, nothing is sealed to it")

@@ -1,0 +1,57 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A package of its own, so that nobody who uses pushcrypt resolves what measuring it needs.
+
+/// A package by path is known by its folder's name. The targets that measure what a message really goes through reach
+/// the library's `package` declarations by being compiled under that name, in place of this package's.
+let folder = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? "pushcrypt"
+let library = String(folder.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+let insideTheLibrary: [SwiftSetting] = [.unsafeFlags(["-package-name", library])]
+let libraryProducts: [Target.Dependency] = [
+    .product(name: "PushCryptCore", package: "pushcrypt"),
+    .product(name: "PushCryptSender", package: "pushcrypt"),
+    .product(name: "PushCryptExtension", package: "pushcrypt"),
+]
+
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v13)],
+    products: [
+        .executable(name: "runner", targets: ["Runner"]),
+        .executable(name: "swiftcrypto-runner", targets: ["SwiftCryptoRunner"]),
+    ],
+    dependencies: [
+        .package(name: "pushcrypt", path: ".."),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // Without its traits, which replace malloc and the runtime's reference counting to count calls.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+    ],
+    targets: [
+        .target(name: "RunnerProtocol"),
+        .target(
+            name: "BenchmarkSupport", dependencies: libraryProducts, packageAccess: false,
+            swiftSettings: insideTheLibrary),
+        .executableTarget(
+            name: "Runner", dependencies: ["RunnerProtocol", "BenchmarkSupport"] + libraryProducts,
+            packageAccess: false, swiftSettings: insideTheLibrary),
+        .executableTarget(
+            name: "SwiftCryptoRunner",
+            dependencies: ["RunnerProtocol", .product(name: "Crypto", package: "swift-crypto")]),
+        // The plugin takes what lies directly in a folder of the name Benchmarks.
+        .executableTarget(
+            name: "Suites",
+            dependencies: ["BenchmarkSupport", .product(name: "Benchmark", package: "benchmark")] + libraryProducts,
+            path: "Suites", packageAccess: false, swiftSettings: insideTheLibrary,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableExperimentalFeature("Lifetimes"), .enableUpcomingFeature("ExistentialAny"),
+        ]
+}

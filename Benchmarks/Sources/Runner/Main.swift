@@ -1,0 +1,29 @@
+import PushCryptCore
+import RunnerProtocol
+
+// runner                             answers jobs
+// runner sealed                      prints messages that it sealed, for another implementation to open
+// runner open                        opens the messages that another implementation sealed
+// runner first JOB                   does a job once, with all that stands before it in a fresh process
+// runner batch SUITE COUNT KEYFILE   prints lines for `pushcrypt seal --batch`
+
+@main
+enum Main {
+    static func main() throws {
+        let words = Array(CommandLine.arguments.dropFirst())
+        switch (words.first, words.count) {
+        case (nil, 0): try JobRunner(name: "library \(versions)", operation: Jobs.operation).run()
+        case ("sealed", 1): try Crosscheck.printSealed()
+        case ("open", 1): try Crosscheck.openAll()
+        case ("first", 2): try Jobs.operation(words[1])?()
+        case ("batch", 4): try BatchInput(suite: words[1], count: words[2], keyFile: words[3]).write()
+        default: throw UsageError()
+        }
+    }
+
+    private static var versions: String { "pushcrypt, \(DefaultBackend.shared.name)" }
+}
+
+struct UsageError: Error, CustomStringConvertible {
+    var description: String { "usage: runner [sealed | open | first JOB | batch SUITE COUNT KEYFILE]" }
+}

@@ -1,0 +1,63 @@
+"""Builds what is compared. Every part but the floor and the library may be missing: it is named, the rest goes on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .places import BENCHMARKS, BUILD, FLOOR, REPOSITORY, VENV
+
+
+class Missing(Exception):
+    """A part that isn't there, and why."""
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(command: list[str], what: str, folder: Path = REPOSITORY) -> str:
+    """Standard output of a command; what it says besides is shown only when it fails."""
+    try:
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    except OSError as error:
+        raise Missing(f"{what}: {error}") from error
+    if result.returncode != 0:
+        said = (result.stdout + result.stderr).strip().splitlines()[-12:]
+        raise Missing("\n    ".join([f"{what}: exit code {result.returncode}", *said]))
+    return result.stdout
+
+
+def floor() -> Path:
+    run(["make", "-C", str(BENCHMARKS / "floor"), f"OUT={BUILD}"], "building the floor")
+    return FLOOR
+
+
+def swift_product(product: str) -> Path:
+    """The release build of a product, of this package or of the library's."""
+    command = ["swift", "build", "-c", "release", "--package-path", str(BENCHMARKS)]
+    run([*command, "--product", product], f"building {product}")
+    return Path(run([*command, "--show-bin-path"], f"building {product}").strip()) / product
+
+
+def python_of_peers() -> Path:
+    """A virtual environment with the peers that are Python packages."""
+    python, done = VENV / "bin" / "python", VENV / "requirements.txt"
+    requirements = BENCHMARKS / "requirements.txt"
+    if not done.exists() or done.read_text() != requirements.read_text():
+        run([sys.executable, "-m", "venv", str(VENV)], "making the peers' virtual environment")
+        run([str(python), "-m", "pip", "install", "-q", "-r", str(requirements)], "installing the peers")
+        shutil.copy(requirements, done)
+    return python
+
+
+def crosscheck(floor: Path, library: Path, others: list[list[str]]) -> None:
+    """Each opens what the other sealed: the floor does the library's job, and so do the programs written for here."""
+    for check in [[str(floor), "check"], *others]:
+        sealed = subprocess.run([str(library), "sealed"], capture_output=True, text=True, check=True)
+        answered = subprocess.run(check, input=sealed.stdout, capture_output=True, text=True)
+        opened = subprocess.run([str(library), "open"], input=answered.stdout, capture_output=True, text=True)
+        if answered.returncode != 0 or opened.returncode != 0:
+            raise SystemExit(f"{' '.join(check)} and the library differ:\n{answered.stderr}{opened.stderr}")

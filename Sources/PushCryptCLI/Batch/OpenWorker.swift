@@ -1,0 +1,79 @@
+import PushCryptCore
+import PushCryptExtension
+
+/// Opens queued payloads.
+///
+/// ```
+/// in:  {"payload": <outer>, ["device": "<device id>"], <others>}
+/// out: {"payload": <inner>, ["device"], <others>, "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <seconds>}}
+/// ```
+/// A `pushcrypt` member that came in, as from `seal --batch`, is replaced.
+struct OpenWorker: LineWorker {
+    /// What all workers have in common.
+    struct Plan: Sendable {
+        let topic: String
+        let keyset: Keyset
+        let senders: TrustedSenders?
+        /// nil: when each line's turn comes.
+        let time: UnixTime?
+    }
+
+    private let plan: Plan
+    private let opener: Opener
+
+    init(_ plan: Plan) throws {
+        self.plan = plan
+        opener = try Opener(topic: plan.topic, keyring: KeysetKeyring(plan.keyset), senders: plan.senders)
+    }
+
+    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws {
+        let line = try QueueLine(bytes)
+        let opener = try line.device.map { try self.opener(for: $0) } ?? opener
+        let push: OpenedPush
+        do throws(FailureClass) {
+            push = try opener.open(Array(line.payload.rawBytes), at: plan.time ?? .now).get()
+        } catch {
+            throw LineRefusal(error)
+        }
+        let summary = #"{"line":\#(number),"id":"\#(push.messageID)","expiresAt":\#(push.expiresAt.seconds)}"#
+        let isReplaced = line["pushcrypt"] != nil
+        line.append(
+            to: &output,
+            replacing: [("payload", Self.inOneLine(push.payload)), ("pushcrypt", Array(summary.utf8))],
+            adding: isReplaced ? nil : Array("\"pushcrypt\":\(summary)".utf8))
+    }
+
+    private func opener(for device: DeviceID) throws -> Opener {
+        try Opener(topic: plan.topic, keyring: DeviceKeyring(plan.keyset, device), senders: plan.senders)
+    }
+
+    /// A line's end is white space between tokens wherever JSON may have one, and a space is as good.
+    private static func inOneLine(_ json: [UInt8]) -> [UInt8] {
+        guard json.contains(.newline) else { return json }
+        return json.map { $0 == .newline ? UInt8(ascii: " ") : $0 }
+    }
+}
+
+/// The keys of one device, of which only the one that is asked for is derived.
+private struct DeviceKeyring: RecipientKeyring {
+    private let keyset: Keyset
+    private let device: DeviceID
+
+    init(_ keyset: Keyset, _ device: DeviceID) {
+        (self.keyset, self.device) = (keyset, device)
+    }
+
+    func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
+        switch keyset.openingEntry(id, at: time) {
+        case .found(let entry):
+            // A key that is no shared one is one device's anyway; another device's own opens nothing of this one.
+            guard let record = try? keyset.kind == .shared ? entry.record.deviceRecord(device) : entry.record,
+                let key = try? RecipientKey(Keyset.Entry(record, entry.lifecycle))
+            else { throw .unknownKey }
+            return key
+        case .notFound: throw .unknownKey
+        case .expired: throw .keyExpired
+        case .revoked: throw .keyRevoked
+        }
+    }
+}
