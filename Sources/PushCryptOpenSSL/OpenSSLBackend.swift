@@ -44,21 +44,21 @@ public struct OpenSSLBackend: CryptoBackend {
     public func withHMACSHA256<Result>(
         key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
     ) rethrows -> Result {
-        try ThreadContext.current.withHMAC(key: key, body)
+        try ThreadContext.withHMAC(key: key, body)
     }
 
     public func seal(
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
         plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
     ) throws {
-        try ThreadContext.current.cipher(algorithm, .seal)
+        try ThreadContext.current.pointee.cipher(algorithm, .seal)
             .seal(key: key, nonce: nonce, aad: aad, plaintext: plaintext, appendingTo: &output)
     }
 
     public func open(
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8] {
-        try ThreadContext.current.cipher(algorithm, .open)
+        try ThreadContext.current.pointee.cipher(algorithm, .open)
             .open(key: key, nonce: nonce, aad: aad, ciphertext: ciphertext)
     }
 

@@ -36,7 +36,7 @@ final class OpenSSLHMAC: HMACSHA256 {
                 for index in block.indices { block[index] ^= 0x36 ^ 0x5c }
                 SHA256_Init(&outer)
                 SHA256_Update(&outer, block.baseAddress, block.count)
-                OPENSSL_cleanse(block.baseAddress, block.count)
+                PushCryptPrimitives.wipe(block)
             }
             running = inner
         }
@@ -72,7 +72,8 @@ final class OpenSSLHMAC: HMACSHA256 {
 
     /// Good for nothing until the next key.
     func wipe() {
-        OPENSSL_cleanse(states, MemoryLayout<States>.size)
+        let bytes = UnsafeMutableRawPointer(states).assumingMemoryBound(to: UInt8.self)
+        PushCryptPrimitives.wipe(UnsafeMutableBufferPointer(start: bytes, count: MemoryLayout<States>.size))
     }
 
     func update(_ bytes: Span<UInt8>) {

@@ -14,14 +14,14 @@ final class P256PublicKey: DHPublicKey, @unchecked Sendable {
 
     init(_ serialized: Span<UInt8>) throws {
         let point = try CurvePoint()
-        try point.read(serialized, ThreadContext.current.p256())
+        try point.read(serialized, ThreadContext.current.pointee.p256())
         self.point = point
         self.serialized = Array(serialized)
     }
 
     /// The public key of `scalar`.
     fileprivate init(of scalar: SecretNumber) throws {
-        let scratch = try ThreadContext.current.p256()
+        let scratch = try ThreadContext.current.pointee.p256()
         let point = try CurvePoint()
         try point.setToProduct(scalar, scratch)
         var serialized = [UInt8]()
@@ -70,7 +70,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
         let point = try Self.point(of: peer)
-        let scratch = try ThreadContext.current.p256()
+        let scratch = try ThreadContext.current.pointee.p256()
         defer { scratch.wipe() }
         return try SecretBytes(count: DHGroup.sharedSecretByteCount) { secret in
             try scratch.agree(scalar, point, into: &secret)
@@ -79,7 +79,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     /// With a peer's key that is read into the scratch point: no object is made of it.
     func agree(withSerialized peer: Span<UInt8>, into secret: inout MutableSpan<UInt8>) throws {
-        let scratch = try ThreadContext.current.p256()
+        let scratch = try ThreadContext.current.pointee.p256()
         defer { scratch.wipe() }
         try scratch.point.read(peer, scratch)
         try scratch.agree(scalar, scratch.point, into: &secret)
@@ -91,7 +91,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
         appendingPublicKeyTo output: inout [UInt8]
     ) throws {
         let point = try point(of: recipient)
-        let scratch = try ThreadContext.current.p256()
+        let scratch = try ThreadContext.current.pointee.p256()
         defer { scratch.wipe() }
         try scratch.scalar.setToRandomScalar()
         try scratch.agree(scratch.scalar, point, into: &secret)

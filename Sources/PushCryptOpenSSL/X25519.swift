@@ -10,7 +10,7 @@ final class X25519PublicKey: DHPublicKey, @unchecked Sendable {
 
     /// RFC 7748 section 5: every 32-byte string is a public key; the degenerate ones show in the shared secret.
     init(_ serialized: Span<UInt8>) throws {
-        key = try ThreadContext.current.x25519().publicKey(serialized)
+        key = try ThreadContext.current.pointee.x25519().publicKey(serialized)
         self.serialized = Array(serialized)
     }
 }
@@ -18,6 +18,7 @@ final class X25519PublicKey: DHPublicKey, @unchecked Sendable {
 /// `@unchecked Sendable`: as for the public key.
 final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
     private let key: X25519KeyObject
+    private let agreements = X25519Agreements()
     private let scalar: SecretBytes
     private let point: X25519PublicKey
 
@@ -33,7 +34,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     /// RFC 7748 section 6.1: the public key is X25519(scalar, 9).
     private init(_ scalar: SecretBytes) throws {
-        let importer = try ThreadContext.current.x25519()
+        let importer = try ThreadContext.current.pointee.x25519()
         let key = try importer.privateKey(scalar.bytes)
         point = try withTemporarySecret(count: DHGroup.x25519.publicKeyByteCount) { derived in
             try X25519Agreement(key).agree(with: importer.basePoint, into: &derived)
@@ -48,14 +49,14 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
         let peer = try Self.ownKey(peer)
         return try SecretBytes(count: DHGroup.sharedSecretByteCount) { secret in
-            try X25519Agreement(key).agree(with: peer.key, into: &secret)
+            try agreements.agree(key, with: peer.key, into: &secret)
         }
     }
 
     /// With a peer's key that is there for this agreement only.
     func agree(withSerialized peer: Span<UInt8>, into secret: inout MutableSpan<UInt8>) throws {
-        let peer = try ThreadContext.current.x25519().publicKey(peer)
-        try X25519Agreement(key).agree(with: peer, into: &secret)
+        let peer = try ThreadContext.current.pointee.x25519().publicKey(peer)
+        try agreements.agree(key, with: peer, into: &secret)
     }
 
     /// With a scalar that lives for this agreement only.
@@ -64,7 +65,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
         appendingPublicKeyTo output: inout [UInt8]
     ) throws {
         let recipient = try ownKey(recipient)
-        let importer = try ThreadContext.current.x25519()
+        let importer = try ThreadContext.current.pointee.x25519()
         try withTemporarySecrets(
             DHGroup.privateKeyByteCount, DHGroup.x25519.publicKeyByteCount
         ) { scalar, publicKey in

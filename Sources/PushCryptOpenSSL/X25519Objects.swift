@@ -14,9 +14,19 @@ struct X25519KeyObject: ~Copyable {
     }
 }
 
-/// What one private key agrees on with any number of public ones.
+/// What one private key agrees on with any number of public ones, by one thread at a time.
 struct X25519Agreement: ~Copyable {
     private let context: OpaquePointer
+
+    fileprivate init(_ context: OpaquePointer) {
+        self.context = context
+    }
+
+    fileprivate consuming func release() -> OpaquePointer {
+        let context = context
+        discard self
+        return context
+    }
 
     init(_ key: borrowing X25519KeyObject) throws {
         let made = try unwrap(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "EVP_PKEY_CTX_new_from_pkey")
@@ -44,6 +54,26 @@ struct X25519Agreement: ~Copyable {
         if constantTimeIsZero(secret.span) {
             throw CryptoError(.degenerateSharedSecret, "X25519")
         }
+    }
+}
+
+/// The agreements of a private key that stays: as many as threads use it at once, freed with it.
+final class X25519Agreements: Sendable {
+    private let idle = Locked<[UInt]>([])
+
+    deinit {
+        for context in idle.withLock({ $0 }) { _ = X25519Agreement(OpaquePointer(bitPattern: context)!) }
+    }
+
+    func agree(
+        _ key: borrowing X25519KeyObject, with peer: borrowing X25519KeyObject, into secret: inout MutableSpan<UInt8>
+    ) throws {
+        let known = idle.withLock { contexts in contexts.popLast() }
+        let agreement = try known.flatMap(OpaquePointer.init(bitPattern:)).map(X25519Agreement.init)
+            ?? X25519Agreement(key)
+        try agreement.agree(with: peer, into: &secret)
+        let context = UInt(bitPattern: agreement.release())
+        idle.withLock { contexts in contexts.append(context) }
     }
 }
 

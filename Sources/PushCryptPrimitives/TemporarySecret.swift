@@ -37,8 +37,7 @@ public func withTemporarySecrets<Result>(
 }
 
 /// Overwrites bytes that were secret, in a way that the optimiser may not leave out.
-@usableFromInline
-func wipe(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+public func wipe(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
     guard let start = buffer.baseAddress else { return }
     #if canImport(Darwin)
     _ = unsafe memset_s(start, buffer.count, 0, buffer.count)

@@ -13,10 +13,13 @@ extension MessageHeader {
     /// - Parameter campaign: as many bytes as `campaignByteCounts` says.
     /// - Throws: `CryptoError`.
     package static func id(campaign: String, recipient: Recipient) throws -> [UInt8] {
-        var input = Array("pushcrypt/1 campaign".utf8) + [0]
-        appendLengthPrefixed(campaign, to: &input)
-        appendLengthPrefixed(recipient.kid.description, to: &input)
-        appendLengthPrefixed(recipient.device?.description ?? "", to: &input)
-        return Array(try recipient.backend.sha256(input.bytes).prefix(idByteCount))
+        try withTemporaryBytes(capacity: 21 + 2 + 255 + 2 + 11 + 2 + 64) { input in
+            input.append("pushcrypt/1 campaign")
+            input.append(0)
+            input.append(lengthPrefixed: campaign)
+            input.append(lengthPrefixed: recipient.kid.description)
+            input.append(lengthPrefixed: recipient.device?.description ?? "")
+            return Array(try recipient.backend.sha256(input.bytes).prefix(idByteCount))
+        }
     }
 }

@@ -34,7 +34,7 @@ extension ContainedKey.Algorithm {
     /// SEC 1 section 2.3.4: 02 or 03 and x. OpenSSL refuses an x that no point of the curve has.
     private static func decompressed(_ bytes: Span<UInt8>) throws -> [UInt8] {
         let group = try Algorithms.shared.p256()
-        let scratch = try ThreadContext.current.p256()
+        let scratch = try ThreadContext.current.pointee.p256()
         let point = try CurvePoint()
         let result = bytes.withUnsafeBufferPointer { bytes in
             EC_POINT_oct2point(group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
