@@ -23,8 +23,6 @@ struct SealWorker: LineWorker {
         /// The key of --to.
         let entry: Keyset.Entry?
         let allowsDemoKeys: Bool
-        /// When keys are chosen.
-        let time: UnixTime
     }
 
     private let plan: Plan
@@ -70,7 +68,7 @@ struct SealWorker: LineWorker {
     private func recipient(of line: QueueLine) throws -> Recipient {
         guard let to = line[.to] else { return try standardRecipient(line.device) }
         switch to.kind {
-        case .object: return try checked(Self.recipient(jwk: to, line.device, at: plan.time))
+        case .object: return try checked(Self.recipient(jwk: to, line.device))
         case .string: return try checked(knownRecipient(to, line.device))
         default: throw LineRefusal.malformedLine("to is neither a JWK nor a key id")
         }
@@ -79,12 +77,18 @@ struct SealWorker: LineWorker {
     private func standardRecipient(_ device: DeviceID?) throws -> Recipient {
         guard let entry = plan.entry, let standardRecipient else { throw LineRefusal.recipientMissing }
         guard let device else { return standardRecipient }
-        return try Recipient(Keyset.Entry(entry.record.deviceRecord(device), entry.lifecycle))
+        return try Self.recipient(entry.record.deviceRecord(device))
     }
 
-    private static func recipient(jwk: JSONValue, _ device: DeviceID?, at time: UnixTime) throws -> Recipient {
-        let keyset = try Keyset(json: Array(jwk.rawBytes))
-        return try (device.map { try keyset.device($0) } ?? keyset).recipient(at: time)
+    /// From the line as it was read: a key in each of millions of lines isn't read twice.
+    private static func recipient(jwk: JSONValue, _ device: DeviceID?) throws -> Recipient {
+        let record = try KeyRecord(jwk, backend: DefaultBackend.shared)
+        return try recipient(device.map { try record.deviceRecord($0) } ?? record)
+    }
+
+    /// One key alone needs no time to say that it seals.
+    private static func recipient(_ record: KeyRecord) throws -> Recipient {
+        try Recipient(Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0))))
     }
 
     private func knownRecipient(_ to: JSONValue, _ device: DeviceID?) throws -> Recipient {
