@@ -35,12 +35,15 @@ struct OpenWorker: LineWorker {
         } catch {
             throw LineRefusal(error)
         }
-        let summary = #"{"line":\#(number),"id":"\#(push.messageID)","expiresAt":\#(push.expiresAt.seconds)}"#
-        let isReplaced = line["pushcrypt"] != nil
-        line.append(
-            to: &output,
-            replacing: [("payload", Self.inOneLine(push.payload)), ("pushcrypt", Array(summary.utf8))],
-            adding: isReplaced ? nil : Array("\"pushcrypt\":\(summary)".utf8))
+        let summary = LineSummary(number: number, id: push.messageID, expiresAt: push.expiresAt)
+        let (payload, isReplaced) = (Self.inOneLine(push.payload), line[.pushcrypt] != nil)
+        line.append(to: &output, adding: isReplaced ? nil : summary.member) { field in
+            switch field {
+            case .payload: .replace(payload)
+            case .pushcrypt: .replace(summary.json)
+            default: .keep
+            }
+        }
     }
 
     private func opener(for device: DeviceID) throws -> Opener {

@@ -23,8 +23,6 @@ struct SealWorker: LineWorker {
         /// The key of --to.
         let entry: Keyset.Entry?
         let allowsDemoKeys: Bool
-        /// When keys are chosen.
-        let time: UnixTime
     }
 
     private let plan: Plan
@@ -39,7 +37,7 @@ struct SealWorker: LineWorker {
 
     mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws {
         let line = try QueueLine(bytes)
-        guard line["pushcrypt"] == nil else {
+        guard line[.pushcrypt] == nil else {
             throw LineRefusal.malformedLine("the line already has a pushcrypt member: was it sealed before?")
         }
         let overrides = try SealOverrides(line)
@@ -55,17 +53,22 @@ struct SealWorker: LineWorker {
         } catch {
             throw LineRefusal(error) ?? error
         }
-        let kid = Array("\"\(recipient.kid)\"".utf8)
-        let added = #""pushcrypt":{"line":\#(number),"id":"\#(push.id)","expiresAt":\#(push.expiresAt.seconds)}"#
-        line.append(
-            to: &output, replacing: [("payload", Array(push.json)), ("to", kid)], removing: SealOverrides.names,
-            adding: Array(added.utf8))
+        let kid = [UInt8(ascii: "\"")] + recipient.kid.utf8 + [UInt8(ascii: "\"")]
+        let (payload, summary) = (Array(push.json), LineSummary(number: number, id: push.id, expiresAt: push.expiresAt))
+        line.append(to: &output, adding: summary.member) { field in
+            switch field {
+            case .payload: .replace(payload)
+            case .to: .replace(kid)
+            case .placeholder, .expires, .expose: .remove
+            case .device, .pushcrypt: .keep
+            }
+        }
     }
 
     private func recipient(of line: QueueLine) throws -> Recipient {
-        guard let to = line["to"] else { return try standardRecipient(line.device) }
+        guard let to = line[.to] else { return try standardRecipient(line.device) }
         switch to.kind {
-        case .object: return try checked(Self.recipient(jwk: to, line.device, at: plan.time))
+        case .object: return try checked(Self.recipient(jwk: to, line.device))
         case .string: return try checked(knownRecipient(to, line.device))
         default: throw LineRefusal.malformedLine("to is neither a JWK nor a key id")
         }
@@ -74,12 +77,18 @@ struct SealWorker: LineWorker {
     private func standardRecipient(_ device: DeviceID?) throws -> Recipient {
         guard let entry = plan.entry, let standardRecipient else { throw LineRefusal.recipientMissing }
         guard let device else { return standardRecipient }
-        return try Recipient(Keyset.Entry(entry.record.deviceRecord(device), entry.lifecycle))
+        return try Self.recipient(entry.record.deviceRecord(device))
     }
 
-    private static func recipient(jwk: JSONValue, _ device: DeviceID?, at time: UnixTime) throws -> Recipient {
-        let keyset = try Keyset(json: Array(jwk.rawBytes))
-        return try (device.map { try keyset.device($0) } ?? keyset).recipient(at: time)
+    /// From the line as it was read: a key in each of millions of lines isn't read twice.
+    private static func recipient(jwk: JSONValue, _ device: DeviceID?) throws -> Recipient {
+        let record = try KeyRecord(jwk, backend: DefaultBackend.shared)
+        return try recipient(device.map { try record.deviceRecord($0) } ?? record)
+    }
+
+    /// One key alone needs no time to say that it seals.
+    private static func recipient(_ record: KeyRecord) throws -> Recipient {
+        try Recipient(Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0))))
     }
 
     private func knownRecipient(_ to: JSONValue, _ device: DeviceID?) throws -> Recipient {
@@ -106,16 +115,14 @@ struct SealWorker: LineWorker {
 
 /// What a line says in place of the command's options.
 private struct SealOverrides {
-    static let names = ["placeholder", "expires", "expose"]
-
     let placeholder: Placeholder?
     private let expiresAfterInSeconds: Int64?
     private let exposed: [String]?
 
     init(_ line: QueueLine) throws(LineRefusal) {
-        placeholder = try line["placeholder"].map(Self.placeholder)
-        expiresAfterInSeconds = try line["expires"].map(Self.seconds)
-        exposed = try line["expose"].map(Self.names)
+        placeholder = try line[.placeholder].map(Self.placeholder)
+        expiresAfterInSeconds = try line[.expires].map(Self.seconds)
+        exposed = try line[.expose].map(Self.names)
     }
 
     /// - Returns: nil for the command's own.

@@ -6,23 +6,32 @@ import Testing
 @Suite struct BatchEndTests {
     private struct Broken: Error {}
 
-    /// A source that nothing comes from, and what is told when it was let go of.
-    private static func silence() -> (stream: AsyncStream<SealRequest<Int>>, hasEnded: Signal) {
-        let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Int>.self)
+    /// A source that nothing comes from: `isAsked` when somebody waits for it, `hasEnded` when nobody does any more.
+    private struct Silence {
+        let isAsked = Signal()
         let hasEnded = Signal()
-        continuation.onTermination = { _ in hasEnded.give() }
-        return (stream, hasEnded)
+
+        var requests: AsyncStream<SealRequest<Int>> {
+            AsyncStream { [isAsked, hasEnded] in
+                isAsked.give()
+                await hasEnded.wait()
+                return nil
+            } onCancel: { [hasEnded] in
+                hasEnded.give()
+            }
+        }
     }
 
     @Test func cancelledWhileWaiting() async throws {
-        let (stream, hasEnded) = Self.silence()
-        let sealer = BatchSealer(try Channel.simple.sealer())
+        let (silence, sealer) = (Silence(), BatchSealer(try Channel.simple.sealer()))
+        let requests = silence.requests
         let reader = Task {
-            for try await _ in sealer.seal(stream) { Issue.record("an outcome") }
+            for try await _ in sealer.seal(requests) { Issue.record("an outcome") }
         }
+        await silence.isAsked.wait()
         reader.cancel()
         try await reader.value
-        await hasEnded.wait()
+        await silence.hasEnded.wait()
     }
 
     @Test func cancelledInTheMiddle() async throws {
@@ -40,10 +49,12 @@ import Testing
     }
 
     @Test func letGo() async throws {
-        let (stream, hasEnded) = Self.silence()
-        let sealer = BatchSealer(try Channel.simple.sealer())
-        _ = sealer.seal(stream).makeAsyncIterator()
-        await hasEnded.wait()
+        let (silence, sealer) = (Silence(), BatchSealer(try Channel.simple.sealer()))
+        var iterator: SealedBatch<Int>.AsyncIterator? = sealer.seal(silence.requests).makeAsyncIterator()
+        await silence.isAsked.wait()
+        #expect(iterator != nil)
+        iterator = nil
+        await silence.hasEnded.wait()
     }
 
     /// What came before the error comes out before it.

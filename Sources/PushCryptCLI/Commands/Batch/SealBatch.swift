@@ -29,7 +29,7 @@ extension Seal {
         return SealWorker.Plan(
             sealer: Sealer(topic: topic, signer: signer, options: options, clock: { givenTime ?? .now }),
             options: options, placeholder: placeholder.placeholder, extras: common, entry: entry,
-            allowsDemoKeys: demo.allowsDemoKeys, time: time)
+            allowsDemoKeys: demo.allowsDemoKeys)
     }
 
     /// What would be wrong with every line.
