@@ -69,7 +69,8 @@ final class X25519Agreements: Sendable {
         _ key: borrowing X25519KeyObject, with peer: borrowing X25519KeyObject, into secret: inout MutableSpan<UInt8>
     ) throws {
         let known = idle.withLock { contexts in contexts.popLast() }
-        let agreement = try known.flatMap(OpaquePointer.init(bitPattern:)).map(X25519Agreement.init)
+        let agreement =
+            try known.flatMap(OpaquePointer.init(bitPattern:)).map(X25519Agreement.init)
             ?? X25519Agreement(key)
         try agreement.agree(with: peer, into: &secret)
         let context = UInt(bitPattern: agreement.release())

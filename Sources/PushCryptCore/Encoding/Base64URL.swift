@@ -61,7 +61,9 @@ package enum Base64URL {
     /// bits that are not zero (they would let one value be written in several ways).
     package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var isCanonical = false
-        let bytes = [UInt8](count: decodedCapacity(text.count)) { bytes in isCanonical = decode(text.bytes, into: &bytes) }
+        let bytes = [UInt8](count: decodedCapacity(text.count)) { bytes in
+            isCanonical = decode(text.bytes, into: &bytes)
+        }
         return isCanonical ? bytes : nil
     }
 
