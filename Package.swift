@@ -107,10 +107,12 @@ let package = Package(
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
             ]
         ),
+        .target(
+            name: "PushCryptRecipients", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptSQLite"]),
         .executableTarget(
             name: "PushCryptCLI",
             dependencies: [
-                "PushCryptSender", "PushCryptExtension", "PushCryptKeyStore",
+                "PushCryptSender", "PushCryptExtension", "PushCryptKeyStore", "PushCryptRecipients",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -168,6 +170,9 @@ let package = Package(
         ),
         .testTarget(name: "PushCryptKeyFilesTests", dependencies: ["PushCryptKeyFiles", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptRecipientsTests",
+            dependencies: ["PushCryptRecipients", "PushCryptSQLite", "PushCryptTestSupport"]),
         .testTarget(
             name: "PushCryptREADMETests",
             dependencies: [

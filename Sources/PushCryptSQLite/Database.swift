@@ -19,10 +19,20 @@ import CPushCryptSQLite
     /// - Parameters:
     ///   - creates: whether a file that isn't there is made.
     ///   - busyTimeout: how long one statement waits for other connections.
-    package init(path: String, creates: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
-        let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX | Self.protection
+    package convenience init(path: String, creates: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
+        let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0) | Self.protection
+        try self.init(name: path, flags: flags, busyTimeout: busyTimeout)
+    }
+
+    /// Opens a file for reading that nobody changes as long as it is there: no lock is taken.
+    package convenience init(immutable path: String) throws(SQLiteError) {
+        let name = "file:\(Self.escaped(path))?immutable=1"
+        try self.init(name: name, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, busyTimeout: .zero)
+    }
+
+    private init(name: String, flags: Int32, busyTimeout: Duration) throws(SQLiteError) {
         var opened: OpaquePointer?
-        let result = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let result = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard let handle = unsafe opened else {
             throw SQLiteError(extendedCode: result, systemError: 0, reason: "SQLite has no memory")
         }
@@ -38,6 +48,19 @@ import CPushCryptSQLite
     deinit {
         statements = [:]
         unsafe sqlite3_close_v2(connection)
+    }
+
+    /// A path as a URI has it: what has a meaning there is written by its number.
+    private static func escaped(_ path: String) -> String {
+        path.utf8.reduce(into: "") { uri, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default: uri += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+            }
+        }
     }
 
     // Readable and writable from the first unlock after a restart on. SQLite gives the class to the journal, too.
@@ -92,6 +115,13 @@ import CPushCryptSQLite
         }
     }
 
+    /// The rows one at a time, in constant memory.
+    package func cursor(_ sql: StaticString, _ values: SQLiteValue...) throws(SQLiteError) -> Cursor {
+        guard let statement = unsafe Statement("\(sql)", on: connection) else { throw error }
+        guard statement.bind(values) == SQLITE_OK else { throw error }
+        return Cursor(statement, of: self)
+    }
+
     /// All or nothing. It has the only right to write from the start: two that began by reading couldn't both go on.
     package func transaction<Value>(
         _ body: () throws(SQLiteError) -> Value
@@ -115,7 +145,7 @@ import CPushCryptSQLite
         return statement
     }
 
-    private var error: SQLiteError { unsafe Self.error(connection) }
+    var error: SQLiteError { unsafe Self.error(connection) }
 
     private static func error(_ connection: OpaquePointer) -> SQLiteError {
         let reason = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "unknown"

@@ -8,6 +8,8 @@ import CPushCryptSQLite
 package enum SQLiteValue: Sendable {
     case integer(Int64)
     case text(String)
+    /// Text as its bytes, for what is better in no `String`.
+    case utf8([UInt8])
     case null
 
     package init(_ integer: Int64?) {
@@ -57,6 +59,13 @@ package enum SQLiteValue: Sendable {
                     unsafe sqlite3_bind_text(handle, index, characters.baseAddress, Int32(characters.count), copies)
                 }
             }
+        case .utf8(let bytes) where bytes.isEmpty: return bind(.text(""), at: index)
+        case .utf8(let bytes):
+            let copies = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            return unsafe bytes.withUnsafeBytes { buffer in
+                let characters = unsafe buffer.assumingMemoryBound(to: CChar.self)
+                return unsafe sqlite3_bind_text(handle, index, characters.baseAddress, Int32(buffer.count), copies)
+            }
         case .null: return unsafe sqlite3_bind_null(handle, index)
         }
     }
@@ -82,5 +91,13 @@ package enum SQLiteValue: Sendable {
         guard let start = unsafe sqlite3_column_text(handle, column) else { return nil }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// The bytes of the text or blob in a column, counted from 0; nil for NULL.
+    package func bytes(_ column: Int32) -> [UInt8]? {
+        guard unsafe sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
+        guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
     }
 }

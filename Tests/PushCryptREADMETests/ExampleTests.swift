@@ -17,6 +17,7 @@ import Testing
         let here = "Tests/PushCryptREADMETests"
         let examples = try [
             "\(here)/SendingExample.swift", "\(here)/RotatingExample.swift", "\(here)/AttachingExample.swift",
+            "\(here)/CampaignExample.swift",
             "Examples/iOSExtension/NotificationService.swift", "\(here)/ReceivingExample.swift",
         ].map { try String(contentsOf: README.packageRoot.appendingPathComponent($0), encoding: .utf8) }
         let blocks = try README.blocks(of: "swift", below: "Library")

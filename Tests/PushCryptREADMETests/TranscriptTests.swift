@@ -3,7 +3,7 @@ import Testing
 
 /// The transcripts of README.md: their commands are pasted into one shell, and their output is what they print.
 @Suite struct TranscriptTests {
-    @Test(arguments: ["Transcript", "Rotate a key", "Attach a file"])
+    @Test(arguments: ["Transcript", "Rotate a key", "Attach a file", "Seal a campaign"])
     func commandsPrintWhatTheReadmeShows(_ heading: String) throws {
         let steps = try Self.steps(below: heading)
         #expect(steps.count >= 5)

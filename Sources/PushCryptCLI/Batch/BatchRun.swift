@@ -15,7 +15,6 @@ struct BatchRun {
         self.options = options
         self.participle = participle
         refused = try RefusedSink(options.errors)
-        progress = BatchProgress()
         next = options.resumeFrom ?? 1
     }
 
@@ -55,6 +54,7 @@ struct BatchRun {
     private mutating func takeLines(_ makeWorker: @escaping @Sendable () throws -> some LineWorker) throws -> Int32? {
         let limit = LineReader.queueLimitInBytes
         let blocks = try LineBlocks(from: next, limitInBytes: limit, Interruption())
+        progress = BatchProgress()
         let pipeline = OrderedPipeline<LineBlock, LineResults>(width: options.width) {
             try blocks.next()
         } makeWork: {
@@ -79,6 +79,7 @@ struct BatchRun {
             (start, lineCount) = (refusal.offset, refusal.lineCount)
         }
         try write(results.output[start...], lineCount: results.lineCount - lineCount)
+        if let failure = results.failure { throw failure }
         progress?.show(lineCount: outCount + refused.count, position: results.position)
     }
 

@@ -18,7 +18,7 @@ struct LineBlock: Sendable {
     let content: Content
     /// Of the first line, from 1.
     let number: Int
-    /// How much of stdin has been read up to the end of it.
+    /// Bytes of stdin from the first line that wasn't skipped to the end of this block.
     let position: Int
 }
 
@@ -47,6 +47,7 @@ final class LineBlocks: @unchecked Sendable {
         self.interruption = interruption
         self.limitInBytes = limitInBytes
         while number < first, let piece = try nextPiece() { skip(to: first, piece) }
+        position = unread.count
     }
 
     /// - Returns: nil behind the last line and after a signal: then what was read of a line that isn't whole is left out.

@@ -2,8 +2,8 @@
 protocol LineWorker: SendableMetatype {
     /// Appends the line that comes out, without a newline.
     ///
-    /// - Throws: why none does; then what was appended doesn't count.
-    mutating func take(_ line: [UInt8], number: Int, into output: inout [UInt8]) throws(LineRefusal)
+    /// - Throws: `LineRefusal` when none does; then what was appended doesn't count. Anything else ends the batch there.
+    mutating func take(_ line: [UInt8], number: Int, into output: inout [UInt8]) throws
 }
 
 /// What came of a block.
@@ -12,6 +12,8 @@ struct LineResults: Sendable {
     var output: [UInt8] = []
     var lineCount = 0
     var refusals: [Refusal] = []
+    /// What the batch ends with, behind all of these.
+    var failure: (any Error)?
     /// Of a line that is longer than the limit.
     var longLine: (piece: [UInt8], isLast: Bool)?
     let number: Int
@@ -39,7 +41,7 @@ struct LineResults: Sendable {
         // Sealing adds some hundred bytes to a line that has about as many.
         output.reserveCapacity(2 * lines.count)
         var (start, number) = (0, number)
-        while start < lines.count {
+        while start < lines.count, failure == nil {
             let end = lines[start...].firstIndex(of: .newline) ?? lines.count
             take(Array(lines[start..<end]), number, limitInBytes: limitInBytes, &worker)
             (start, number) = (end + 1, number + 1)
@@ -50,16 +52,19 @@ struct LineResults: Sendable {
         _ line: [UInt8], _ number: Int, limitInBytes: Int, _ worker: inout some LineWorker
     ) {
         let offset = output.count
-        do throws(LineRefusal) {
-            guard line.count <= limitInBytes else { throw .lineTooLong(limitInBytes: limitInBytes) }
+        do {
+            guard line.count <= limitInBytes else { throw LineRefusal.lineTooLong(limitInBytes: limitInBytes) }
             try worker.take(line, number: number, into: &output)
             output.append(.newline)
             lineCount += 1
+        } catch let refusal as LineRefusal {
+            output.removeSubrange(offset...)
+            let record = RefusedLines.record(of: line, number: number, refusal)
+            refusals.append(
+                Refusal(number: number, refusal: refusal, record: record, offset: offset, lineCount: lineCount))
         } catch {
             output.removeSubrange(offset...)
-            let record = RefusedLines.record(of: line, number: number, error)
-            refusals.append(
-                Refusal(number: number, refusal: error, record: record, offset: offset, lineCount: lineCount))
+            failure = error
         }
     }
 }

@@ -2,6 +2,7 @@ import PushCryptCore
 import PushCryptKeyFiles
 import PushCryptKeyStore
 import PushCryptPrimitives
+import PushCryptRecipients
 import PushCryptSender
 
 /// The exit statuses, by the names of sysexits.h.
@@ -45,6 +46,7 @@ struct Failure: Error {
         case let error as KeyError: self.init(Self.status(error.code), error.reason)
         case let error as KeyStoreError: self.init(Self.status(error.code), error.reason)
         case let error as LifecycleError: self.init(Self.status(error.code), error.reason)
+        case let error as RecipientDirectoryError: self.init(Self.status(error.code), error.reason)
         case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)
         default: self.init(.software, "\(error)")
         }
@@ -78,6 +80,17 @@ struct Failure: Error {
         switch code {
         case .unknownKey: .noInput
         case .blocked: .temporary
+        default: .dataError
+        }
+    }
+
+    private static func status(_ code: RecipientDirectoryError.Code) -> ExitStatus {
+        switch code {
+        case .notFound: .noInput
+        case .noPermission, .looseMode: .noPermission
+        case .cannotCreate: .cannotCreate
+        case .changedMeanwhile, .busy: .temporary
+        case .inputOutput: .inputOutput
         default: .dataError
         }
     }

@@ -1,0 +1,80 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptRecipients
+
+struct RecipientsCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Read every record of a recipient directory and say what is wrong with it.",
+        discussion: """
+            Duplicates, lines that say again what another line says, are fine. A collision, an id with several keys, is \
+            not: nothing is sealed to either. A bad line under an id that a good line has takes nothing from that.
+
+            --json: lines (of JSON lines), recipients {"1", "2", "4"} by suite, duplicates, collisions, bad, problems \
+            [{line, reason, isCollision}], of which the first are shown.
+
+            Exit status: 0 nothing is wrong, 65 something is; anything else: see pushcrypt --help.
+            """)
+
+    @Argument(help: ArgumentHelp("The directory.", valueName: "FILE"))
+    var path: String
+
+    @Flag(help: "One object, for machines.")
+    var json = false
+
+    func run() throws {
+        let directory = try RecipientDirectory(showingProgressOf: path)
+        let check = try DirectoryCheck(directory)
+        if json {
+            try StandardStreams.writeJSON(Report(check))
+        } else {
+            try StandardStreams.write(Self.text(check))
+        }
+        guard check.isClean else {
+            throw Failure(
+                .dataError,
+                "\(path): \(counted(check.collisionCount, "collision")), \(counted(check.badCount, "bad record"))")
+        }
+    }
+
+    private static func text(_ check: DirectoryCheck) -> String {
+        let total = check.recipientCounts.values.reduce(0, +)
+        var lines = [counted(total, "recipient")]
+        for suite in [Suite.p256, .x25519, .shared] {
+            guard let count = check.recipientCounts[suite] else { continue }
+            lines.append("  suite \(suite.rawValue)  \(count)  \(suite)")
+        }
+        if check.duplicateCount > 0 { lines.append(counted(check.duplicateCount, "duplicate")) }
+        let shown = check.problems.map { TerminalText.harmless($0.reason.utf8) }
+        let hidden = check.collisionCount + check.badCount - shown.count
+        lines += shown + (hidden > 0 ? ["and \(hidden) more"] : [])
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private struct Report: Encodable {
+        let lines: Int?
+        let recipients: [String: Int]
+        let duplicates: Int
+        let collisions: Int
+        let bad: Int
+        let problems: [Problem]
+
+        struct Problem: Encodable {
+            let line: Int?
+            let reason: String
+            let isCollision: Bool
+        }
+
+        init(_ check: DirectoryCheck) {
+            lines = check.lineCount
+            recipients = Dictionary(
+                uniqueKeysWithValues: [Suite.p256, .x25519, .shared].map { suite in
+                    ("\(suite.rawValue)", check.recipientCounts[suite] ?? 0)
+                })
+            (duplicates, collisions, bad) = (check.duplicateCount, check.collisionCount, check.badCount)
+            problems = check.problems.map { .init(line: $0.line, reason: $0.reason, isCollision: $0.isCollision) }
+        }
+    }
+}
+
+private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -1,0 +1,125 @@
+import PushCryptPrimitives
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The directory's file, open for reading. It can be read by several threads; each lookup reads with an offset of its own.
+final class DirectoryFile: Sendable {
+    let path: String
+    let status: FileStatus
+    private let descriptor: Int32
+
+    /// - Throws: `RecipientDirectoryError` with `notFound`, `noPermission`, `looseMode` for one that others can reach,
+    ///   `notADirectory` for anything but a file.
+    init(_ path: String) throws(RecipientDirectoryError) {
+        self.path = path
+        // Without blocking: a pipe under the name would hold up the process for good.
+        descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure("read", path) }
+        var found = stat()
+        guard unsafe fstat(descriptor, &found) == 0 else { throw Self.failure("read", path) }
+        status = FileStatus(found)
+        guard found.st_mode & S_IFMT == S_IFREG else {
+            throw RecipientDirectoryError(.notADirectory, "\(path) is not a file; a recipient directory is needed here")
+        }
+        // One of root's may be its group's to read, as container platforms mount secrets.
+        let shared: mode_t = found.st_uid == 0 ? S_IRGRP : 0
+        guard found.st_mode & ~shared & 0o077 == 0 else {
+            throw RecipientDirectoryError(
+                .looseMode,
+                "\(path) can be reached by others than its owner, and records hold secrets; mend it with: chmod 600 \(path)"
+            )
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Whether it is a SQLite database: what it is called doesn't matter.
+    var isDatabase: Bool {
+        get throws(RecipientDirectoryError) {
+            let magic = Array("SQLite format 3\0".utf8)
+            var start = [UInt8](repeating: 0, count: magic.count)
+            return try read(into: &start, at: 0) == magic.count && start == magic
+        }
+    }
+
+    /// Whether the file under the name isn't the open one any more.
+    var hasMoved: Bool {
+        var found = stat()
+        return unsafe stat(path, &found) != 0 || !FileStatus(found).isSameFile(as: status)
+    }
+
+    /// Reads until the buffer is full or the file ends.
+    ///
+    /// - Returns: the number of bytes.
+    func read(into buffer: inout [UInt8], at offset: Int64) throws(RecipientDirectoryError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let more = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe pread(descriptor, bytes.baseAddress! + count, bytes.count - count, off_t(offset) + off_t(count))
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more >= 0 else { throw Self.failure("read", path) }
+            guard more > 0 else { break }
+            count += more
+        }
+        return count
+    }
+
+    /// Where the last newline before `end` ends; 0 where there is none.
+    func endOfLastLine(before end: Int64) throws(RecipientDirectoryError) -> Int64 {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        defer { wipe(&chunk) }
+        var offset = end
+        while offset > 0 {
+            let start = max(offset - Int64(chunk.count), 0)
+            let count = try min(read(into: &chunk, at: start), Int(offset - start))
+            if let newline = chunk[..<count].lastIndex(of: UInt8(ascii: "\n")) { return start + Int64(newline) + 1 }
+            offset = start
+        }
+        return 0
+    }
+
+    static func failure(_ verb: String, _ path: String) -> RecipientDirectoryError {
+        let number = errno
+        let code: RecipientDirectoryError.Code =
+            switch number {
+            case ENOENT, ENOTDIR: .notFound
+            case EACCES, EPERM, ELOOP: .noPermission
+            default: .inputOutput
+            }
+        return RecipientDirectoryError(code, "can't \(verb) \(path): \(unsafe String(cString: strerror(number)))")
+    }
+}
+
+/// What tells one file, and one version of it, from another.
+struct FileStatus: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+    let owner: UInt32
+    let byteCount: Int64
+    /// In nanoseconds since 1970.
+    let modifiedAt: Int64
+
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        owner = status.st_uid
+        byteCount = Int64(status.st_size)
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        modifiedAt = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    func isSameFile(as other: FileStatus) -> Bool { (device, inode) == (other.device, other.inode) }
+}

@@ -1,0 +1,84 @@
+import PushCryptPrimitives
+
+/// The lines of a part of a file, one at a time and in constant memory.
+final class LineScanner {
+    struct Line {
+        /// From 1.
+        let number: Int
+        let offset: Int64
+        /// Without the newline.
+        let byteCount: Int
+        /// Empty for a line that is longer than ``LineScanner/limitInBytes``. Whoever has it wipes it.
+        var bytes: [UInt8]
+
+        var isTooLong: Bool { bytes.isEmpty && byteCount > 0 }
+    }
+
+    /// Many times what a record takes.
+    static let limitInBytes = 65_536
+
+    private let file: DirectoryFile
+    private let end: Int64
+    private var chunk = [UInt8](repeating: 0, count: 1 << 18)
+    private var unread = 0..<0
+    /// Where the first unread byte lies in the file.
+    private(set) var offset: Int64
+    private var number: Int
+    private let sees: ([UInt8]) -> Void
+
+    /// - Parameters:
+    ///   - start: of a line.
+    ///   - end: what was written behind it later isn't read.
+    ///   - lineCount: how many lines are before that.
+    ///   - sees: is handed every byte that is read, once.
+    init(
+        _ file: DirectoryFile, from start: Int64, to end: Int64, after lineCount: Int = 0,
+        sees: @escaping ([UInt8]) -> Void = { _ in }
+    ) {
+        self.file = file
+        self.end = end
+        self.sees = sees
+        offset = start
+        number = lineCount
+    }
+
+    deinit {
+        wipe(&chunk)
+    }
+
+    /// - Returns: nil behind the last line.
+    func next() throws(RecipientDirectoryError) -> Line? {
+        guard try fill() else { return nil }
+        number += 1
+        let start = offset
+        var (bytes, byteCount) = ([UInt8](), 0)
+        bytes.reserveCapacity(512)
+        while try fill() {
+            let rest = chunk[unread]
+            let newline = rest.firstIndex(of: UInt8(ascii: "\n"))
+            let piece = rest[..<(newline ?? rest.endIndex)]
+            byteCount += piece.count
+            if byteCount <= Self.limitInBytes { bytes += piece } else { wipe(&bytes) }
+            advance(by: piece.count + (newline == nil ? 0 : 1))
+            if newline != nil { break }
+        }
+        return Line(number: number, offset: start, byteCount: byteCount, bytes: bytes)
+    }
+
+    private func advance(by count: Int) {
+        unread = unread.lowerBound + count..<unread.upperBound
+        offset += Int64(count)
+    }
+
+    /// - Returns: whether there is anything unread.
+    private func fill() throws(RecipientDirectoryError) -> Bool {
+        guard unread.isEmpty else { return true }
+        let wanted = Int(min(Int64(chunk.count), end - offset))
+        guard wanted > 0 else { return false }
+        let count = try min(file.read(into: &chunk, at: offset), wanted)
+        guard count > 0 else { return false }
+        unread = 0..<count
+        sees(Array(chunk[..<count]))
+        return true
+    }
+}

@@ -1,0 +1,25 @@
+#if canImport(SQLite3)
+import SQLite3
+#else
+import CPushCryptSQLite
+#endif
+
+/// Stands before the rows of a statement of its own and goes from one to the next.
+package final class Cursor {
+    private let database: Database
+    private let statement: Statement
+
+    init(_ statement: Statement, of database: Database) {
+        self.statement = statement
+        self.database = database
+    }
+
+    /// - Returns: the statement on its next row; nil behind the last.
+    package func next() throws(SQLiteError) -> Statement? {
+        switch statement.step() {
+        case SQLITE_ROW: return statement
+        case SQLITE_DONE: return nil
+        default: throw database.error
+        }
+    }
+}

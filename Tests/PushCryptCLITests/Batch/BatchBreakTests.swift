@@ -1,0 +1,127 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// When a batch ends before its time, it says with which line to go on, and nothing is lost or done twice.
+@Suite("a broken batch")
+struct BatchBreakTests {
+    private static let count = 400
+
+    /// Every tenth line is broken.
+    private static func lines() -> [String] {
+        (0..<count).map { number in
+            let line = BatchPlace.line(number, filling: String(repeating: "é", count: number % 97))
+            return number % 10 == 9 ? String(line.dropLast()) : line
+        }
+    }
+
+    private static func place() throws -> BatchPlace {
+        let batch = try BatchPlace()
+        try batch.place.write(BatchPlace.data(lines()), to: "lines")
+        return batch
+    }
+
+    /// With what is whole of the first run's output, a second run from there makes it complete.
+    private func expectComplete(_ batch: BatchPlace, _ end: BatchEnding) throws {
+        let out = try batch.place.read("out")
+        let written = out.lastIndex(of: UInt8(ascii: "\n")).map { out.prefix(through: $0) } ?? Data()
+        #expect(written.count { $0 == UInt8(ascii: "\n") } == end.out)
+        #expect(end.lines == end.out + end.refused && end.next == end.lines + 1)
+        let rest = try batch.place.shell(
+            "\(BatchPlace.sealScript) --errors more --resume-from \(end.next) <lines")
+        #expect(rest.exit == (end.next > Self.count ? 0 : 65), "\(rest)")
+        let good = (0..<Self.count).filter { $0 % 10 != 9 }
+        #expect(BatchPlace.numbers(written + rest.stdout) == good)
+        let refused = try batch.refusedLines() + batch.refusedLines("more")
+        #expect(refused.map(\.line) == (0..<Self.count).filter { $0 % 10 == 9 }.map { $0 + 1 })
+    }
+
+    @Test("goes on where the output was full", arguments: [1, 8, 9, 200])
+    func fullOutput(_ blocks: Int) throws {
+        let batch = try Self.place()
+        let output = try batch.place.shell(
+            "(trap '' XFSZ; ulimit -f \(blocks); exec \(BatchPlace.sealScript) --errors errors.jsonl) <lines >out")
+        #expect(output.exit == 74, "\(output)")
+        let end = try BatchEnding(output.stderr)
+        #expect(end.reason.hasPrefix("can't write to stdout: "))
+        try expectComplete(batch, end)
+    }
+
+    @Test("keeps the errors file whole when that is full")
+    func fullErrors() throws {
+        let batch = try Self.place()
+        let output = try batch.place.shell(
+            """
+            ((trap '' XFSZ; ulimit -f 4; exec \(BatchPlace.sealScript) --errors errors.jsonl) <lines 2>&1 >&3; \
+            echo $? >status) 3>&1 | cat >both; grep -v '^{' both; grep '^{' both >out; exit $(cat status)
+            """)
+        #expect(output.exit == 74, "\(output)")
+        let end = try BatchEnding(output.text)
+        #expect(end.reason.hasPrefix("can't write errors.jsonl.part-"), "\(end)")
+        #expect(end.refused > 0)
+        try expectComplete(batch, end)
+    }
+
+    /// The reader takes three lines and goes; what the pipe took before that counts as written.
+    @Test("ends with its reader")
+    func earlyClose() throws {
+        let batch = try Self.place()
+        let output = try batch.place.shell(
+            "{ \(BatchPlace.sealScript) --errors errors.jsonl <lines; echo $? >status; } | head -n 3")
+        #expect(try batch.place.read("status") == Data("74\n".utf8), "\(output)")
+        let end = try BatchEnding(output.stderr)
+        #expect(end.reason == "can't write to stdout: Broken pipe")
+        #expect((4...Self.count).contains(end.next))
+        #expect(BatchPlace.numbers(output.stdout) == [0, 1, 2])
+        #expect(try batch.refusedLines().map(\.line) == (1..<end.next).filter { $0 % 10 == 0 })
+    }
+
+    @Test("ends at SIGTERM with the lines that were read")
+    func terminated() throws {
+        let batch = try Self.place()
+        let output = try batch.place.shell(
+            """
+            mkfifo in; \(BatchPlace.sealScript) --errors errors.jsonl <in >out 2>words & child=$!; exec 3>in
+            head -n 123 lines >&3; printf '{"n":123,' >&3; until test -s out; do :; done
+            kill -TERM $child; wait $child; echo $? >status; exec 3>&-
+            """)
+        #expect(output.exit == 0, "\(output)")
+        #expect(try batch.place.read("status") == Data("143\n".utf8))
+        let end = try BatchEnding(String(decoding: batch.place.read("words"), as: UTF8.self))
+        #expect(end.reason == "terminated")
+        #expect((2...124).contains(end.next))
+        try expectComplete(batch, end)
+    }
+
+    @Test("says so of an errors file that exists, of keys, and of stdin", arguments: ["errors", "keys", "stdin"])
+    func refused(_ what: String) throws {
+        let batch = try Self.place()
+        try batch.place.write(Data("mine\n".utf8), to: "errors.jsonl")
+        let (options, status, words) =
+            switch what {
+            case "errors": ("--errors errors.jsonl <lines", Int32(73), "errors.jsonl exists already")
+            case "keys": ("--sign-with fleet.json <lines", 65, "fleet.json")
+            default: ("<.", 66, "can't read stdin")
+            }
+        expectRefusal(try batch.place.shell("\(BatchPlace.sealScript) \(options)"), status, saying: words)
+        #expect(try batch.place.read("errors.jsonl") == Data("mine\n".utf8))
+    }
+}
+
+/// What a run that broke off says.
+struct BatchEnding {
+    let reason: String
+    let next: Int
+    let lines: Int
+    let out: Int
+    let refused: Int
+
+    init(_ words: String) throws {
+        let counts =
+            /pushcrypt: (.+); go on with --resume-from (\d+); (\d+) lines?: (\d+) sealed, (\d+) in errors.jsonl\r?\n/
+        let match = try #require(words.wholeMatch(of: counts), "\(words)")
+        reason = String(match.1)
+        (next, lines) = (try #require(Int(match.2)), try #require(Int(match.3)))
+        (out, refused) = (try #require(Int(match.4)), try #require(Int(match.5)))
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// Lines that can't be worked on: each is in the errors file, as it was, and says why.
+@Suite("a batch's errors")
+struct BatchLinesTests {
+    private static let payload = #""payload":{"aps":{"alert":"x"}}"#
+
+    /// Lines, reasons, and a part of the words. One run takes them all, so that each is among others.
+    private static func sealing() throws -> [(line: String, reason: String, words: String)] {
+        let (p256, shared) = (try BatchPlace.registration("p256"), try BatchPlace.jwk("shared"))
+        let flipped = p256.replacing(/"x":"../, with: "\"x\":\"AA")
+        return [
+            ("", "malformedLine", "the line is empty"), (" ", "malformedLine", "JSON"), ("{", "malformedLine", "JSON"),
+            ("[]", "malformedLine", "payload"), ("{}", "malformedLine", "payload"),
+            (#"{"payload":"x"}"#, "malformedLine", "payload"), (#"{"payload":null}"#, "malformedLine", "payload"),
+            (#"{\#(payload),\#(payload)}"#, "malformedLine", "duplicateName"),
+            (#"{"payload":{"aps":{"alert":"x","alert":"y"}}}"#, "malformedLine", "duplicateName"),
+            (#"{\#(payload)}{}"#, "malformedLine", "trailingBytes"),
+            (#"{"payload":{}}"#, "invalidPayload", "aps"),
+            (#"{"payload":{"aps":{"alert":"x"},"pushcrypt":{}}}"#, "invalidPayload", "pushcrypt"),
+            (#"{\#(payload),"pushcrypt":{}}"#, "malformedLine", "sealed before"),
+            (#"{"payload":{"aps":{"alert":"\#(String(repeating: "x", count: 4_096))"}}}"#, "tooLarge", "4096"),
+            (#"{\#(payload),"device":7}"#, "malformedLine", "device"),
+            (#"{\#(payload),"device":"a b"}"#, "malformedLine", "device id"),
+            (#"{\#(payload),"device":null}"#, "malformedLine", "device"),
+            (#"{\#(payload),"to":null}"#, "malformedLine", "to is neither"),
+            (#"{\#(payload),"to":["a"]}"#, "malformedLine", "to is neither"),
+            (#"{\#(payload),"to":"short"}"#, "malformedLine", "11 characters"),
+            (#"{\#(payload),"to":"AAAAAAAAAAA"}"#, "unknownKey", "AAAAAAAAAAA"),
+            (#"{\#(payload),"to":{}}"#, "malformed", "kty"),
+            (#"{\#(payload),"to":\#(flipped)}"#, "invalidKey", try BatchPlace.kid("p256")),
+            (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256"))}"#, "wrongKind", "private key"),
+            (#"{\#(payload),"to":\#(try BatchPlace.registration("sender"))}"#, "wrongKind", "sender's key"),
+            (#"{\#(payload),"to":\#(p256),"device":"d1"}"#, "wrongKind", "shared keys only"),
+            (#"{\#(payload),"to":\#(try BatchPlace.jwk("device")),"device":"d1"}"#, "wrongDevice", "another device"),
+            (#"{\#(payload),"to":\#(DemoLine.jwk)}"#, "demoKeys", "--allow-demo-keys"),
+            (#"{\#(payload),"to":\#(shared),"placeholder":"x"}"#, "malformedLine", "placeholder is not"),
+            (#"{\#(payload),"placeholder":{"title":1}}"#, "malformedLine", "not a string"),
+            (#"{\#(payload),"placeholder":{"subtitle":"x"}}"#, "malformedLine", "none of title"),
+            (#"{\#(payload),"placeholder":{}}"#, "invalidPlaceholder", "no text"),
+            (#"{\#(payload),"placeholder":{"title":""}}"#, "invalidPlaceholder", "no text"),
+            (#"{\#(payload),"expires":3600}"#, "malformedLine", "expires"),
+            (#"{\#(payload),"expires":"soon"}"#, "malformedLine", "expires"),
+            (#"{\#(payload),"expires":"31d"}"#, "invalidOption", "30 days"),
+            (#"{\#(payload),"expose":"badge"}"#, "malformedLine", "expose"),
+            (#"{\#(payload),"expose":["badge",1]}"#, "malformedLine", "expose"),
+            (#"{\#(payload),"expose":["alert"]}"#, "invalidOption", "aps.alert"),
+            ("\u{1b}[2J\u{0}\t\"\\", "malformedLine", "JSON"),
+        ]
+    }
+
+    private enum DemoLine {
+        static let jwk =
+            #"{"kty":"oct","k":"lGyujY04i9CTOZqVCmYwwsqrZUWnLDFEOltp2LPQ0is","alg":"HKDF-A256GCM","kid":"Zv1EiPnFKa0"}"#
+    }
+
+    @Test("of seal say why, and nothing of the line")
+    func sealingReasons() throws {
+        let batch = try BatchPlace()
+        let bad = try Self.sealing()
+        let good = #"{\#(Self.payload),"device":"d"}"#
+        let lines = bad.flatMap { [$0.line, good] }
+        let output = try batch.seal(lines, "--to", "fleet.json", "--errors", "errors.jsonl")
+        #expect(output.exit == 65)
+        let counts = "\(lines.count) lines: \(bad.count) sealed, \(bad.count) in errors.jsonl"
+        #expect(output.stderr == "pushcrypt: \(counts)\n")
+        #expect(output.text.linesWithNewline.count == bad.count)
+        let refused = try batch.refusedLines()
+        try #require(refused.count == bad.count)
+        for (index, (found, expected)) in zip(refused, bad).enumerated() {
+            #expect(found.line == 2 * index + 1)
+            #expect(found.reason == expected.reason, "\(expected.line)")
+            #expect(found.message.contains(expected.words), "\(expected.line): \(found.message)")
+            #expect(found.input.map { Array($0.utf8) } == Array(expected.line.utf8))
+        }
+        #expect(try batch.place.mode(of: "errors.jsonl") == 0o600)
+        try expectNoSecrets([output.text, output.stderr] + refused.map(\.message))
+    }
+
+    private func expectNoSecrets(_ texts: [String]) throws {
+        for name in ["shared", "p256", "device"] {
+            let record = try JSONDecoder().decode([String: String].self, from: Data(BatchPlace.jwk(name).utf8))
+            for secret in ["k", "d", "psk"].compactMap({ record[$0] }) {
+                #expect(!texts.contains { $0.contains(secret) }, "\(name)")
+            }
+        }
+    }
+
+    @Test("of open have the failure's class")
+    func openingReasons() throws {
+        let batch = try BatchPlace()
+        let line = BatchPlace.line(1)
+        let sealed = try batch.seal([line], "--to", "fleet.json", "--expires", "1h").line
+        let other = try batch.seal([#"{\#(Self.payload),"to":\#(try BatchPlace.jwk("other shared"))}"#]).line
+        let cases = [
+            (sealed.replacing(#""device":"d1""#, with: #""device":"d2""#), "undecryptable"), (other, "unknownKey"),
+            (line, "notSealed"), ("{", "malformedLine"), (#"{"payload":{"pushcrypt":{"v":2}}}"#, "unsupportedVersion"),
+            (#"{"payload":{"pushcrypt":{}}}"#, "malformed"), (#"{"payload":7}"#, "malformedLine"),
+        ]
+        let output = try batch.open(cases.map(\.0), "--keys", "fleet.json", "--errors", "errors.jsonl")
+        #expect(output.exit == 65 && output.stdout.isEmpty, "\(output)")
+        #expect(try batch.refusedLines().map(\.reason) == cases.map(\.1))
+        let late = try batch.place.run(
+            "open", "--batch", "--keys", "fleet.json", "--topic", Workplace.topic, "--at", Workplace.later(3_600),
+            stdin: BatchPlace.data([sealed]))
+        #expect(late.stderr.contains("line 1: expired: "), "\(late)")
+    }
+
+    @Test("are told of on stderr where there is no file, ten of them at most")
+    func untold() throws {
+        let batch = try BatchPlace()
+        let output = try batch.seal((0..<30).map { $0 % 2 == 0 ? "{" : BatchPlace.line($0) }, "--to", "fleet.json")
+        #expect(output.exit == 65)
+        let told = output.stderr.split(separator: "\n")
+        #expect(told.count == 11)
+        #expect(
+            told[0]
+                == "pushcrypt: line 1: malformedLine: the line is not strict JSON: JSON refused at byte 1: truncated")
+        #expect(told[9].hasPrefix("pushcrypt: line 19: ") && told[9].hasSuffix("--errors keeps them"))
+        #expect(told[10] == "pushcrypt: 30 lines: 15 sealed, 15 refused")
+    }
+
+    @Test("are demo keys, unless they are allowed, and lines for nobody")
+    func demoKeys() throws {
+        let batch = try BatchPlace()
+        let lines = [#"{\#(Self.payload),"to":\#(DemoLine.jwk)}"#, "{\(Self.payload)}"]
+        let output = try batch.seal(lines, "--allow-demo-keys")
+        #expect(output.stderr.contains("line 2: recipientMissing: "), "\(output)")
+        #expect(output.stderr.hasSuffix("2 lines: 1 sealed, 1 refused\n"), "\(output)")
+    }
+
+    /// A line over 1 MiB goes there whole, and bytes that are no text too.
+    @Test("keep long lines and odd bytes", arguments: [1 << 20, (1 << 20) + 1, 3_000_001])
+    func longLines(_ byteCount: Int) throws {
+        let batch = try BatchPlace()
+        let start = #"{"n":1,"payload":{"aps":{"alert":"x"}},"x":""#
+        let long = start + String(repeating: "x", count: byteCount - start.utf8.count - 2) + "\"}"
+        let odd = Data([0x7b, 0xc3, 0x28, 0x7d])
+        let input = BatchPlace.data([BatchPlace.line(0), long]) + odd + Data("\n".utf8) + Data(BatchPlace.line(2).utf8)
+        let output = try batch.place.run(
+            BatchPlace.seal + ["--to", "fleet.json", "--errors", "errors.jsonl"], stdin: input)
+        let fits = byteCount <= 1 << 20
+        #expect(BatchPlace.numbers(output.stdout) == (fits ? [0, 1, 2] : [0, 2]), "\(output.stderr)")
+        let refused = try batch.refusedLines()
+        #expect(refused.map(\.line) == (fits ? [3] : [2, 3]))
+        #expect(refused.last?.inputBase64 == odd)
+        if !fits {
+            #expect(refused[0].reason == "lineTooLong" && refused[0].inputBase64 == Data(long.utf8))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// A workplace with the keys of the published vectors: nothing is spawned to make them.
+struct BatchPlace {
+    let place: Workplace
+
+    /// The records by name: `p256`, `x25519 psk`, `shared`, ...
+    private static let keys = Result { try Vectors.loadOwn("pushcrypt-v1.json", as: KeyRecords.self).keys }
+
+    private struct KeyRecords: Decodable {
+        let keys: [String: [String: String]]
+    }
+
+    /// `fleet.json` is a shared master; `devices.json` holds private keys of suites 1 and 2.
+    init() throws {
+        place = try Workplace()
+        try place.write(Data(Self.jwk("shared").utf8), to: "fleet.json")
+        let names = ["p256", "p256 psk", "x25519", "x25519 psk"]
+        let lives = try names.map { name in
+            let psk = try Self.record(name)["psk"] == nil ? "" : #","psk":true"#
+            return #""\#(try Self.kid(name))":{"activatesAt":"2026-01-01T00:00:00Z"\#(psk)}"#
+        }
+        let keys = try names.map { try Self.jwk($0) }.joined(separator: ",")
+        let set = #"{"keys":[\#(keys)],"pushcrypt":{"seq":1,"keys":{\#(lives.joined(separator: ","))}}}"#
+        try place.write(Data(set.utf8), to: "devices.json")
+    }
+
+    private static func record(_ name: String) throws -> [String: String] { try #require(try keys.get()[name]) }
+
+    static func kid(_ name: String) throws -> String { try #require(try record(name)["kid"]) }
+
+    /// - Parameter isPublic: without the private half, as an app registers it.
+    static func jwk(_ name: String, isPublic: Bool = false) throws -> String {
+        let members = try record(name).filter { !isPublic || $0.key != "d" }.map { #""\#($0.key)":"\#($0.value)""# }
+        return "{\(members.sorted().joined(separator: ","))}"
+    }
+
+    static func registration(_ name: String) throws -> String { try jwk(name, isPublic: true) }
+
+    static let seal = ["seal", "--batch", "--topic", Workplace.topic, "--at", Workplace.now]
+    static let open = ["open", "--batch", "--topic", Workplace.topic, "--at", Workplace.now]
+    /// The same for a shell's script, to the fleet.
+    static let sealScript = (["\"$PUSHCRYPT\""] + seal + ["--to fleet.json"]).joined(separator: " ")
+
+    func seal(_ lines: [String], _ options: String...) throws -> Output {
+        try place.run(Self.seal + options, stdin: Self.data(lines))
+    }
+
+    func open(_ lines: [String], _ options: String...) throws -> Output {
+        try place.run(Self.open + options, stdin: Self.data(lines))
+    }
+
+    static func data(_ lines: [String]) -> Data { Data(lines.map { $0 + "\n" }.joined().utf8) }
+
+    /// A line for the fleet's device of that number.
+    static func line(_ number: Int, filling: String = "") -> String {
+        #"{"n":\#(number),"device":"d\#(number)","payload":{"aps":{"alert":"x\#(filling)"}}}"#
+    }
+
+    /// The numbers of those lines, in order.
+    static func numbers(_ text: Data) -> [Int] {
+        text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            Int(String(decoding: line.dropFirst(5).prefix { $0 != UInt8(ascii: ",") }, as: UTF8.self))
+        }
+    }
+
+    func refusedLines(_ file: String = "errors.jsonl") throws -> [RefusedLine] {
+        try place.read(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+            .map { try JSONDecoder().decode(RefusedLine.self, from: Data($0)) }
+    }
+}

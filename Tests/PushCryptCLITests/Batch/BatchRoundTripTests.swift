@@ -1,0 +1,120 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// What went in comes out of `seal --batch | open --batch`, in the same order.
+@Suite("a batch")
+struct BatchRoundTripTests {
+    private static let payload = #"{ "aps":{"alert":{"title":"é \ud83d\ude00"},"badge":2}, "n":1.50}"#
+
+    @Test("to recipients of suites 1 and 2, each line its own")
+    func recipients() throws {
+        let batch = try BatchPlace()
+        let names = ["p256", "x25519 psk", "p256 psk", "x25519"]
+        let lines = try (0..<24).map { index in
+            #"{"n":\#(index), "to" : \#(try BatchPlace.registration(names[index % 4])),"#
+                + #""payload": \#(Self.payload) , "token":"\u0041b\#(index)" }"#
+        }
+        let sealed = try batch.seal(lines)
+        #expect(sealed.exit == 0 && sealed.stderr == "pushcrypt: 24 lines: 24 sealed, 0 refused\n", "\(sealed)")
+        for (index, line) in sealed.text.linesWithNewline.enumerated() {
+            let kid = try BatchPlace.kid(names[index % 4])
+            #expect(line.hasPrefix(#"{"n":\#(index), "to" : "\#(kid)","payload": {"aps":{"alert":"#), "\(line)")
+            #expect(
+                line.contains(#"}} , "token":"\u0041b\#(index)","pushcrypt":{"line":\#(index + 1),"id":""#), "\(line)")
+        }
+        let opened = try batch.open(sealed.text.linesWithNewline, "--keys", "devices.json")
+        #expect(opened.exit == 0 && opened.stderr == "pushcrypt: 24 lines: 24 opened, 0 refused\n", "\(opened)")
+        #expect(opened.text.linesWithNewline.count == lines.count)
+        for (line, (before, sealed)) in zip(opened.text.linesWithNewline, zip(lines, sealed.text.linesWithNewline)) {
+            // The summary says the same as the sealer's, and everything else is as it came, but for the secret.
+            let summary = try #require(sealed.firstMatch(of: /,"pushcrypt":\{"line":\d+,"id":.+$/)).output
+            let expected = before.replacing(/"to" : \{.*?\}/, with: "\"to\" : \"\(try Self.kid(sealed))\"")
+            #expect(line == expected.dropLast(2) + summary)
+        }
+    }
+
+    private static func kid(_ line: String) throws -> String {
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["to"] as? String ?? ""
+    }
+
+    @Test("to devices of a shared keyset and to its bare key", arguments: [false, true])
+    func devices(_ isMasterInLine: Bool) throws {
+        let batch = try BatchPlace()
+        let to = isMasterInLine ? #""to":\#(try BatchPlace.jwk("shared")),"# : ""
+        let lines = (0..<40).map { index in
+            index % 5 == 0
+                ? #"{\#(to)"payload":\#(Self.payload)}"# : #"{\#(to)"device":"d\#(index)","payload":\#(Self.payload)}"#
+        }
+        let sealed =
+            isMasterInLine ? try batch.seal(lines, "--jobs", "3") : try batch.seal(lines, "--to", "fleet.json")
+        #expect(sealed.exit == 0, "\(sealed)")
+        let opened = try batch.open(sealed.text.linesWithNewline, "--keys", "fleet.json", "--jobs", "1")
+        #expect(opened.exit == 0, "\(opened)")
+        let payloads = try opened.text.linesWithNewline.map { line in
+            try #require(line.firstMatch(of: /"payload":(.*),"pushcrypt":\{"line":\d+/)).output.1
+        }
+        #expect(payloads.count == 40 && payloads.allSatisfy { $0 == Self.payload })
+        // With another device's name nothing opens.
+        let others = sealed.text.linesWithNewline.map { $0.replacing(#""device":"d"#, with: #""device":"e"#) }
+        let refused = try batch.open(others, "--keys", "fleet.json", "--errors", "errors.jsonl")
+        #expect(refused.stderr == "pushcrypt: 40 lines: 8 opened, 32 in errors.jsonl\n")
+        #expect(try batch.refusedLines().allSatisfy { $0.reason == "undecryptable" })
+    }
+
+    @Test("with what lines say in place of the options")
+    func overrides() throws {
+        let batch = try BatchPlace()
+        let members = [
+            "", #""placeholder":{"body":"Own"},"#, #""placeholder":{"title-loc-key":"K","loc-key":"L"},"#,
+            #""expires":"12h","#, #""expires":"PT5M","#, #""expose":["badge"],"#, #""expose":[],"#,
+        ]
+        let lines = members.map { #"{\#($0)"payload":\#(Self.payload),"x":0}"# }
+        let output = try batch.seal(
+            lines, "--to", "fleet.json", "--placeholder-title", "All", "--expires", "2d", "--expose", "badge")
+        #expect(output.exit == 0, "\(output)")
+        let sealed = output.text.linesWithNewline
+        let alerts = [#"{"title":"All"}"#, #"{"body":"Own"}"#, #"{"title-loc-key":"K","loc-key":"L"}"#]
+        let lifetimes = [172_800, 172_800, 172_800, 43_200, 300, 172_800, 172_800]
+        for (index, line) in sealed.enumerated() {
+            let alert = index < 3 ? alerts[index] : alerts[0]
+            let badge = index == 6 ? "" : #","badge":2"#
+            #expect(line.hasPrefix(#"{"payload":{"aps":{"alert":\#(alert),"mutable-content":1\#(badge)},"pushcrypt""#))
+            #expect(line.contains(#"}},"x":0,"pushcrypt":{"line":\#(index + 1),"#), "\(line)")
+            #expect(line.hasSuffix(#","expiresAt":\#(Workplace.later(lifetimes[index]))}}"#), "\(line)")
+        }
+    }
+
+    /// The payload may have been written in several lines, before it was sealed alone.
+    @Test("opens to one line each")
+    func oneLine() throws {
+        let batch = try BatchPlace()
+        let inner = "{\n  \"aps\" : {\r\n \"alert\": \"a\\nb\" }\n}"
+        let alone = try batch.place.sealed(to: "fleet.json", payload: Data(inner.utf8))
+        let line = #"{"payload":\#(String(decoding: alone.dropLast(), as: UTF8.self))}"#
+        let opened = try batch.open([line, line], "--keys", "fleet.json")
+        let expected = inner.replacing("\n", with: " ").replacing("\r\n", with: "\r ")
+        #expect(opened.text.linesWithNewline.count == 2, "\(opened)")
+        #expect(opened.text.utf8.starts(with: #"{"payload":\#(expected),"pushcrypt":{"line":1,"#.utf8), "\(opened)")
+    }
+
+    @Test("signed, verified, and in the names of a campaign")
+    func signed() throws {
+        let batch = try BatchPlace()
+        try batch.place.write(Data(BatchPlace.jwk("sender").utf8), to: "sender.json")
+        try batch.place.write(Data(BatchPlace.registration("sender").utf8), to: "trust.json")
+        let lines = (0..<3).map { BatchPlace.line($0) }
+        let runs = try (0..<2).map { _ in
+            try batch.seal(lines, "--to", "fleet.json", "--sign-with", "sender.json", "--id-from", "spring sale")
+        }
+        let opened = try runs.map {
+            try batch.open($0.text.linesWithNewline, "--keys", "fleet.json", "--trust", "trust.json")
+        }
+        #expect(runs[0].stdout != runs[1].stdout)
+        #expect(opened[0].exit == 0 && opened[0].stdout == opened[1].stdout, "\(opened[0])")
+        // SHA-256 by Python's hashlib, over "pushcrypt/1 campaign", the name, the kid and the device.
+        let ids = ["bLKV2rM1NiV8pU-6_Uer9A", "KehQo93PR_1k7dbv3dvFUw", "BQM8NwW9lS8Mm8tW0bKXBA"]
+        let found = opened[0].text.matches(of: /"id":"([^"]+)"/).map { String($0.1) }
+        #expect(found == ids)
+    }
+}

@@ -1,0 +1,48 @@
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptCore
+
+@Suite struct CampaignIDTests {
+    private static func id(_ campaign: String, _ key: String, _ backend: NamedBackend) throws -> String {
+        let keyset = try TestJWK.named(key).withoutPrivateKey.keyset(backend.backend)
+        let recipient = try Recipient(keyset.entries[0])
+        return Base64URL.encode(try MessageHeader.id(campaign: campaign, recipient: recipient))
+    }
+
+    /// What Python's hashlib says.
+    @Test(
+        arguments: [
+            ("spring sale", "p256", "17_pRMnVpHcURhB2sw5x_g"), ("spring sale", "p256 psk", "nIHpQE5fI8Ge-N4Z63XgCA"),
+            ("spring sale", "x25519", "4QoxQJ-TMj9mBoq-F0mfuQ"), ("spring sale", "shared", "yCrp6RX0feaSzB71EVi4XA"),
+            ("spring sale", "device", "gYjFNUctJdi4hB9VylrwNQ"), ("Frühling", "p256", "sHachFbG58lJsAEyChyriQ"),
+            ("Frühling", "device", "qHxED19qNMsBT9rpEDeXhw"),
+        ], Backends.all)
+    func knownAnswer(vector: (campaign: String, key: String, id: String), backend: NamedBackend) throws {
+        #expect(try Self.id(vector.campaign, vector.key, backend) == vector.id)
+    }
+
+    /// A device's key that was derived gives the id of its record.
+    @Test func derivedKey() throws {
+        let device = TestJWK.named("device")
+        let record = try TestJWK.named("shared").record().deviceRecord(DeviceID(device.text("device")))
+        let recipient = try Recipient(Keyset.Entry(record, .always))
+        #expect(recipient.device?.description == device.text("device"))
+        #expect(
+            Base64URL.encode(try MessageHeader.id(campaign: "spring sale", recipient: recipient))
+                == "gYjFNUctJdi4hB9VylrwNQ")
+    }
+
+    /// No two of them are the same, also where their letters are.
+    @Test func campaignsAndDevicesDiffer() throws {
+        let master = try TestJWK.named("shared").record()
+        let recipients = try ["a", "ab", "abc"].map { id in
+            try Recipient(Keyset.Entry(master.deviceRecord(DeviceID(id)), .always))
+        }
+        let ids = try ["x", "xa", "xab"].flatMap { campaign in
+            try recipients.map { try MessageHeader.id(campaign: campaign, recipient: $0) }
+        }
+        #expect(Set(ids).count == 9)
+        #expect(ids.allSatisfy { $0.count == MessageHeader.idByteCount })
+    }
+}

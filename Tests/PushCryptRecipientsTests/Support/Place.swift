@@ -1,0 +1,62 @@
+import Foundation
+import PushCryptCore
+import PushCryptRecipients
+import PushCryptTestSupport
+
+/// A folder with a directory's file in it.
+struct Place {
+    let folder: TemporaryFolder
+    let name: String
+
+    init(_ name: String = "devices.jsonl") throws {
+        folder = try TemporaryFolder()
+        self.name = name
+    }
+
+    /// A directory of these lines, each with its newline.
+    init(_ lines: [String]) throws {
+        try self.init()
+        try write(lines)
+    }
+
+    var path: String { folder.file(name).path }
+
+    func write(_ lines: [String], end: String = "") throws {
+        try write(Data(lines.map { $0 + "\n" }.joined().utf8) + Data(end.utf8))
+    }
+
+    /// In place: the file stays the same.
+    func write(_ data: Data) throws {
+        guard FileManager.default.fileExists(atPath: path) else {
+            try data.write(to: folder.file(name))
+            return try folder.setMode(0o600, of: name)
+        }
+        let file = try FileHandle(forWritingTo: folder.file(name))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: data)
+        try file.close()
+    }
+
+    func append(_ text: String) throws {
+        let file = try FileHandle(forWritingTo: folder.file(name))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+    }
+
+    /// Another file under the name.
+    func replace(_ lines: [String]) throws {
+        try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: folder.file("other"))
+        try folder.setMode(0o600, of: "other")
+        _ = try FileManager.default.replaceItemAt(folder.file(name), withItemAt: folder.file("other"))
+    }
+
+    func open() throws(RecipientDirectoryError) -> RecipientDirectory { try RecipientDirectory(path: path) }
+
+    func reader() throws(RecipientDirectoryError) -> RecipientReader { try open().makeReader() }
+
+    var indexInode: Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path + ".index")
+        return attributes?[.systemFileNumber] as? Int
+    }
+}

@@ -1,0 +1,87 @@
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+@Suite struct BatchSealerTests {
+    /// Every outcome in its place and with its context, the refused among the sealed.
+    @Test(arguments: [1, 2, 7, 64, 1_000], [Channel.all[0], Channel.all[11]])
+    func order(width: Int, channel: Channel) async throws {
+        var random = SplitMix64(seed: UInt64(width))
+        let areGood = (0..<100).map { _ in Bool.random(using: &random) }
+        let requests = try Requests(channel, count: areGood.count) { areGood[$0] ? Requests.payload($0) : "{}" }
+        var contexts: [Int] = []
+        for try await outcome in BatchSealer(try channel.sealer(), width: width).seal(requests) {
+            contexts.append(outcome.context)
+            if areGood[outcome.context] {
+                let push = try outcome.result.get()
+                #expect(try Reading(push, channel).payload == Requests.payload(outcome.context))
+            } else {
+                expectSealError(.invalidPayload) { try outcome.result.get() }
+            }
+        }
+        #expect(contexts == Array(0..<100))
+    }
+
+    /// The source has no end: without a bound it would be read far ahead of what is taken.
+    @Test(arguments: [1, 2, 5, 32])
+    func backpressure(width: Int) async throws {
+        let requests = try Requests(Channel.simple, count: .max)
+        let outcomes = BatchSealer(try Channel.simple.sealer(), width: width).seal(requests).makeAsyncIterator()
+        var iterator = outcomes
+        for taken in 1...200 {
+            let outcome = try await iterator.next()
+            #expect(outcome?.context == taken - 1)
+            // The permit of the one that was just taken is out already.
+            #expect(requests.readCount <= taken + width)
+        }
+    }
+
+    @Test(arguments: [0, -1])
+    func widthIsOneAtLeast(width: Int) async throws {
+        let requests = try Requests(Channel.simple, count: 3)
+        var count = 0
+        for try await _ in BatchSealer(try Channel.simple.sealer(), width: width).seal(requests) { count += 1 }
+        #expect(count == 3)
+    }
+
+    @Test func nothing() async throws {
+        let requests = try Requests(Channel.simple, count: 0)
+        for try await _ in BatchSealer(try Channel.simple.sealer()).seal(requests) { Issue.record("an outcome") }
+    }
+
+    /// Nobody waits for the next request to get what was sealed.
+    @Test func prompt() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Int>.self)
+        var outcomes = BatchSealer(try Channel.simple.sealer(), width: 8).seal(stream).makeAsyncIterator()
+        for number in 0..<5 {
+            continuation.yield(try Requests.request(Channel.simple, number))
+            #expect(try await outcomes.next()?.context == number)
+        }
+        continuation.finish()
+        #expect(try await outcomes.next() == nil)
+    }
+
+    @Test func ownOptionsAndEncodable() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Void>.self)
+        let recipient = try Channel.simple.recipient()
+        let options = Sealer.Options(expiresAfterInSeconds: 7)
+        continuation.yield(
+            SealRequest(
+                PushNotification(body: "x"), to: recipient, placeholder: .standard, options: options, context: ()))
+        continuation.yield(SealRequest(Unwritable(), to: recipient, placeholder: .standard, context: ()))
+        continuation.finish()
+        var outcomes = BatchSealer(try Channel.simple.sealer()).seal(stream).makeAsyncIterator()
+        #expect(try await outcomes.next()?.result.get().expiresAt == Channel.now + 7)
+        let second = try #require(try await outcomes.next())
+        let error = expectSealError(.invalidPayload) { try second.result.get() }
+        #expect(error?.reason.contains("secret") == false)
+    }
+}
+
+/// An encoder's error quotes what it couldn't write.
+private struct Unwritable: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        throw EncodingError.invalidValue(
+            self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "secret"))
+    }
+}

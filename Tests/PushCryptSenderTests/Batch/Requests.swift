@@ -1,0 +1,44 @@
+import PushCryptPrimitives
+import PushCryptSender
+
+/// Requests to one recipient, numbered, that know how far they were read.
+struct Requests: AsyncSequence, Sendable {
+    typealias Element = SealRequest<Int>
+
+    private let count: Int
+    private let recipient: Recipient
+    private let payload: @Sendable (Int) -> String
+    private let read = Locked(0)
+
+    init(_ channel: Channel, count: Int, payload: @escaping @Sendable (Int) -> String = Requests.payload) throws {
+        recipient = try channel.recipient()
+        self.count = count
+        self.payload = payload
+    }
+
+    static func payload(_ number: Int) -> String { #"{"aps":{"alert":"x"},"n":\#(number)}"# }
+
+    static func request(_ channel: Channel, _ number: Int) throws -> SealRequest<Int> {
+        SealRequest(
+            Array(payload(number).utf8), to: try channel.recipient(), placeholder: Channel.placeholder, context: number)
+    }
+
+    var readCount: Int { read.withLock { $0 } }
+
+    func makeAsyncIterator() -> Iterator { Iterator(requests: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let requests: Requests
+
+        mutating func next() async -> SealRequest<Int>? {
+            let number = requests.read.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            guard number < requests.count else { return nil }
+            return SealRequest(
+                Array(requests.payload(number).utf8), to: requests.recipient, placeholder: Channel.placeholder,
+                context: number)
+        }
+    }
+}
