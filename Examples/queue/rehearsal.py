@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -112,8 +113,9 @@ class Rehearsal:
 
     def work(self) -> None:
         start = time.monotonic()
+        self.fail("worker-0")
         for number in (1, 2, 3):
-            self.start_worker(f"worker-{number}")
+            self.workers[f"worker-{number}"] = self.start_worker(f"worker-{number}", self.keyset)
         self.wait_for_share(0.25)
         held = self.stop_in_the_middle("worker-1")
         self.workers.pop("worker-1").kill()
@@ -128,18 +130,25 @@ class Rehearsal:
         self.stop_workers()
         print(f"{self.redis.xlen(SEALED) / seconds:,.0f} messages/s: {seconds:.1f} s with the waiting for the two")
 
-    def start_worker(self, name: str) -> None:
+    def start_worker(self, name: str, keyset: Path) -> subprocess.Popen[bytes]:
         command = [
             sys.executable, str(Path(__file__).with_name("worker.py")), "--name", name, "--redis", f"unix://{self.socket}",
             "--batch", str(self.arguments.batch), "--patience", str(PATIENCE), "--campaign", CAMPAIGN,
-            "--pushcrypt", self.binary, "--", *self.options(),
+            "--pushcrypt", self.binary, "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
         ]
+        # What a killed worker leaves in its temporary folder goes with the run's.
+        environment = os.environ | {"TMPDIR": str(self.folder)}
         with (self.folder / f"{name}.log").open("wb") as log:
-            self.workers[name] = subprocess.Popen(command, stderr=log)
-        self.processes.append(self.workers[name])
+            worker = subprocess.Popen(command, stderr=log, env=environment)
+        self.processes.append(worker)
+        return worker
 
-    def options(self) -> list[str]:
-        return ["--topic", TOPIC, "--to", str(self.keyset), "--jobs", "1"]
+    def fail(self, name: str) -> None:
+        worker = self.start_worker(name, self.folder / "missing")
+        require(worker.wait(timeout=60) != 0, "a worker without a key ends")
+        held = self.in_hand(name)
+        require(held == self.arguments.batch, "a worker without a key acknowledges nothing")
+        print(f"{name} had no key and ended with {held} lines in hand")
 
     def wait_for_share(self, share: float) -> None:
         enough = int(self.arguments.messages * share)

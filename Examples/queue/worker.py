@@ -95,7 +95,7 @@ class Worker:
                 raise RuntimeError(f"pushcrypt ended with status {done.returncode}")
             for line in split(done.stdout):
                 yield Result(json.loads(line)["pushcrypt"]["line"], "sealed", line)
-            for line in split(errors.read_bytes() if errors.exists() else b""):
+            for line in split(errors.read_bytes()):
                 yield Result(json.loads(line)["line"], "refused", line)
 
 

@@ -37,6 +37,7 @@ class Feeder(threading.Thread):
         super().__init__(daemon=True)
         self.batches, self.pipe = batches, pipe
         self.count = 0
+        self.is_broken_off = False
         self.failure: Exception | None = None
 
     def run(self) -> None:
@@ -46,6 +47,8 @@ class Feeder(threading.Thread):
                 for batch in self.batches:
                     self.pipe.write(b"".join(line + b"\n" for line in batch.column(0).to_pylist()))
                     self.count += batch.num_rows
+        except BrokenPipeError:
+            self.is_broken_off = True
         except Exception as failure:
             self.failure = failure
 
@@ -63,6 +66,7 @@ def sealer(command: list[str]) -> Callable[[Batches], Batches]:
                 yield from seal_with(tool, batches, errors)
             finally:
                 tool.kill()
+                tool.stdout.close()
                 tool.wait()
 
     return seal
@@ -76,11 +80,12 @@ def seal_with(tool: subprocess.Popen[bytes], batches: Batches, errors: Path) -> 
         count += rows.num_rows
         yield rows
     feeder.join()
-    # A broken pipe is a failure whatever the status: the tool ended before its input, over a bad key for example.
-    if tool.wait() not in (DONE, SOME_REFUSED) or feeder.failure:
-        words = f"pushcrypt ended with status {tool.returncode}; its words are in the executor's stderr"
-        raise RuntimeError(words) from feeder.failure
-    with errors.open("rb") if errors.exists() else open(os.devnull, "rb") as refused:
+    if feeder.failure:
+        raise feeder.failure
+    # A tool that ends before its input has failed whatever its status: a bad key has that of refused lines.
+    if tool.wait() not in (DONE, SOME_REFUSED) or feeder.is_broken_off:
+        raise RuntimeError(f"pushcrypt ended with status {tool.returncode}; its words are in the executor's stderr")
+    with errors.open("rb") as refused:
         for rows in grouped("refused", refused):
             count += rows.num_rows
             yield rows
