@@ -132,9 +132,9 @@ class Rehearsal:
 
     def start_worker(self, name: str, keyset: Path) -> subprocess.Popen[bytes]:
         command = [
-            sys.executable, str(Path(__file__).with_name("worker.py")), "--name", name, "--redis", f"unix://{self.socket}",
-            "--batch", str(self.arguments.batch), "--patience", str(PATIENCE), "--campaign", CAMPAIGN,
-            "--pushcrypt", self.binary, "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
+            sys.executable, str(Path(__file__).with_name("worker.py")), "--name", name,
+            "--redis", f"unix://{self.socket}", "--batch", str(self.arguments.batch), "--patience", str(PATIENCE),
+            "--campaign", CAMPAIGN, "--pushcrypt", self.binary, "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
         ]
         # What a killed worker leaves in its temporary folder goes with the run's.
         environment = os.environ | {"TMPDIR": str(self.folder)}

@@ -105,7 +105,7 @@ def split(lines: bytes) -> list[bytes]:
 
 
 def as_entries(answer: list[tuple[bytes, dict[bytes, bytes]]]) -> list[Entry]:
-    """An entry is one line: a newline in it becomes a carriage return, which is white space to JSON and no end of a line.
+    """An entry is one line: a newline in it becomes a carriage return, which JSON takes for white space as well.
 
     An entry without a line is an empty one, which is refused.
     """

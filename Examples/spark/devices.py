@@ -22,7 +22,8 @@ def name(number: int) -> str:
 
 def payload(install: str) -> Line:
     """What this one is to show: its name is in it, so that a payload that went astray is seen."""
-    return {"aps": {"alert": {"title": "Dr. Amara Osei", "body": f"Results for {install} are in."}, "sound": "chime.caf"}}
+    alert = {"title": "Dr. Amara Osei", "body": f"Results for {install} are in."}
+    return {"aps": {"alert": alert, "sound": "chime.caf"}}
 
 
 def line(install: str, record: Line | None) -> Line:

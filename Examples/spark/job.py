@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from pyspark.sql import functions as sql
 Batches = Iterator[pa.RecordBatch]
 
 SCHEMA = "kind string, line binary"
-ROWS = 10_000
+GROUP_IN_BYTES, PIPE_BUFFER_IN_BYTES = 4 << 20, 1 << 20
 DONE, SOME_REFUSED = 0, 65
 
 
@@ -45,7 +45,7 @@ class Feeder(threading.Thread):
             # Closed in any case: a tool whose input never ends never ends either.
             with self.pipe:
                 for batch in self.batches:
-                    self.pipe.write(b"".join(line + b"\n" for line in batch.column(0).to_pylist()))
+                    self.pipe.write(b"\n".join([*batch.column(0).to_pylist(), b""]))
                     self.count += batch.num_rows
         except BrokenPipeError:
             self.is_broken_off = True
@@ -61,7 +61,7 @@ def sealer(command: list[str]) -> Callable[[Batches], Batches]:
         scratch = os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0]
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             errors = Path(folder, "errors")
-            tool = subprocess.Popen([*command, "--errors", errors], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            tool = Popen([*command, "--errors", errors], stdin=PIPE, stdout=PIPE, bufsize=PIPE_BUFFER_IN_BYTES)
             try:
                 yield from seal_with(tool, batches, errors)
             finally:
@@ -72,7 +72,7 @@ def sealer(command: list[str]) -> Callable[[Batches], Batches]:
     return seal
 
 
-def seal_with(tool: subprocess.Popen[bytes], batches: Batches, errors: Path) -> Batches:
+def seal_with(tool: Popen[bytes], batches: Batches, errors: Path) -> Batches:
     feeder = Feeder(batches, tool.stdin)
     feeder.start()
     count = 0
@@ -93,19 +93,10 @@ def seal_with(tool: subprocess.Popen[bytes], batches: Batches, errors: Path) -> 
         raise RuntimeError(f"{feeder.count} lines went in and {count} came out")
 
 
-def grouped(kind: str, lines: Iterable[bytes]) -> Batches:
-    group: list[bytes] = []
-    for line in lines:
-        group.append(line.rstrip(b"\n"))
-        if len(group) == ROWS:
-            yield as_batch(kind, group)
-            group = []
-    if group:
-        yield as_batch(kind, group)
-
-
-def as_batch(kind: str, lines: list[bytes]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({"kind": pa.repeat(kind, len(lines)), "line": pa.array(lines, pa.binary())})
+def grouped(kind: str, lines: BinaryIO) -> Batches:
+    while group := lines.readlines(GROUP_IN_BYTES):
+        column = pa.array([line.removesuffix(b"\n") for line in group], pa.binary())
+        yield pa.RecordBatch.from_pydict({"kind": pa.repeat(kind, len(group)), "line": column})
 
 
 def input_lines(spark: SparkSession, path: str, form: str) -> DataFrame:

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from job import ROWS, sealer
+from job import sealer
+
+
+ROWS = 10_000
 
 
 def tool(script: str) -> list[str]:
