@@ -134,7 +134,8 @@ class Rehearsal:
         command = [
             sys.executable, str(Path(__file__).with_name("worker.py")), "--name", name,
             "--redis", f"unix://{self.socket}", "--batch", str(self.arguments.batch), "--patience", str(PATIENCE),
-            "--campaign", CAMPAIGN, "--pushcrypt", self.binary, "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
+            "--campaign", CAMPAIGN, "--pushcrypt", self.binary,
+            "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
         ]
         # What a killed worker leaves in its temporary folder goes with the run's.
         environment = os.environ | {"TMPDIR": str(self.folder)}
