@@ -172,7 +172,9 @@ let package = Package(
         .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
         .testTarget(
             name: "PushCryptRecipientsTests",
-            dependencies: ["PushCryptRecipients", "PushCryptSQLite", "PushCryptTestSupport"]),
+            dependencies: [
+                "PushCryptRecipients", "PushCryptSQLite", "PushCryptSender", "PushCryptExtension", "PushCryptTestSupport",
+            ]),
         .testTarget(
             name: "PushCryptREADMETests",
             dependencies: [

@@ -3,8 +3,10 @@ import PushCryptSQLite
 /// Why a recipient directory, or one record of it, can't be used. It carries no key bytes.
 package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
-    package struct Code: Hashable, Sendable {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         let name: String
+
+        package var description: String { name }
 
         /// There is no such file.
         package static let notFound = Code(name: "notFound")

@@ -10,7 +10,8 @@ struct HelpTests {
             ["seal", "--help"], ["open", "--help"], ["inspect", "--help"], ["demo", "--help"],
             ["keys", "create", "--help"], ["keys", "list", "--help"], ["keys", "export", "-h"],
             ["keys", "show", "--help"], ["blob"], ["blob", "--help"], ["blob", "seal", "--help"],
-            ["blob", "open", "--help"],
+            ["blob", "open", "--help"], ["recipients"], ["recipients", "check", "--help"],
+            ["recipients", "import", "--help"],
         ])
     func help(_ arguments: [String]) throws {
         let output = try CLI.run(arguments)
@@ -45,6 +46,7 @@ struct HelpTests {
             (["inspect"], ["--keys", "--topic", "--json"]),
             (["blob", "seal"], ["--purpose", "--type", "--id", "--url", "--reference", "--from", "--output"]),
             (["blob", "open"], ["--reference", "--from", "--output"]),
+            (["recipients", "check"], ["--json"]), (["recipients", "import"], ["--into", "--json"]),
             (["keys", "create"], ["--kind", "--suite", "--psk", "--insecure-plaintext", "--at"]),
             (["keys", "list"], ["--json", "--picture", "--at"]),
             (["keys", "show"], ["--json", "--at"]),

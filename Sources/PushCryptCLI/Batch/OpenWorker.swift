@@ -26,31 +26,28 @@ struct OpenWorker: LineWorker {
         opener = try Opener(topic: plan.topic, keyring: KeysetKeyring(plan.keyset), senders: plan.senders)
     }
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws(LineRefusal) {
+    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws {
         let line = try QueueLine(bytes)
-        let opener = try opener(for: line.device)
+        let opener = try line.device.map { try self.opener(for: $0) } ?? opener
         let push: OpenedPush
         do throws(FailureClass) {
             push = try opener.open(Array(line.payload.rawBytes), at: plan.time ?? .now).get()
         } catch {
             throw LineRefusal(error)
         }
-        let summary = #"{"line":\#(number),"id":"\#(push.messageID)","expiresAt":\#(push.expiresAt.seconds)}"#
-        let isReplaced = line["pushcrypt"] != nil
-        line.append(
-            to: &output,
-            replacing: [("payload", Self.inOneLine(push.payload)), ("pushcrypt", Array(summary.utf8))],
-            adding: isReplaced ? nil : Array("\"pushcrypt\":\(summary)".utf8))
+        let summary = LineSummary(number: number, id: push.messageID, expiresAt: push.expiresAt)
+        let (payload, isReplaced) = (Self.inOneLine(push.payload), line[.pushcrypt] != nil)
+        line.append(to: &output, adding: isReplaced ? nil : summary.member) { field in
+            switch field {
+            case .payload: .replace(payload)
+            case .pushcrypt: .replace(summary.json)
+            default: .keep
+            }
+        }
     }
 
-    private func opener(for device: DeviceID?) throws(LineRefusal) -> Opener {
-        guard let device else { return opener }
-        do {
-            let keyring = DeviceKeyring(plan.keyset, device)
-            return try Opener(topic: plan.topic, keyring: keyring, senders: plan.senders)
-        } catch {
-            throw LineRefusal(error)
-        }
+    private func opener(for device: DeviceID) throws -> Opener {
+        try Opener(topic: plan.topic, keyring: DeviceKeyring(plan.keyset, device), senders: plan.senders)
     }
 
     /// A line's end is white space between tokens wherever JSON may have one, and a space is as good.

@@ -37,10 +37,10 @@ struct SealWorker: LineWorker {
         standardRecipient = try plan.entry.map { try Recipient($0) }
     }
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws(LineRefusal) {
+    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws {
         let line = try QueueLine(bytes)
-        guard line["pushcrypt"] == nil else {
-            throw .malformedLine("the line already has a pushcrypt member: was it sealed before?")
+        guard line[.pushcrypt] == nil else {
+            throw LineRefusal.malformedLine("the line already has a pushcrypt member: was it sealed before?")
         }
         let overrides = try SealOverrides(line)
         let recipient: Recipient
@@ -53,17 +53,22 @@ struct SealWorker: LineWorker {
                 isSelfTest: plan.extras.isSelfTest,
                 options: overrides.options(plan.options))
         } catch {
-            throw LineRefusal(error)
+            throw LineRefusal(error) ?? error
         }
-        let kid = Array("\"\(recipient.kid)\"".utf8)
-        let added = #""pushcrypt":{"line":\#(number),"id":"\#(push.id)","expiresAt":\#(push.expiresAt.seconds)}"#
-        line.append(
-            to: &output, replacing: [("payload", Array(push.json)), ("to", kid)], removing: SealOverrides.names,
-            adding: Array(added.utf8))
+        let kid = [UInt8(ascii: "\"")] + recipient.kid.utf8 + [UInt8(ascii: "\"")]
+        let (payload, summary) = (Array(push.json), LineSummary(number: number, id: push.id, expiresAt: push.expiresAt))
+        line.append(to: &output, adding: summary.member) { field in
+            switch field {
+            case .payload: .replace(payload)
+            case .to: .replace(kid)
+            case .placeholder, .expires, .expose: .remove
+            case .device, .pushcrypt: .keep
+            }
+        }
     }
 
     private func recipient(of line: QueueLine) throws -> Recipient {
-        guard let to = line["to"] else { return try standardRecipient(line.device) }
+        guard let to = line[.to] else { return try standardRecipient(line.device) }
         switch to.kind {
         case .object: return try checked(Self.recipient(jwk: to, line.device, at: plan.time))
         case .string: return try checked(knownRecipient(to, line.device))
@@ -106,16 +111,14 @@ struct SealWorker: LineWorker {
 
 /// What a line says in place of the command's options.
 private struct SealOverrides {
-    static let names = ["placeholder", "expires", "expose"]
-
     let placeholder: Placeholder?
     private let expiresAfterInSeconds: Int64?
     private let exposed: [String]?
 
     init(_ line: QueueLine) throws(LineRefusal) {
-        placeholder = try line["placeholder"].map(Self.placeholder)
-        expiresAfterInSeconds = try line["expires"].map(Self.seconds)
-        exposed = try line["expose"].map(Self.names)
+        placeholder = try line[.placeholder].map(Self.placeholder)
+        expiresAfterInSeconds = try line[.expires].map(Self.seconds)
+        exposed = try line[.expose].map(Self.names)
     }
 
     /// - Returns: nil for the command's own.

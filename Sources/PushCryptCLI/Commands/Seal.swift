@@ -11,7 +11,7 @@ struct Seal: ParsableCommand {
             With --batch, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
             "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES]} \
             with any other members, which stay as they are. A JWK in "to" is a recipient's public key, registration \
-            record or shared key; a line without "to" goes to the key of --to, and with "device" to that device's key of \
+            record or shared key; a KID is looked up in --recipients; a line without "to" goes to the key of --to, and with "device" to that device's key of \
             it. What a line doesn't say, the options do. A line on stdout is the line of stdin with the outer payload, \
             the kid in the place of "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
@@ -59,6 +59,13 @@ struct Seal: ParsableCommand {
     var idFrom: String?
 
     @OptionGroup(title: "Batch") var batch: BatchOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Where lines of --batch find the key of a kid in \"to\": JSON lines or a database; see recipients check.",
+            valueName: "FILE"))
+    var recipients: String?
+
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demo: DemoKeyOptions
 
@@ -66,6 +73,7 @@ struct Seal: ParsableCommand {
         guard batch.batch || to != nil else {
             throw ValidationError("Missing expected argument '--to <FILE|Keys/NAME>'")
         }
+        guard batch.batch || recipients == nil else { throw ValidationError("--recipients belongs to --batch.") }
         guard !batch.batch || device == nil else {
             throw ValidationError("--device is for one push; the lines of --batch have a member \"device\".")
         }

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptRecipients
 import PushCryptSender
 
 /// Why a line of a queue doesn't come out: a class for scripts and words for people, with nothing of the line.
@@ -19,15 +20,19 @@ struct LineRefusal: Error {
         self.init(failure.rawValue, "not opened: \(failure)")
     }
 
-    /// Every error of sealing to a line's key.
-    init(_ error: any Error) {
+    /// Every error of sealing a line; nil where the line isn't to blame and the next one would fare no better.
+    init?(_ error: any Error) {
         switch error {
         case let refusal as LineRefusal: self = refusal
         case let error as SealError: self.init(error.code.description, error.reason)
         case let error as KeyError: self.init(error.code.description, error.reason)
-        default: self.init(FailureClass.internalError.rawValue, "\(error)")
+        case let error as RecipientDirectoryError where Self.codesOfRecords.contains(error.code):
+            self.init(error.code.description, error.reason)
+        default: return nil
         }
     }
+
+    private static let codesOfRecords: [RecipientDirectoryError.Code] = [.collision, .privateKey, .invalidRecord]
 
     static func malformedLine(_ message: String) -> LineRefusal { LineRefusal("malformedLine", message) }
 

@@ -6,24 +6,51 @@ import PushCryptCore
 /// {"payload": {<a payload>}, ["device": "<device id>"], ...}
 /// ```
 struct QueueLine {
-    let text: JSONText
+    /// A member that a command may know.
+    enum Field: Int, CaseIterable {
+        case payload, to, device, placeholder, expires, expose, pushcrypt
+
+        fileprivate static let names = allCases.map { "\($0)" }
+    }
+
+    /// What becomes of a member.
+    enum Edit {
+        case keep
+        /// With the comma and the white space before it.
+        case remove
+        /// JSON in the place of the value.
+        case replace([UInt8])
+    }
+
     let payload: JSONValue
     let device: DeviceID?
+    private let bytes: [UInt8]
+    private var members: [(range: Range<Int>, value: Range<Int>, field: Field?)] = []
+    /// Values by field; found once, because a line has few members and is asked for many.
+    private var values: [JSONValue?] = Array(repeating: nil, count: Field.allCases.count)
 
     init(_ line: [UInt8]) throws(LineRefusal) {
+        let text: JSONText
         do {
             text = try JSONText(line)
         } catch {
             throw .malformedLine(line.isEmpty ? "the line is empty" : "the line is not strict JSON: \(error)")
         }
-        guard let payload = text.root["payload"], payload.kind == .object else {
+        bytes = line
+        for member in text.root.members {
+            let field = Field.names.firstIndex { member.hasName($0) }.flatMap(Field.init)
+            let value = member.value
+            if let field { values[field.rawValue] = value }
+            members.append((member.range, value.range, field))
+        }
+        guard let payload = values[Field.payload.rawValue], payload.kind == .object else {
             throw .malformedLine("the line is not an object with a payload, an object too")
         }
         self.payload = payload
-        device = try Self.device(text.root["device"])
+        device = try Self.device(values[Field.device.rawValue])
     }
 
-    subscript(name: String) -> JSONValue? { text.root[name] }
+    subscript(field: Field) -> JSONValue? { values[field.rawValue] }
 
     private static func device(_ value: JSONValue?) throws(LineRefusal) -> DeviceID? {
         guard let value else { return nil }
@@ -35,36 +62,33 @@ struct QueueLine {
         }
     }
 
-    /// Appends the line with other members; all that isn't named stays byte for byte.
+    /// Appends the line with other members; all that is kept stays byte for byte.
     ///
     /// - Parameters:
-    ///   - values: JSON in the place of a member's; a name that the line doesn't have is left out.
-    ///   - removed: names of members that go, with the comma and the white space before them.
     ///   - added: a member, name and all, for the end.
-    func append(
-        to output: inout [UInt8], replacing values: [(name: String, json: [UInt8])], removing removed: [String] = [],
-        adding added: [UInt8]? = nil
-    ) {
-        let bytes = text.bytes
+    ///   - edit: of the payload never `remove`.
+    func append(to output: inout [UInt8], adding added: [UInt8]? = nil, _ edit: (Field) -> Edit) {
         var end = 0
         var keptAny = false
-        for member in text.root.members {
-            let range = member.range
-            if !keptAny, end == 0 { output += bytes[..<range.lowerBound] }
-            if !removed.contains(where: { member.hasName($0) }) {
-                let start = keptAny ? end : range.lowerBound
-                if let json = values.first(where: { member.hasName($0.name) })?.json {
-                    output += bytes[start..<member.value.range.lowerBound]
-                    output += json
-                } else {
-                    output += bytes[start..<range.upperBound]
-                }
-                keptAny = true
+        for member in members {
+            if end == 0 { output += bytes[..<member.range.lowerBound] }
+            let edit = member.field.map(edit) ?? .keep
+            if case .remove = edit {
+                end = member.range.upperBound
+                continue
             }
-            end = range.upperBound
+            // Behind members that have gone, no comma.
+            let start = keptAny ? end : member.range.lowerBound
+            if case .replace(let json) = edit {
+                output += bytes[start..<member.value.lowerBound]
+                output += json
+            } else {
+                output += bytes[start..<member.range.upperBound]
+            }
+            keptAny = true
+            end = member.range.upperBound
         }
         if let added {
-            // The payload at least is there.
             output.append(UInt8(ascii: ","))
             output += added
         }

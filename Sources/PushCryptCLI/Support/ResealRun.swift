@@ -52,7 +52,7 @@ struct ResealRun {
             let push = try resealer.reseal(Array(queued.payload.rawBytes), device: queued.device)
             guard push.isChanged else { return (line, false) }
             var resealed = [UInt8]()
-            queued.append(to: &resealed, replacing: [("payload", push.payload)])
+            queued.append(to: &resealed) { $0 == .payload ? .replace(push.payload) : .keep }
             return (resealed, true)
         } catch {
             throw LineRefusal(error)

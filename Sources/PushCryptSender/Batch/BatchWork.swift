@@ -25,7 +25,8 @@ final class BatchWork<Outcome: Sendable>: Sendable {
             do {
                 var iterator = requests.makeAsyncIterator()
                 for await _ in permitted {
-                    guard let request = try await iterator.next() else { break }
+                    // What was permitted before the cancellation would still come.
+                    guard !Task.isCancelled, let request = try await iterator.next() else { break }
                     continuation.yield(Task { work(request) })
                 }
                 continuation.finish()
@@ -42,7 +43,7 @@ final class BatchWork<Outcome: Sendable>: Sendable {
     func next() async throws -> Outcome? {
         try await withTaskCancellationHandler {
             var iterator = tasks.makeAsyncIterator()
-            guard let task = try await iterator.next() else { return nil }
+            guard !Task.isCancelled, let task = try await iterator.next() else { return nil }
             let outcome = await task.value
             permits.yield()
             return outcome

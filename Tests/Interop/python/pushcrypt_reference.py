@@ -219,6 +219,15 @@ def context(key: Key, skid: Optional[str], topic: str) -> bytes:
     return b"pushcrypt/1\x00" + bytes([key.suite, profile]) + lp16(key.kid) + lp16(skid or "") + lp16(topic)
 
 
+def campaign_id(campaign: str, key: Key) -> bytes:
+    """id = first 16 bytes of SHA-256("pushcrypt/1 campaign" 0x00 lp16(campaign) lp16(kid) lp16(device id or empty))
+
+    In the place of 16 random bytes, for a sender that may seal the same push twice.
+    """
+    text = b"pushcrypt/1 campaign\x00" + lp16(campaign) + lp16(key.kid) + lp16(key.device or "")
+    return hashlib.sha256(text).digest()[:16]
+
+
 def signed_bytes(key: Key, info: bytes, message: bytes) -> bytes:
     """What the sender signs: "pushcrypt/1 signature" 0x00 info R message
 

@@ -26,7 +26,7 @@ import Testing
     @Test func derivedKey() throws {
         let device = TestJWK.named("device")
         let record = try TestJWK.named("shared").record().deviceRecord(DeviceID(device.text("device")))
-        let recipient = try Recipient(Keyset.Entry(record, .always))
+        let recipient = try Recipient(Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0))))
         #expect(recipient.device?.description == device.text("device"))
         #expect(
             Base64URL.encode(try MessageHeader.id(campaign: "spring sale", recipient: recipient))
@@ -37,7 +37,7 @@ import Testing
     @Test func campaignsAndDevicesDiffer() throws {
         let master = try TestJWK.named("shared").record()
         let recipients = try ["a", "ab", "abc"].map { id in
-            try Recipient(Keyset.Entry(master.deviceRecord(DeviceID(id)), .always))
+            try Recipient(Keyset.Entry(master.deviceRecord(DeviceID(id)), KeyLifecycle(activatesAt: UnixTime(0))))
         }
         let ids = try ["x", "xa", "xab"].flatMap { campaign in
             try recipients.map { try MessageHeader.id(campaign: campaign, recipient: $0) }

@@ -2,9 +2,10 @@ import Foundation
 import PushCryptCore
 import PushCryptRecipients
 import PushCryptTestSupport
+import Testing
 
 /// A folder with a directory's file in it.
-struct Place {
+struct Place: Sendable {
     let folder: TemporaryFolder
     let name: String
 
@@ -48,10 +49,12 @@ struct Place {
     func replace(_ lines: [String]) throws {
         try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: folder.file("other"))
         try folder.setMode(0o600, of: "other")
-        _ = try FileManager.default.replaceItemAt(folder.file(name), withItemAt: folder.file("other"))
+        try #require(unsafe rename(folder.file("other").path, path) == 0)
     }
 
-    func open() throws(RecipientDirectoryError) -> RecipientDirectory { try RecipientDirectory(path: path) }
+    func open() throws(RecipientDirectoryError) -> OpenPlace {
+        OpenPlace(place: self, directory: try RecipientDirectory(path: path))
+    }
 
     func reader() throws(RecipientDirectoryError) -> RecipientReader { try open().makeReader() }
 
@@ -59,4 +62,17 @@ struct Place {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + ".index")
         return attributes?[.systemFileNumber] as? Int
     }
+}
+
+/// A directory whose folder stays as long as it is used.
+@dynamicMemberLookup
+struct OpenPlace: Sendable {
+    let place: Place
+    let directory: RecipientDirectory
+
+    subscript<Value>(dynamicMember member: KeyPath<RecipientDirectory, Value>) -> Value {
+        directory[keyPath: member]
+    }
+
+    func makeReader() throws(RecipientDirectoryError) -> RecipientReader { try directory.makeReader() }
 }

@@ -1,39 +1,45 @@
 import Foundation
 import PushCryptCore
+import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSender
 
-/// Records to put into a directory.
-struct Device: Hashable {
-    let kid: KeyID
-    let device: DeviceID?
-    /// One line.
+/// A key and the line that a directory has of it.
+struct Device: Sendable {
+    private let record: KeyRecord
+    /// With a private half only if that was wanted.
     let line: String
 
-    static func == (left: Device, right: Device) -> Bool { left.line == right.line }
+    var kid: KeyID { record.kid }
+    var id: DeviceID? { if case .shared(_, let id) = record.material { id } else { nil } }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(line) }
-
-    init(_ record: KeyRecord, keepingPrivate: Bool = false) throws {
-        kid = record.kid
-        device = if case .shared(_, let id) = record.material { id } else { nil }
+    init(_ record: KeyRecord, exposesPrivate: Bool = false) throws {
+        self.record = record
         var jwk = [UInt8]()
-        try (keepingPrivate ? record : record.publicRecord(keepingPSK: true)).appendJWK(to: &jwk)
+        try (exposesPrivate ? record : record.publicRecord(keepingPSK: true)).appendJWK(to: &jwk)
         line = String(decoding: jwk, as: UTF8.self)
     }
 
-    static func make(
-        _ kind: KeyKind = .recipient, _ group: DHGroup = .x25519, psk: Bool = false, keepingPrivate: Bool = false
-    ) throws -> Device {
-        let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
-        return try Device(record, keepingPrivate: keepingPrivate)
+    init(line: String) throws {
+        self.line = line
+        record = try KeyRecord(JSONText(Array(line.utf8)).root, backend: DefaultBackend.shared)
     }
 
-    /// One line for each suite, with and without psk, a master, and a device's key.
+    static func make(
+        _ kind: KeyKind = .recipient, _ group: DHGroup = .x25519, psk: Bool = false, exposesPrivate: Bool = false
+    ) throws -> Device {
+        let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
+        return try Device(record, exposesPrivate: exposesPrivate)
+    }
+
+    /// A master, or the key of one of its devices.
+    func of(_ device: String) throws -> Device { try Device(record.deviceRecord(DeviceID(device))) }
+
+    /// Every suite, with and without psk, a master, and a device's key of another one.
     static func ofEverySort() throws -> [Device] {
-        let master = try KeyRecord.generate(.shared, backend: DefaultBackend.shared)
-        return [
+        [
             try make(), try make(psk: true), try make(.recipient, .p256), try make(.recipient, .p256, psk: true),
-            try Device(master), try Device(master.deviceRecord(DeviceID("phone-1"))),
+            try make(.shared), try make(.shared).of("phone-1"),
         ]
     }
 
@@ -42,5 +48,20 @@ struct Device: Hashable {
         let start = line.range(of: "\"\(member)\":\"")!.upperBound
         let end = line[start...].firstIndex(of: "\"")!
         return String(line[..<start]) + value + String(line[end...])
+    }
+
+    /// The line with one more member.
+    func adding(_ member: String) -> String { line.dropLast() + ",\(member)}" }
+
+    /// Whether what is sealed to the recipient opens with this key.
+    func opens(_ recipient: Recipient?) throws -> Bool {
+        guard let recipient else { return false }
+        let time = UnixTime(1_800_000_000)
+        let sealer = Sealer(topic: "com.example.app", clock: { time })
+        let payload = Array(#"{"aps":{"alert":{"body":"x"}}}"#.utf8)
+        let push = try sealer.seal(payload, to: recipient, placeholder: .standard)
+        let own = try Keyset([.init(record, KeyLifecycle(activatesAt: UnixTime(0)))])
+        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(own))
+        return (try? opener.open(Array(push.json), at: time).get()) != nil
     }
 }

@@ -32,7 +32,7 @@ import Testing
             var contexts: [Int] = []
             for try await outcome in sealer.seal(requests) {
                 contexts.append(outcome.context)
-                if contexts.count == 10 { withUnsafeCurrentTask { task in unsafe task?.cancel() } }
+                if contexts.count == 10 { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
             }
             return contexts
         }

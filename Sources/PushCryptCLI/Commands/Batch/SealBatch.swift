@@ -1,12 +1,17 @@
 import PushCryptCore
+import PushCryptRecipients
 import PushCryptSender
 
 extension Seal {
     /// `seal --batch`
     func sealBatch() throws {
         let plan = try batchPlan()
+        let directory = try recipients.map { path in try RecipientDirectory(showingProgressOf: path) }
         var run = try BatchRun(batch, participle: "sealed")
-        try run.takeAllLines { try SealWorker(plan, nil) }
+        try run.takeAllLines {
+            let reader = try directory?.makeReader()
+            return try SealWorker(plan, reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
+        }
     }
 
     /// Keys are chosen at one time, so that a batch comes out under one; messages are stamped when their turn comes.

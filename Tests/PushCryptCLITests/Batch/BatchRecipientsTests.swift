@@ -1,0 +1,60 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// Lines that name their recipient by kid.
+@Suite("a batch with a recipient directory")
+struct BatchRecipientsTests {
+    private static let names = ["p256", "p256 psk", "x25519", "x25519 psk"]
+
+    private static func place(mode: Int = 0o600) throws -> BatchPlace {
+        let batch = try BatchPlace()
+        let records = try names.map { try BatchPlace.registration($0) } + [BatchPlace.jwk("shared")]
+        try batch.place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: mode)
+        return batch
+    }
+
+    private static func line(_ number: Int, to name: String, device: String? = nil) throws -> String {
+        let device = device.map { #""device":"\#($0)","# } ?? ""
+        return #"{"n":\#(number),"to":"\#(try BatchPlace.kid(name))",\#(device)"payload":{"aps":{"alert":"x"}}}"#
+    }
+
+    /// A public key is one install's, with a device's name or without; of a master each device has its own.
+    @Test("finds every sort of key, in several threads")
+    func found() throws {
+        let batch = try Self.place()
+        let open = try (0..<200).map { try Self.line($0, to: Self.names[$0 % 4], device: $0 % 3 == 0 ? "d" : nil) }
+        let shared = try (200..<300).map { try Self.line($0, to: "shared", device: "d\($0)") }
+        let sealed = try batch.seal(open + shared, "--recipients", "recipients.jsonl", "--jobs", "3")
+        #expect(sealed.exit == 0, "\(sealed)")
+        let lines = sealed.text.linesWithNewline
+        #expect(BatchPlace.numbers(sealed.stdout) == Array(0..<300))
+        for (keys, lines) in [("devices.json", lines.prefix(200)), ("fleet.json", lines.suffix(100))] {
+            let opened = try batch.open(Array(lines), "--keys", keys)
+            #expect(opened.exit == 0 && opened.text.linesWithNewline.count == lines.count, "\(opened)")
+        }
+    }
+
+    @Test("refuses lines with keys that it doesn't have")
+    func unknown() throws {
+        let batch = try Self.place()
+        let lines = [try Self.line(0, to: "other p256"), try Self.line(1, to: "p256"), #"{"payload":{"aps":{}}}"#]
+        let output = try batch.seal(lines, "--recipients", "recipients.jsonl", "--errors", "errors.jsonl")
+        #expect(output.exit == 65, "\(output)")
+        #expect(BatchPlace.numbers(output.stdout) == [1])
+        #expect(try batch.refusedLines().map(\.reason) == ["unknownKey", "recipientMissing"])
+    }
+
+    /// It is no line's fault.
+    @Test("that can't be used does nothing", arguments: [("none", Int32(66)), ("loose.jsonl", 77), ("lines", 65)])
+    func unusable(_ name: String, _ status: Int32) throws {
+        let batch = try Self.place()
+        try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "loose.jsonl", mode: 0o644)
+        try batch.place.write(BatchPlace.data([try Self.line(0, to: "p256")]), to: "lines")
+        let output = try batch.place.run(
+            BatchPlace.seal + ["--recipients", name, "--errors", "errors.jsonl"],
+            stdin: BatchPlace.data([try Self.line(0, to: "p256")]))
+        expectRefusal(output, status, saying: name)
+        #expect(try !batch.place.names().contains { $0.hasPrefix("errors") })
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import PushCryptRecipients
+import PushCryptTestSupport
+import Testing
+
+@Suite("a directory that can't be opened")
+struct FileModeTests {
+    @Test("others can reach it", arguments: [0o644, 0o640, 0o604, 0o620, 0o602, 0o610, 0o601], ["jsonl", "sqlite"])
+    func loose(_ mode: Int, _ ending: String) throws {
+        let place = try Place([Device.make().line])
+        _ = try DirectoryImport(place.open().directory, into: place.folder.file("devices.sqlite").path)
+        try place.folder.setMode(mode, of: "devices.\(ending)")
+        let path = place.folder.file("devices.\(ending)").path
+        let isRootsForItsGroup = mode == 0o640 && geteuid() == 0
+        let result = Result { try RecipientDirectory(path: path) }
+        guard !isRootsForItsGroup else {
+            _ = try result.get()
+            return
+        }
+        let error = #expect(throws: RecipientDirectoryError.self) { try result.get() }
+        #expect(error?.code == .looseMode && error?.reason.contains("chmod 600 \(path)") == true)
+    }
+
+    @Test("it isn't there")
+    func missing() throws {
+        let place = try Place()
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
+        #expect(error?.code == .notFound)
+        #expect(try place.folder.names().isEmpty)
+    }
+
+    @Test("it is a folder, or a pipe, which holds nobody up", arguments: [false, true])
+    func notAFile(_ isPipe: Bool) throws {
+        let place = try Place()
+        if isPipe {
+            #expect(unsafe mkfifo(place.path, 0o600) == 0)
+        } else {
+            try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: false)
+        }
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
+        #expect(error?.code == .notADirectory)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import PushCryptCore
+import PushCryptRecipients
+import PushCryptSQLite
+import PushCryptTestSupport
+import Testing
+
+@Suite("a directory's import into a database")
+struct ImportTests {
+    private let devices: [Device]
+    private let place: Place
+    private let target: Place
+
+    init() throws {
+        devices = try Device.ofEverySort()
+        place = try Place(devices.map(\.line))
+        target = try Place("devices.sqlite")
+    }
+
+    private func run() throws -> DirectoryImport { try DirectoryImport(place.open().directory, into: target.path) }
+
+    @Test("takes every record as it stands, and again changes nothing")
+    func twice() throws {
+        let first = try run()
+        #expect(first.addedCount == devices.count && first.unchangedCount == 0)
+        #expect(try target.folder.names() == ["devices.sqlite"])
+        #expect(try target.folder.mode(of: "devices.sqlite") == 0o600)
+        let bytes = try Data(contentsOf: target.folder.file(target.name))
+        let second = try run()
+        #expect(second.addedCount == 0 && second.unchangedCount == devices.count)
+        #expect(try Data(contentsOf: target.folder.file(target.name)) == bytes)
+        let records = try Database(path: target.path, busyTimeout: .zero)
+            .rows("SELECT record FROM recipients") { $0.text(0) ?? "" }
+        #expect(Set(records) == Set(devices.map(\.line)))
+    }
+
+    @Test("adds what is new")
+    func more() throws {
+        _ = try run()
+        let device = try Device.make()
+        try place.append(device.line + "\n" + devices[0].line + "\n")
+        let result = try run()
+        #expect(result.addedCount == 1 && result.unchangedCount == devices.count)
+        #expect(try device.opens(target.reader().recipient(kid: device.kid)))
+    }
+
+    @Test("of anything that is wrong takes nothing", arguments: Flaw.allCases, [false, true])
+    func allOrNothing(_ flaw: Flaw, _ isThere: Bool) throws {
+        if isThere { _ = try run() }
+        let before = try? Data(contentsOf: target.folder.file(target.name))
+        try place.append("\(try Device.make().line)\n\(try flaw.line(devices))\n\(try Device.make().line)\n")
+        let error = #expect(throws: RecipientDirectoryError.self) { try run() }
+        #expect(error?.code == flaw.code, "\(error.debugDescription)")
+        #expect((try? Data(contentsOf: target.folder.file(target.name))) == before)
+        #expect(try target.folder.names() == (isThere ? ["devices.sqlite"] : []))
+    }
+
+    @Test("replaces no other record")
+    func different() throws {
+        let phone = try Device.make(.shared).of("phone")
+        try place.write([phone.line])
+        _ = try run()
+        let other = try Device.make(.shared).of("phone")
+        try place.write([try Device.make().line, other.changing("kid", to: "\(phone.kid)")])
+        let error = #expect(throws: RecipientDirectoryError.self) { try run() }
+        #expect(error?.code == .collision && error?.lineNumber == 2)
+        let reader = try target.reader()
+        #expect(try phone.opens(reader.recipient(kid: phone.kid, device: phone.id)))
+        #expect(try DirectoryCheck(target.open().directory).recipientCounts == [.shared: 1])
+    }
+
+    @Test("into something else leaves that alone", arguments: ["text", "schema", "mode", "folder"])
+    func otherTarget(_ what: String) throws {
+        switch what {
+        case "text": try target.write(Data("my text\n".utf8))
+        case "folder":
+            try FileManager.default.createDirectory(atPath: target.path, withIntermediateDirectories: false)
+        default:
+            _ = try run()
+            if what == "mode" { try target.folder.setMode(0o644, of: target.name) }
+            let database = try Database(path: target.path, busyTimeout: .zero)
+            if what == "schema" { try database.script("DROP TABLE recipients; CREATE TABLE recipients (x)") }
+        }
+        let before = try? Data(contentsOf: target.folder.file(target.name))
+        let error = #expect(throws: RecipientDirectoryError.self) { try run() }
+        #expect(error?.code == (what == "mode" ? .looseMode : .notADirectory), "\(error.debugDescription)")
+        #expect((try? Data(contentsOf: target.folder.file(target.name))) == before)
+    }
+
+    @Test("from a database into another")
+    func fromDatabase() throws {
+        _ = try run()
+        let other = target.folder.file("other.sqlite").path
+        let result = try DirectoryImport(target.open().directory, into: other)
+        #expect(result.addedCount == devices.count)
+        #expect(try DirectoryCheck(RecipientDirectory(path: other)).isClean)
+    }
+}
+
+enum Flaw: String, CaseIterable, CustomTestStringConvertible {
+    case noRecord, privateKey, otherKey, collision
+
+    var testDescription: String { rawValue }
+
+    var code: RecipientDirectoryError.Code {
+        switch self {
+        case .noRecord, .otherKey: .invalidRecord
+        case .privateKey: .privateKey
+        case .collision: .collision
+        }
+    }
+
+    func line(_ devices: [Device]) throws -> String {
+        switch self {
+        case .noRecord: "{}"
+        case .privateKey: try Device.make(exposesPrivate: true).line
+        case .otherKey: try Device.make().changing("x", to: "AAAA")
+        case .collision: try Device.make(.shared).of("phone-1").changing("kid", to: "\(devices[5].kid)")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import PushCryptCore
+import PushCryptRecipients
+import PushCryptSQLite
+import PushCryptTestSupport
+import Testing
+
+/// A database that another backend filled.
+@Suite("a database of recipients")
+struct TableTests {
+    private let place: Place
+
+    init() throws {
+        place = try Place("any.name")
+    }
+
+    private func create(_ sql: StaticString = Self.schema) throws -> Database {
+        let database = try Database(path: place.path, creates: true, busyTimeout: .zero)
+        try place.folder.setMode(0o600, of: place.name)
+        try database.script(sql)
+        return database
+    }
+
+    static let schema: StaticString = """
+        CREATE TABLE recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL,
+            PRIMARY KEY (kid, device)) WITHOUT ROWID
+        """
+
+    @Test("is known by its beginning, and found in", arguments: [false, true])
+    func found(_ isBlob: Bool) throws {
+        let (device, phone) = try (Device.make(psk: true), Device.make(.shared).of("phone"))
+        let database = try create()
+        for device in [device, phone] {
+            let sql: StaticString =
+                isBlob
+                ? "INSERT INTO recipients VALUES (?, ?, CAST(? AS BLOB))" : "INSERT INTO recipients VALUES (?, ?, ?)"
+            try database.run(
+                sql, .text("\(device.kid)"), .text(device.id?.description ?? ""), .utf8(Array(device.line.utf8)))
+        }
+        let directory = try place.open()
+        #expect(directory.index == nil)
+        let reader = try directory.makeReader()
+        #expect(try device.opens(reader.recipient(kid: device.kid)))
+        #expect(try phone.opens(reader.recipient(kid: phone.kid, device: phone.id)))
+        #expect(try place.folder.names() == ["any.name"])
+    }
+
+    @Test("may change while it is used")
+    func changed() throws {
+        let device = try Device.make()
+        let database = try create()
+        let reader = try place.reader()
+        #expect(try reader.recipient(kid: device.kid) == nil)
+        try insert(device.line, "\(device.kid)", database)
+        #expect(try device.opens(reader.recipient(kid: device.kid)))
+        try database.run("DELETE FROM recipients")
+        #expect(try reader.recipient(kid: device.kid) == nil)
+    }
+
+    @Test("with another table, or none, is no directory", arguments: 0..<4)
+    func otherSchema(_ number: Int) throws {
+        _ = try create(
+            [
+                "CREATE TABLE others (kid TEXT)", "CREATE TABLE recipients (kid TEXT PRIMARY KEY, record TEXT)",
+                "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT)",
+                "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT, PRIMARY KEY (record, kid, device))",
+            ][number])
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
+        #expect(error?.code == .notADirectory)
+    }
+
+    @Test("with a key that several rows can have makes no choice")
+    func several() throws {
+        let device = try Device.make()
+        let database = try create(
+            "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT); CREATE INDEX i ON recipients (kid, device)")
+        try insert(device.line, "\(device.kid)", database)
+        let reader = try place.reader()
+        #expect(try device.opens(reader.recipient(kid: device.kid)))
+        try insert(device.line, "\(device.kid)", database)
+        let error = #expect(throws: RecipientDirectoryError.self) { try reader.recipient(kid: device.kid) }
+        #expect(error?.code == .collision)
+    }
+
+    @Test("a row that isn't what its key says", arguments: ["", "?", "{}", "other", "device"])
+    func foreign(_ record: String) throws {
+        let (device, other) = try (Device.make(), Device.make())
+        let text = ["other": other.line, "device": device.adding(#""device":"phone""#)][record] ?? record
+        try expect(.invalidRecord, device.kid, text)
+    }
+
+    @Test("a row with a private key, or with another key than its kid says", arguments: [false, true])
+    func unusable(_ isPrivate: Bool) throws {
+        let device = try Device.make(exposesPrivate: isPrivate)
+        let text = isPrivate ? device.line : try Device.make().changing("kid", to: "\(device.kid)")
+        try expect(isPrivate ? .privateKey : .invalidRecord, device.kid, text)
+    }
+
+    private func expect(_ code: RecipientDirectoryError.Code, _ kid: KeyID, _ record: String) throws {
+        try insert(record, "\(kid)", create())
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.reader().recipient(kid: kid) }
+        #expect(error?.code == code && error?.lineNumber == nil, "\(error.debugDescription)")
+        let check = try DirectoryCheck(place.open().directory)
+        #expect(check.badCount == 1 && !check.isClean)
+    }
+
+    /// A writer that was killed leaves its journal: what it had begun is undone before anything is read.
+    @Test("that a writer was killed over is as it was before")
+    func hotJournal() throws {
+        let devices = try (0..<2).map { _ in try Device.make() }
+        let database = try create()
+        try insert(devices[0].line, "\(devices[0].kid)", database)
+        try database.script("PRAGMA cache_size = 1; BEGIN")
+        try insert(devices[1].line, "\(devices[1].kid)", database)
+        for number in 0..<200 { try insert(String(repeating: "x", count: 1_000), "\(number)", database) }
+        let other = try Place("copy")
+        for ending in ["", "-journal"] {
+            try FileManager.default.copyItem(atPath: place.path + ending, toPath: other.path + ending)
+        }
+        let reader = try other.reader()
+        #expect(try devices[0].opens(reader.recipient(kid: devices[0].kid)))
+        #expect(try reader.recipient(kid: devices[1].kid) == nil)
+        #expect(try other.folder.names() == ["copy"])
+    }
+
+    @Test("that is damaged says so")
+    func damaged() throws {
+        _ = try create()
+        var bytes = try Data(contentsOf: place.folder.file(place.name))
+        bytes.replaceSubrange(100..<bytes.count, with: Data(repeating: 0xa5, count: bytes.count - 100))
+        try place.write(bytes)
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
+        #expect(error?.code == .damaged)
+    }
+
+    private func insert(_ record: String, _ kid: String, _ database: Database) throws {
+        try database.run(
+            "INSERT INTO recipients (kid, device, record) VALUES (?, '', ?)", .text(kid), .text(record))
+    }
+}
