@@ -36,6 +36,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.pushcrypt:
         raise SystemExit("run: no pushcrypt in PATH; say --pushcrypt BINARY")
+    # So that what was started ends with this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # A socket's path may have 107 bytes, so it lies in a folder of its own.
     with tempfile.TemporaryDirectory() as sockets:
         Rehearsal(arguments, Path(sockets, "redis")).run()

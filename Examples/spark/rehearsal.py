@@ -43,6 +43,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.pushcrypt:
         raise SystemExit("run: no pushcrypt in PATH; say --pushcrypt BINARY")
+    # So that what was started ends with this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.environ["PUSHCRYPT_PASSPHRASE"] = secrets.token_urlsafe(16)
     Rehearsal(arguments).run()
 
@@ -134,14 +136,24 @@ class Rehearsal:
         return os.environ | {"SPARK_HOME": str(SPARK), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 
     def kill_worker(self, job: subprocess.Popen[bytes]) -> None:
-        """Waits until a quarter of the tasks has committed, so that there is something to lose and something to do."""
-        while len(list(self.output.glob("_temporary/0/task_*"))) < self.arguments.partitions // 4:
+        """Waits until a quarter of the tasks has committed, and kills an executor that is busy with another one."""
+        while True:
             if job.poll() is not None:
                 raise SystemExit(f"run: the job ended too early; see {self.log}")
+            committed = len(list(self.output.glob("_temporary/0/task_*")))
+            victim = self.busy_executor(job.pid) if committed >= self.arguments.partitions // 4 else None
+            if victim:
+                break
             time.sleep(0.05)
-        victim = next(pid for pid in descendants(job.pid) if "CoarseGrainedExecutorBackend" in command_line(pid))
         os.kill(victim, signal.SIGKILL)
-        print(f"killed the executor with process id {victim}")
+        print(f"killed the executor with process id {victim} when {committed} tasks were done")
+
+    def busy_executor(self, job: int) -> int | None:
+        executors = [pid for pid in descendants(job) if "CoarseGrainedExecutorBackend" in command_line(pid)]
+        return next((pid for pid in executors if any(map(self.is_tool, descendants(pid)))), None)
+
+    def is_tool(self, pid: int) -> bool:
+        return command_line(pid).startswith(f"{self.binary} ")
 
     # After
 
