@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Rehearse worker.py on this machine.")
     parser.add_argument("--work", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--pushcrypt", default=shutil.which("pushcrypt"), help="the binary; else the one in PATH")
-    parser.add_argument("--messages", type=int, default=2000)
+    parser.add_argument("--messages", type=int, default=20_000)
     parser.add_argument("--batch", type=int, default=100, help="lines that a worker takes at once")
     arguments = parser.parse_args()
     if not arguments.pushcrypt:
@@ -164,14 +164,14 @@ class Rehearsal:
     def stop_in_the_middle(self, worker: str) -> int:
         """Stops a worker while it holds lines; one that holds none is let go on and stopped again."""
         process = self.workers[worker]
-        while process.poll() is None:
+        while process.poll() is None and self.redis.xlen(INPUT):
             process.send_signal(signal.SIGSTOP)
-            time.sleep(0.1)
+            time.sleep(0.05)
             if held := self.in_hand(worker):
                 return held
             process.send_signal(signal.SIGCONT)
             time.sleep(0.003)
-        raise SystemExit(f"run: {worker} ended by itself; see {self.folder}")
+        raise SystemExit(f"run: {worker} ended, or the queue did, before it was caught with lines in hand: say more --messages")
 
     def stop_workers(self) -> None:
         for worker in self.workers.values():
