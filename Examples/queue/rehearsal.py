@@ -1,0 +1,238 @@
+"""Runs workers on a Redis server of its own, kills one, holds one up, and looks at what came out; `run` starts it."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import redis
+
+Line = dict[str, Any]
+
+TOPIC = "com.example.app"
+CAMPAIGN = "spring-2026"
+PATIENCE = 2
+SAMPLE = 200
+INPUT, SEALED, REFUSED = "{pushes}", "{pushes}:sealed", "{pushes}:refused"
+TOO_LONG = 5_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Rehearse worker.py on this machine.")
+    parser.add_argument("--work", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--pushcrypt", default=shutil.which("pushcrypt"), help="the binary; else the one in PATH")
+    parser.add_argument("--messages", type=int, default=20_000)
+    parser.add_argument("--batch", type=int, default=100, help="lines that a worker takes at once")
+    arguments = parser.parse_args()
+    if not arguments.pushcrypt:
+        raise SystemExit("run: no pushcrypt in PATH; say --pushcrypt BINARY")
+    # So that what was started ends with this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # A socket's path may have 107 bytes, so it lies in a folder of its own.
+    with tempfile.TemporaryDirectory() as sockets:
+        Rehearsal(arguments, Path(sockets, "redis")).run()
+
+
+class Rehearsal:
+    def __init__(self, arguments: argparse.Namespace, socket: Path) -> None:
+        self.arguments = arguments
+        self.binary = str(Path(arguments.pushcrypt).resolve())
+        self.folder = arguments.work / "rehearsal"
+        self.keyset = self.folder / "Keys" / "campaign"
+        self.socket = socket
+        self.redis = redis.Redis(unix_socket_path=str(socket), protocol=2)
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        # A producer that isn't sure tries again, so some messages are in the queue twice.
+        self.repeated = range(0, arguments.messages, 100)
+        self.bad = range(0, arguments.messages, 500)
+
+    def run(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        self.keyset.parent.mkdir()
+        self.tool("keys", "create", self.keyset, "--kind", "shared", "--insecure-plaintext")
+        try:
+            self.start_redis()
+            self.feed()
+            self.work()
+            self.verify_all()
+            self.verify_sample()
+        finally:
+            self.end()
+        shutil.rmtree(self.folder)
+        print("all is well")
+
+    def tool(self, *options: str | Path, lines: bytes = b"") -> bytes:
+        done = subprocess.run([self.binary, *options], input=lines, stdout=subprocess.PIPE, check=True)
+        return done.stdout
+
+    # Redis and what is in it
+
+    def start_redis(self) -> None:
+        """No port, a socket only: nobody else reaches it, and nothing else has its number."""
+        command = ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"]
+        command += ["--dir", str(self.folder), "--save", "", "--appendonly", "yes", "--logfile", "redis.log"]
+        self.processes.append(subprocess.Popen(command))
+        wait(self.answers, "redis-server starts")
+
+    def answers(self) -> bool:
+        try:
+            return bool(self.redis.ping())
+        except redis.ConnectionError:
+            return False
+
+    def feed(self) -> None:
+        with self.redis.pipeline(transaction=False) as pipeline:
+            for number in range(self.arguments.messages):
+                line = json.dumps(message(name(number)))
+                for _ in range(2 if number in self.repeated else 1):
+                    pipeline.xadd(INPUT, {"line": line})
+                if number in self.bad:
+                    pipeline.xadd(INPUT, {"line": json.dumps(message(f"bad-{number}", body="x" * TOO_LONG))})
+                    pipeline.xadd(INPUT, {"line": "not JSON,\nand on two lines"})
+                if number % 1000 == 999:
+                    pipeline.execute()
+            pipeline.execute()
+
+    def entries(self, stream: str) -> Iterator[Line]:
+        start = "-"
+        while page := self.redis.xrange(stream, min=start, count=1000):
+            yield from (json.loads(fields[b"line"]) for _, fields in page)
+            start = f"({page[-1][0].decode()}"
+
+    # The work
+
+    def work(self) -> None:
+        start = time.monotonic()
+        self.fail("worker-0")
+        for number in (1, 2, 3):
+            self.workers[f"worker-{number}"] = self.start_worker(f"worker-{number}", self.keyset)
+        self.wait_for_share(0.25)
+        held = self.stop_in_the_middle("worker-1")
+        self.workers.pop("worker-1").kill()
+        print(f"killed worker-1 with {held} lines in hand")
+        self.wait_for_share(0.5)
+        held = self.stop_in_the_middle("worker-2")
+        wait(lambda: self.in_hand("worker-2") == 0, "its lines are taken over")
+        self.workers["worker-2"].send_signal(signal.SIGCONT)
+        print(f"held up worker-2 with {held} lines in hand, until others had taken them over")
+        wait(lambda: self.redis.xlen(INPUT) == 0, "the queue is empty")
+        seconds = time.monotonic() - start
+        self.stop_workers()
+        print(f"{self.redis.xlen(SEALED) / seconds:,.0f} messages/s: {seconds:.1f} s with the waiting for the two")
+
+    def start_worker(self, name: str, keyset: Path) -> subprocess.Popen[bytes]:
+        command = [
+            sys.executable, str(Path(__file__).with_name("worker.py")), "--name", name,
+            "--redis", f"unix://{self.socket}", "--batch", str(self.arguments.batch), "--patience", str(PATIENCE),
+            "--campaign", CAMPAIGN, "--pushcrypt", self.binary,
+            "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
+        ]
+        # What a killed worker leaves in its temporary folder goes with the run's.
+        environment = os.environ | {"TMPDIR": str(self.folder)}
+        with (self.folder / f"{name}.log").open("wb") as log:
+            worker = subprocess.Popen(command, stderr=log, env=environment)
+        self.processes.append(worker)
+        return worker
+
+    def fail(self, name: str) -> None:
+        worker = self.start_worker(name, self.folder / "missing")
+        require(worker.wait(timeout=60) != 0, "a worker without a key ends")
+        held = self.in_hand(name)
+        require(held == self.arguments.batch, "a worker without a key acknowledges nothing")
+        print(f"{name} had no key and ended with {held} lines in hand")
+
+    def wait_for_share(self, share: float) -> None:
+        enough = int(self.arguments.messages * share)
+        wait(lambda: self.redis.xlen(SEALED) >= enough, f"{share:.0%} of the messages are sealed")
+
+    def in_hand(self, worker: str) -> int:
+        pending = self.redis.xpending(INPUT, "sealers")
+        return next((one["pending"] for one in pending["consumers"] if one["name"] == worker.encode()), 0)
+
+    def stop_in_the_middle(self, worker: str) -> int:
+        """Stops a worker while it holds lines; one that holds none is let go on and stopped again."""
+        process = self.workers[worker]
+        while process.poll() is None and self.redis.xlen(INPUT):
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.05)
+            if held := self.in_hand(worker):
+                return held
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.003)
+        raise SystemExit(f"run: {worker} ended, or the queue did, before it was caught with lines in hand: say more --messages")
+
+    def stop_workers(self) -> None:
+        for worker in self.workers.values():
+            worker.terminate()
+        for name, worker in self.workers.items():
+            require(worker.wait(timeout=60) == 0, f"{name} stops when it is told to")
+
+    def end(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+    # After
+
+    def verify_all(self) -> None:
+        ids: dict[str, list[str]] = defaultdict(list)
+        for line in self.entries(SEALED):
+            ids[line["device"]].append(line["pushcrypt"]["id"])
+        refused = sum(1 for _ in self.entries(REFUSED))
+        wanted = {name(number): 2 if number in self.repeated else 1 for number in range(self.arguments.messages)}
+        require(ids.keys() == wanted.keys(), "every device has a payload, and nobody else has")
+        require(all(len(set(some)) == 1 for some in ids.values()), "payloads of one device have the same message id")
+        require({device: len(some) for device, some in ids.items()} == wanted, "no line was sealed twice")
+        require(refused == 2 * len(self.bad), "every bad line is refused once")
+        payloads = sum(len(some) for some in ids.values())
+        print(f"{len(ids):,} devices, {payloads:,} payloads, {refused} lines refused")
+        print(f"{payloads - len(ids)} messages were fed twice; the second payload has the message id of the first")
+
+    def verify_sample(self) -> None:
+        every = max(1, self.arguments.messages // SAMPLE)
+        sample = list(self.entries(SEALED))[::every]
+        lines = b"".join(json.dumps(line).encode() + b"\n" for line in sample)
+        opened = self.tool("open", "--batch", "--keys", self.keyset, "--topic", TOPIC, lines=lines)
+        for line in map(json.loads, opened.splitlines()):
+            require(line["payload"] == message(line["device"])["payload"], "each opens what was meant for it")
+        print(f"{len(sample)} opened")
+
+
+def name(number: int) -> str:
+    return f"device-{number:09}"
+
+
+def message(device: str, body: str = "") -> Line:
+    """What this device is to show: its name is in it, so that a payload that went astray is seen."""
+    alert = {"title": "Dr. Amara Osei", "body": body or f"Results for {device} are in."}
+    return {"device": device, "payload": {"aps": {"alert": alert, "sound": "chime.caf"}}}
+
+
+def wait(condition: Callable[[], bool], what: str, seconds: float = 600) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"run: waited in vain until {what}")
+        time.sleep(0.02)
+
+
+def require(holds: bool, claim: str) -> None:
+    if not holds:
+        raise SystemExit(f"run: this doesn't hold: {claim}")
+
+
+if __name__ == "__main__":
+    main()
