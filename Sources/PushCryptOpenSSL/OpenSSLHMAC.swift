@@ -28,7 +28,7 @@ final class OpenSSLHMAC: HMACSHA256 {
                     running.update(key)
                     SHA256_Final(block.baseAddress, &running)
                 } else {
-                    for index in key.indices { block[index] = key[index] }
+                    key.withUnsafeBytes { UnsafeMutableRawBufferPointer(block).copyMemory(from: $0) }
                 }
                 for index in block.indices { block[index] ^= 0x36 }
                 SHA256_Init(&inner)

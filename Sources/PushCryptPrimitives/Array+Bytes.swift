@@ -1,3 +1,13 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
 extension [UInt8] {
     /// The elements as a span, on every system that this package supports: `Array.span` needs those of 2025.
     public var bytes: Span<UInt8> {
@@ -37,18 +47,36 @@ extension [UInt8] {
         }
     }
 
-    /// The eight bytes from `index` on, the first of them the lowest.
-    @inlinable
-    public func littleEndianWord(at index: Int) -> UInt64 {
-        precondition(index >= 0 && index <= count - 8)
-        return unsafe withUnsafeBytes { bytes in
-            UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-        }
-    }
-
     /// Appends a copy of `span`.
     public mutating func append(contentsOf span: Span<UInt8>) {
         unsafe span.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
+    }
+}
+
+extension Span<UInt8> {
+    /// The sixteen bytes from `index` on, the first of each eight the lowest.
+    @inlinable
+    public func littleEndianWords(at index: Int) -> SIMD2<UInt64> {
+        let words = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD2<UInt64>.self)
+        return SIMD2(UInt64(littleEndian: words[0]), UInt64(littleEndian: words[1]))
+    }
+
+    /// Whether these are the UTF-8 bytes of `text`.
+    public func isEqual(utf8 text: String) -> Bool {
+        guard count == text.utf8.count else { return false }
+        let isEqual = unsafe text.utf8.withContiguousStorageIfAvailable { wanted in
+            unsafe withUnsafeBytes { bytes in
+                unsafe wanted.isEmpty || memcmp(bytes.baseAddress!, wanted.baseAddress!, wanted.count) == 0
+            }
+        }
+        return isEqual ?? text.utf8.elementsEqual([UInt8](self))
+    }
+}
+
+extension String {
+    /// - Parameter utf8: what isn't valid becomes U+FFFD.
+    public init(utf8: Span<UInt8>) {
+        self = unsafe utf8.withUnsafeBufferPointer { bytes in unsafe String(decoding: bytes, as: UTF8.self) }
     }
 }
 

@@ -50,8 +50,12 @@ extension MutableSpan<UInt8> {
     /// Writes a copy of `bytes` from `start` on, where there is room for all of them.
     @inlinable
     public mutating func write(_ bytes: Span<UInt8>, at start: Int = 0) {
-        for index in bytes.indices {
-            self[start + index] = bytes[index]
+        precondition(start >= 0 && bytes.count <= count - start)
+        // Copied as a whole: what is written byte by byte can't be read back in words without a wait.
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe withUnsafeMutableBytes { target in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: source)
+            }
         }
     }
 

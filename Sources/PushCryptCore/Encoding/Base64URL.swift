@@ -2,16 +2,6 @@ package import PushCryptPrimitives
 
 /// base64url without padding (RFC 4648 section 5), canonical in both directions.
 package enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    private static let invalid: UInt8 = 0xff
-    private static let values: [UInt8] = {
-        var values = [UInt8](repeating: invalid, count: 256)
-        for (value, character) in alphabet.enumerated() {
-            values[Int(character)] = UInt8(value)
-        }
-        return values
-    }()
-
     /// Characters that `count` bytes take.
     package static func encodedCount(_ count: Int) -> Int {
         (count * 4 + 2) / 3
@@ -26,25 +16,16 @@ package enum Base64URL {
         output.append(count: encodedCount(bytes.count)) { characters in encode(bytes, into: &characters) }
     }
 
+    /// Twelve bytes are sixteen characters; zeros stand in for what the last of them lack.
     private static func encode(_ bytes: Span<UInt8>, into characters: inout MutableSpan<UInt8>) {
-        let table = alphabet
-        let alphabet = table.bytes
         var (index, end) = (0, 0)
-        while index + 3 <= bytes.count {
-            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
-            characters[end] = alphabet[Int(group >> 18)]
-            characters[end + 1] = alphabet[Int(group >> 12 & 63)]
-            characters[end + 2] = alphabet[Int(group >> 6 & 63)]
-            characters[end + 3] = alphabet[Int(group & 63)]
-            index += 3
-            end += 4
+        while index < bytes.count {
+            let values = SixteenCharacters.values(ofBytes: bytes.sixteen(at: index, filler: "\0"))
+            let count = min(16, characters.count - end)
+            characters.write(SixteenCharacters.characters(of: values), count: count, at: end)
+            index += 12
+            end += 16
         }
-        guard index < bytes.count else { return }
-        let isLast = index + 1 == bytes.count
-        let group = UInt32(bytes[index]) << 16 | (isLast ? 0 : UInt32(bytes[index + 1]) << 8)
-        characters[end] = alphabet[Int(group >> 18)]
-        characters[end + 1] = alphabet[Int(group >> 12 & 63)]
-        if !isLast { characters[end + 2] = alphabet[Int(group >> 6 & 63)] }
     }
 
     package static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
@@ -76,32 +57,27 @@ package enum Base64URL {
         return isCanonical ? secret : nil
     }
 
+    /// Whether ``decode(_:)`` gives bytes for it.
+    package static func isCanonical(_ text: ArraySlice<UInt8>) -> Bool {
+        withTemporarySecret(count: decodedCapacity(text.count)) { bytes in decode(text.bytes, into: &bytes) }
+    }
+
+    /// Sixteen characters are twelve bytes; `A`, which is zero, stands in for what the last of them lack.
+    ///
     /// - Parameter bytes: as many as the text encodes.
     private static func decode(_ text: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) -> Bool {
         guard text.count % 4 != 1 else { return false }
-        let table = values
-        let values = table.bytes
-        var (index, end, seen) = (0, 0, UInt32(0))
-        while index + 4 <= text.count {
-            let (first, second) = (UInt32(values[Int(text[index])]), UInt32(values[Int(text[index + 1])]))
-            let (third, fourth) = (UInt32(values[Int(text[index + 2])]), UInt32(values[Int(text[index + 3])]))
-            seen |= first | second | third | fourth
-            let group = first << 18 | second << 12 | third << 6 | fourth
-            bytes[end] = UInt8(truncatingIfNeeded: group >> 16)
-            bytes[end + 1] = UInt8(truncatingIfNeeded: group >> 8)
-            bytes[end + 2] = UInt8(truncatingIfNeeded: group)
-            index += 4
-            end += 3
+        var (index, end) = (0, 0)
+        var (foreign, last) = (SixteenCharacters.Lanes(), SixteenCharacters.Lanes())
+        while index < text.count {
+            let values = SixteenCharacters.values(of: text.sixteen(at: index, filler: "A"))
+            foreign |= values
+            last = SixteenCharacters.bytes(of: values)
+            bytes.write(last, count: min(12, bytes.count - end), at: end)
+            index += 16
+            end += 12
         }
-        var rest: UInt32 = 0
-        for position in 0..<text.count - index {
-            let value = UInt32(values[Int(text[index + position])])
-            seen |= value
-            rest |= value << UInt32(18 - 6 * position)
-        }
-        let isShort = bytes.count - end == 1
-        if end < bytes.count { bytes[end] = UInt8(truncatingIfNeeded: rest >> 16) }
-        if end + 1 < bytes.count { bytes[end + 1] = UInt8(truncatingIfNeeded: rest >> 8) }
-        return seen < 64 && rest & (isShort ? 0xffff : 0xff) == 0
+        let trailing = (bytes.count - end + 12..<12).reduce(0) { $0 | last[$1] }
+        return foreign.min() >= 0 && trailing == 0
     }
 }

@@ -4,6 +4,7 @@ extension JSONScanner {
     //  string = quotation-mark *char quotation-mark
     //  char = unescaped / escape …
     //  unescaped = %x20-21 / %x23-5B / %x5D-10FFFF
+    @inline(__always)
     mutating func scanString() throws(JSONError) {
         let start = position
         var hasEscapes = false
@@ -26,28 +27,35 @@ extension JSONScanner {
         }
     }
 
+    @inline(__always)
     private mutating func skipPlainASCII() {
-        while position + 8 <= bytes.count {
-            let found = Self.otherThanPlainASCII(bytes.littleEndianWord(at: position))
-            position += found == 0 ? 8 : found.trailingZeroBitCount / 8
-            if found != 0 { return }
+        var next = position
+        while next <= bytes.count - 16 {
+            let found = Self.otherThanPlainASCII(bytes.bytes.littleEndianWords(at: next))
+            guard found[0] | found[1] == 0 else {
+                let bits = found[0] == 0 ? 64 + found[1].trailingZeroBitCount : found[0].trailingZeroBitCount
+                position = next + bits / 8
+                return
+            }
+            next += 16
         }
-        while position < bytes.count {
-            let byte = bytes[position]
-            guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return }
-            position += 1
-        }
+        while next < bytes.count, Self.isPlainASCII(bytes[next]) { next += 1 }
+        position = next
     }
 
-    /// Eight bytes at once: the highest bit of the first one that is not plain ASCII is set, none below it, and none at all
-    /// where all are plain.
-    private static func otherThanPlainASCII(_ word: UInt64) -> UInt64 {
+    private static func isPlainASCII(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// Sixteen bytes at once: in each word the highest bit of the first one that is not plain ASCII is set, none below it,
+    /// and none at all where all are plain.
+    @inline(__always)
+    private static func otherThanPlainASCII(_ words: SIMD2<UInt64>) -> SIMD2<UInt64> {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        let (quotes, backslashes) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
         // In a byte without its highest bit, x - n borrows from the bytes above only where x < n.
-        let below = (word &- ones &* 0x20) & ~word
-        let equal = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-        return (word | below | equal) & (ones &* 0x80)
+        let (below, quotes) = (words &- ones &* 0x20, (words ^ (ones &* 0x22)) &- ones)
+        let backslashes = (words ^ (ones &* 0x5C)) &- ones
+        return (words | below | quotes | backslashes) & (ones &* 0x80)
     }
 
     //  escape ( %x22 / %x5C / %x2F / %x62 / %x66 / %x6E / %x72 / %x74 / %x75 4HEXDIG )

@@ -31,6 +31,7 @@ struct JSONScanner {
 
     //  value = false / null / true / object / array / number / string
     /// - Returns: whether the value is complete; `false` inside an array or object that isn't empty.
+    @inline(__always)
     private mutating func scanValue() throws(JSONError) -> Bool {
         switch try nextByte() {
         case UInt8(ascii: "\""): try scanString()
@@ -47,6 +48,7 @@ struct JSONScanner {
 
     //  object = begin-object [ member *( value-separator member ) ] end-object
     //  array = begin-array [ value *( value-separator value ) ] end-array
+    @inline(__always)
     private mutating func open(_ kind: JSONValue.Kind) throws(JSONError) -> Bool {
         guard depth < JSONText.maximumDepth else { throw JSONError(.tooDeep, at: position) }
         let enclosing = container
@@ -65,6 +67,7 @@ struct JSONScanner {
     }
 
     /// What follows a value inside a container: the separator, with the next member's name, or the end.
+    @inline(__always)
     private mutating func scanSeparator() throws(JSONError) -> Bool {
         skipWhiteSpace()
         let kind = tape[container].kind
@@ -82,6 +85,7 @@ struct JSONScanner {
         }
     }
 
+    @inline(__always)
     private mutating func close() throws(JSONError) {
         position += 1
         let enclosing = Int(tape[container].next)
@@ -97,6 +101,7 @@ struct JSONScanner {
     }
 
     //  member = string name-separator value
+    @inline(__always)
     private mutating func scanName() throws(JSONError) {
         guard try nextByte() == UInt8(ascii: "\"") else { throw unexpectedByte() }
         try scanString()
@@ -116,22 +121,23 @@ struct JSONScanner {
     }
 
     //  ws = *( %x20 / %x09 / %x0A / %x0D )
+    @inline(__always)
     private mutating func skipWhiteSpace() {
-        while position < bytes.count {
-            switch bytes[position] {
-            case 0x20, 0x09, 0x0A, 0x0D: position += 1
-            default: return
-            }
+        while position < bytes.count, bytes[position] <= 0x20 {
+            guard [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) else { return }
+            position += 1
         }
     }
 
     /// Puts a value without children, which ends at `position`, on the tape.
+    @inline(__always)
     mutating func append(_ kind: JSONValue.Kind, from start: Int, hasEscapes: Bool = false) {
         let next = UInt32(tape.count + 1)
         tape.append(
             JSONNode(start: UInt32(start), end: UInt32(position), next: next, kind: kind, hasEscapes: hasEscapes))
     }
 
+    @inline(__always)
     func nextByte() throws(JSONError) -> UInt8 {
         guard position < bytes.count else { throw JSONError(.truncated, at: bytes.count) }
         return bytes[position]

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 extension JSONText {
     /// The bytes with one more member at the end of the root object; everything else stays byte for byte.
     ///
@@ -29,22 +31,25 @@ extension JSONText {
     /// The comma before a member goes, with the white space around it; where the first members go, the comma behind
     /// them.
     package func removingFromRoot(_ names: String...) -> [UInt8] {
+        guard root.kind == .object else { return bytes }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
-        var end: Int?
-        var keptAny = false
-        for member in root.members {
-            let range = member.range
-            if end == nil { result += bytes[..<range.lowerBound] }
-            if !names.contains(where: { name in member.hasName(name) }) {
-                let start = (keptAny ? end : nil) ?? range.lowerBound
-                result += bytes[start..<range.upperBound]
+        var (key, end, keptAny) = (1, 0, false)
+        while key < tape[0].next {
+            let (start, next) = (tape[key].range.lowerBound, tape[key + 1].range.upperBound)
+            if end == 0 { append(0..<start, to: &result) }
+            if !names.contains(where: { name in content(of: tape[key], equals: name) }) {
+                append((keptAny ? end : start)..<next, to: &result)
                 keptAny = true
             }
-            end = range.upperBound
+            end = next
+            key = Int(tape[key + 1].next)
         }
-        guard let end else { return bytes }
-        result += bytes[end...]
+        append(end..<bytes.count, to: &result)
         return result
+    }
+
+    private func append(_ range: Range<Int>, to result: inout [UInt8]) {
+        result.append(contentsOf: bytes.bytes.extracting(range))
     }
 }

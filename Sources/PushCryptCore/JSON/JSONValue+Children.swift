@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 /// A member of an object.
 package struct JSONMember: Sendable {
     let key: JSONValue
@@ -5,7 +7,7 @@ package struct JSONMember: Sendable {
     package let value: JSONValue
 
     /// The unescaped name.
-    package var name: String { String(decoding: key.text.content(of: key.node), as: UTF8.self) }
+    package var name: String { key.text.withContent(of: key.node) { String(utf8: $0) } }
 
     /// Where the name lies in the text, with its quotes.
     package var nameRange: Range<Int> { key.range }

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 /// One value of a ``JSONText``: a reference into it, cheap to copy.
 package struct JSONValue: Sendable {
     package enum Kind: Sendable {
@@ -19,18 +21,8 @@ package struct JSONValue: Sendable {
 
     /// The member of that name, compared as UTF-8 bytes; `nil` if there is none or this isn't an object.
     package subscript(name: String) -> JSONValue? {
-        let tape = text.tape
-        guard tape[index].kind == .object else { return nil }
-        let (end, byteCount) = (Int(tape[index].next), name.utf8.count + 2)
-        var key = index + 1
-        while key < end {
-            let node = tape[key]
-            if node.hasEscapes || node.range.count == byteCount, text.content(of: node, equals: name) {
-                return JSONValue(text: text, index: key + 1)
-            }
-            key = Int(tape[key + 1].next)
-        }
-        return nil
+        guard let value = text.value(of: index, named: name) else { return nil }
+        return JSONValue(text: text, index: value)
     }
 
     /// The unescaped UTF-8 bytes of a string: a slice of the text where there are no escapes.
@@ -41,7 +33,13 @@ package struct JSONValue: Sendable {
 
     /// The unescaped characters of a string.
     package var string: String? {
-        utf8.map { String(decoding: $0, as: UTF8.self) }
+        kind == .string ? text.withContent(of: node) { content in String(utf8: content) } : nil
+    }
+
+    /// Whether this is a string with something in it.
+    package var isNonEmptyString: Bool {
+        let node = node
+        return node.kind == .string && !node.contentRange.isEmpty
     }
 
     package var boolean: Bool? {
@@ -74,21 +72,36 @@ extension JSONValue: CustomStringConvertible, CustomReflectable {
 }
 
 extension JSONText {
+    /// Tape index of the value of the member of that name; `nil` if there is none or `object` isn't one.
+    func value(of object: Int, named name: String) -> Int? {
+        guard tape[object].kind == .object else { return nil }
+        let (end, byteCount) = (Int(tape[object].next), name.utf8.count)
+        var key = object + 1
+        while key < end {
+            let node = tape[key]
+            if node.hasEscapes || node.contentRange.count == byteCount, content(of: node, equals: name) {
+                return key + 1
+            }
+            key = Int(tape[key + 1].next)
+        }
+        return nil
+    }
+
     /// What a string node says, without its quotes and escapes.
     func content(of node: JSONNode) -> ArraySlice<UInt8> {
         let content = bytes[node.contentRange]
         return node.hasEscapes ? JSONEscape.removed(from: content)[...] : content
     }
 
+    /// The same where it isn't kept.
+    @inline(__always)
+    func withContent<Result>(of node: JSONNode, _ body: (Span<UInt8>) -> Result) -> Result {
+        guard !node.hasEscapes else { return body(JSONEscape.removed(from: bytes[node.contentRange]).bytes) }
+        return body(bytes.bytes.extracting(node.contentRange))
+    }
+
     /// Compares UTF-8 bytes: `String`'s `==` holds "é" and "e\u{301}" for the same.
     func content(of node: JSONNode, equals string: String) -> Bool {
-        guard !node.hasEscapes else { return content(of: node).elementsEqual(string.utf8) }
-        var position = node.contentRange.lowerBound
-        guard node.contentRange.count == string.utf8.count else { return false }
-        for byte in string.utf8 {
-            guard bytes[position] == byte else { return false }
-            position += 1
-        }
-        return true
+        withContent(of: node) { content in content.isEqual(utf8: string) }
     }
 }

@@ -14,7 +14,7 @@ public struct KeyID: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 
     package init?(utf8: ArraySlice<UInt8>) {
-        guard utf8.count == Self.characterCount, Base64URL.decode(utf8) != nil else { return nil }
+        guard utf8.count == Self.characterCount, Base64URL.isCanonical(utf8) else { return nil }
         text = String(decoding: utf8, as: UTF8.self)
     }
 

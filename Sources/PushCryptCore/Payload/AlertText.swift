@@ -4,7 +4,6 @@ package enum AlertText {
 
     package static func isPresent(in alert: JSONValue?) -> Bool {
         guard let alert else { return false }
-        if let text = alert.utf8 { return !text.isEmpty }
-        return members.contains { name in alert[name]?.utf8.map { !$0.isEmpty } ?? false }
+        return alert.isNonEmptyString || members.contains { name in alert[name]?.isNonEmptyString ?? false }
     }
 }

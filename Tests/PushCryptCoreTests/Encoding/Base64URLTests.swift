@@ -8,7 +8,7 @@ import Testing
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// Every value that the last characters can have: only those with zero trailing bits are an encoding.
-    @Test(arguments: ["", "A", "_", "AA", "b9", "-_", "AAAA", "Zm9v", "AAAAA", "AAAAAA"])
+    @Test(arguments: ["", "A", "_", "AA", "b9", "-_", "AAAA", "Zm9v", "AAAAA", "AAAAAA", "AAAAAAAAAAAAAAAA"])
     func trailingBits(start: String) {
         for first in Self.alphabet {
             for last in Self.alphabet {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func foreignCharactersAnywhere() {
-        for count in [2, 3, 4, 7, 11] {
+        for count in [2, 3, 4, 7, 11, 16, 22, 35] {
             for position in 0..<count {
                 for character in UInt8.min...UInt8.max where !Self.alphabet.contains(character) {
                     var text = [UInt8](repeating: UInt8(ascii: "A"), count: count)

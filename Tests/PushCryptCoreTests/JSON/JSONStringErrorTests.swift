@@ -10,6 +10,23 @@ import Testing
         RefusedJSON([0x7B, 0x22, byte, 0x22], .syntax, at: 2).expectRefusal()
     }
 
+    /// The scanner takes sixteen bytes at once: each of them at each place among others.
+    @Test(arguments: 0..<36)
+    func everyByteAnywhere(position: Int) throws {
+        for byte in UInt8.min...UInt8.max {
+            var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 38)
+            (bytes[0], bytes[37], bytes[position + 1]) = (0x22, 0x22, byte)
+            switch byte {
+            case ..<0x20: RefusedJSON(bytes, .syntax, at: position + 1).expectRefusal()
+            case 0x22: RefusedJSON(bytes, .trailingBytes, at: position + 2).expectRefusal()
+            case 0x5C where position == 35: RefusedJSON(bytes, .truncated, at: 38).expectRefusal()
+            case 0x5C: RefusedJSON(bytes, .syntax, at: position + 2).expectRefusal()
+            case 0x80...: RefusedJSON(bytes, .invalidUTF8, at: position + 1).expectRefusal()
+            default: #expect(try JSONText(bytes).root.range == 0..<38)
+            }
+        }
+    }
+
     @Test(arguments: UInt8.min...UInt8.max)
     func letterBehindBackslash(byte: UInt8) throws {
         let bytes: [UInt8] = [0x22, 0x5C, byte, 0x22, 0x22]
