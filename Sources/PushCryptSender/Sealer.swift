@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// A value is immutable and may be used from any thread; make one per app and keep it.
 public struct Sealer: Sendable {
-    private let topic: String
+    private let topic: Result<Topic, SealError>
     private let signer: SenderKey?
     private let options: Options
     private let clock: @Sendable () -> UnixTime
@@ -25,7 +25,7 @@ public struct Sealer: Sendable {
         topic: String, signer: SenderKey? = nil, options: Options = Options(),
         clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) }
     ) {
-        self.topic = topic
+        self.topic = Result { () throws(SealError) in try Self.topic(topic) }
         self.signer = signer
         self.options = options
         self.clock = clock
@@ -70,14 +70,14 @@ public struct Sealer: Sendable {
         json: [UInt8], _ extras: MessageExtras, to recipient: Recipient, _ placeholder: Placeholder,
         _ options: Options
     ) throws -> SealedPush {
-        let (inner, topic) = try (Self.innerPayload(json), Self.topic(topic))
+        let (inner, topic) = try (Self.innerPayload(json), topic.get())
         let header = try Self.header(for: recipient, at: clock(), extras, options)
         let frame = try frame(around: inner, for: recipient, placeholder, options)
         do {
             let message = try padded(try inner.message(with: header), in: frame, for: recipient, options)
             let sealed = try Envelope.seal(message, to: recipient, signer: signer, topic: topic)
             return SealedPush(
-                json: Data(frame.payload(sealed: sealed)), id: Base64URL.encode(header.id),
+                bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id),
                 expiresAt: header.expiresAt)
         } catch let flaw as InnerPayload.Flaw {
             throw SealError(.invalidPayload, flaw.reason)

@@ -54,7 +54,7 @@ struct SealWorker: LineWorker {
             throw LineRefusal(error) ?? error
         }
         let kid = [UInt8(ascii: "\"")] + recipient.kid.utf8 + [UInt8(ascii: "\"")]
-        let (payload, summary) = (Array(push.json), LineSummary(number: number, id: push.id, expiresAt: push.expiresAt))
+        let (payload, summary) = (push.bytes, LineSummary(number: number, id: push.id, expiresAt: push.expiresAt))
         line.append(to: &output, adding: summary.member) { field in
             switch field {
             case .payload: .replace(payload)

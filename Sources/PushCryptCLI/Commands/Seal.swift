@@ -103,7 +103,7 @@ struct Seal: ParsableCommand {
         let sealed = try sealer.seal(
             payload, to: recipient, placeholder: placeholder.placeholder, attachments: extras.attachments(),
             offload: extras.offloadReference(), isSelfTest: extras.selfTest)
-        try StandardStreams.writeLine(Array(sealed.json))
+        try StandardStreams.writeLine(sealed.bytes)
     }
 
     /// Far above what fits, so that the error can still say how much it is too long.
