@@ -49,13 +49,15 @@ package struct InnerPayload: Sendable {
     /// The inner payload of an opened message.
     ///
     /// - Throws: `FailureClass.malformed`.
-    package init(message: [UInt8]) throws(FailureClass) {
-        guard let end = message.lastIndex(where: { $0 != paddingByte }) else { throw .malformed }
+    package init(message: consuming [UInt8]) throws(FailureClass) {
+        let count = message.count
+        let end = message.lastIndex { $0 != paddingByte } ?? -1
+        message.removeLast(count - end - 1)
         do {
-            try self.init(json: Array(message[...end]))
+            try self.init(json: message)
         } catch {
             throw .malformed
         }
-        paddingByteCount = message.count - text.bytes.count
+        paddingByteCount = count - text.bytes.count
     }
 }

@@ -26,7 +26,7 @@ package struct MessageExtras: Equatable, Sendable {
         guard attachments.count <= AttachmentReference.maximumCount else {
             return "a message has at most \(AttachmentReference.maximumCount) attachments"
         }
-        return hasDistinctIDs ? nil : "two attachments have the same id"
+        return attachments.count < 2 || hasDistinctIDs ? nil : "two attachments have the same id"
     }
 
     private var hasDistinctIDs: Bool {

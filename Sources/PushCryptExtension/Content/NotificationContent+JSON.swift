@@ -12,9 +12,17 @@ extension NotificationContent {
     ///
     /// - Parameter userInfo: what is for the app, as a JSON object.
     init(payload: JSONText, userInfo: [UInt8]) {
-        self.init()
         guard let aps = payload.root["aps"] else { return }
-        if let alert = aps["alert"] { readAlert(alert) }
+        if let alert = aps["alert"] {
+            title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
+            subtitle = Text(
+                alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
+            body =
+                alert.string.map { text in Text(literal: text) }
+                ?? Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
+            summaryArgument = alert["summary-arg"]?.string
+            summaryArgumentCount = alert["summary-arg-count"]?.integer
+        }
         badge = aps["badge"]?.integer
         sound = aps["sound"].flatMap(Sound.init(json:))
         category = aps["category"]?.string
@@ -24,18 +32,6 @@ extension NotificationContent {
         targetContentID = aps["target-content-id"]?.string
         filterCriteria = aps["filter-criteria"]?.string
         self.userInfo = userInfo
-    }
-
-    private mutating func readAlert(_ alert: JSONValue) {
-        if let text = alert.string {
-            body = Text(literal: text)
-            return
-        }
-        title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
-        subtitle = Text(alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
-        body = Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
-        summaryArgument = alert["summary-arg"]?.string
-        summaryArgumentCount = alert["summary-arg-count"]?.integer
     }
 }
 

@@ -62,10 +62,12 @@ public struct NotificationContent: Hashable, Sendable {
     /// How many items it stands for there.
     public var summaryArgumentCount: Int?
     /// What the app gets as `userInfo`: the payload as its sender wrote it, a JSON object, UTF-8.
-    public var userInfo: [UInt8] = Array("{}".utf8)
+    public var userInfo: [UInt8] = Self.emptyUserInfo
     public var attachments: [Attachment] = []
     /// How many attachments the push names that couldn't be had; the text is shown all the same.
     public var missingAttachmentCount = 0
+
+    static let emptyUserInfo = Array("{}".utf8)
 
     public init() {}
 
