@@ -43,20 +43,21 @@ final class CipherContext {
         try begin(key: key, nonce: nonce, aad: aad)
         let count = ciphertext.count - AEADAlgorithm.tagByteCount
         guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
-        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-            let plaintext = buffer.baseAddress ?? emptyOutput
-            try update(ciphertext.extracting(first: count), into: plaintext)
-            try ciphertext.extracting(last: AEADAlgorithm.tagByteCount).withUnsafeBufferPointer { tag in
-                try control(EVP_CTRL_AEAD_SET_TAG, UnsafeMutablePointer(mutating: tag.baseAddress!))
+        return try [UInt8](count: count) { plaintext in
+            try plaintext.withUnsafeMutableBufferPointer { buffer in
+                let plaintext = buffer.baseAddress ?? emptyOutput
+                try update(ciphertext.extracting(first: count), into: plaintext)
+                try ciphertext.extracting(last: AEADAlgorithm.tagByteCount).withUnsafeBufferPointer { tag in
+                    try control(EVP_CTRL_AEAD_SET_TAG, UnsafeMutablePointer(mutating: tag.baseAddress!))
+                }
+                do {
+                    try finish(plaintext + count, "AEAD", .authenticationFailure)
+                } catch {
+                    // What was decrypted is not authentic: nobody may find it in freed memory.
+                    OPENSSL_cleanse(plaintext, count)
+                    throw error
+                }
             }
-            do {
-                try finish(plaintext + count, "AEAD", .authenticationFailure)
-            } catch {
-                // What was decrypted is not authentic: nobody may find it in freed memory.
-                OPENSSL_cleanse(plaintext, count)
-                throw error
-            }
-            initializedCount = count
         }
     }
 

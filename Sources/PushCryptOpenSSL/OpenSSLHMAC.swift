@@ -40,6 +40,26 @@ final class OpenSSLHMAC: HMACSHA256 {
             }
             running = inner
         }
+
+        /// The outer text is the block of the key and a digest, 768 bits, so that its last block is always this one
+        /// (FIPS 180-4 section 5.1.1): the digest, a one bit, zeros, the length.
+        mutating func finalize(into code: UnsafeMutablePointer<UInt8>) {
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(SHA256_CBLOCK)) { block in
+                block.initialize(repeating: 0)
+                SHA256_Final(block.baseAddress, &running)
+                (block[32], block[62]) = (0x80, 0x03)
+                running = outer
+                SHA256_Transform(&running, block.baseAddress)
+                PushCryptPrimitives.wipe(block)
+            }
+            withUnsafeBytes(of: &running.h) { words in
+                for start in stride(from: 0, to: words.count, by: 4) {
+                    let word = words.load(fromByteOffset: start, as: UInt32.self).bigEndian
+                    UnsafeMutableRawPointer(code).storeBytes(of: word, toByteOffset: start, as: UInt32.self)
+                }
+            }
+            running = inner
+        }
     }
 
     /// Behind a pointer: an access costs no check for exclusivity, and nothing is copied that would have to be wiped.
@@ -82,13 +102,7 @@ final class OpenSSLHMAC: HMACSHA256 {
 
     func finalize(into code: inout MutableSpan<UInt8>) {
         precondition(code.count >= Int(SHA256_DIGEST_LENGTH))
-        code.withUnsafeMutableBufferPointer { code in
-            SHA256_Final(code.baseAddress, &states.pointee.running)
-            states.pointee.running = states.pointee.outer
-            SHA256_Update(&states.pointee.running, code.baseAddress, Int(SHA256_DIGEST_LENGTH))
-            SHA256_Final(code.baseAddress, &states.pointee.running)
-            states.pointee.running = states.pointee.inner
-        }
+        code.withUnsafeMutableBufferPointer { code in states.pointee.finalize(into: code.baseAddress!) }
     }
 }
 

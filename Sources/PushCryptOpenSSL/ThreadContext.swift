@@ -80,11 +80,12 @@ struct ThreadContext {
     static func withHMAC<Result>(
         key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
     ) rethrows -> Result {
-        let hmac = current.pointee.hmacs.popLast() ?? OpenSSLHMAC()
+        let context = current
+        let hmac = context.pointee.hmacs.popLast() ?? OpenSSLHMAC()
         hmac.set(key: key)
         defer {
             hmac.wipe()
-            current.pointee.hmacs.append(hmac)
+            context.pointee.hmacs.append(hmac)
         }
         return try body(hmac)
     }

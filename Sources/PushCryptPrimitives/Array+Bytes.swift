@@ -27,8 +27,11 @@ extension [UInt8] {
     /// `count` bytes, zero until `fill` writes them.
     @inlinable
     public init(count: Int, fill: (inout MutableSpan<UInt8>) throws -> Void) rethrows {
-        self.init()
-        try append(count: count, fill: fill)
+        self.init(repeating: 0, count: count)
+        try unsafe withUnsafeMutableBufferPointer { buffer in
+            var bytes = unsafe MutableSpan(_unsafeElements: buffer)
+            try fill(&bytes)
+        }
     }
 
     /// Appends `count` bytes, zero until `fill` writes them; none where it throws.

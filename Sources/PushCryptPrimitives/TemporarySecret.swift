@@ -62,7 +62,9 @@ extension MutableSpan<UInt8> {
     /// Writes the UTF-8 bytes of `text` from `start` on, where there is room for all of them.
     @inlinable
     public mutating func write(utf8 text: String, at start: Int) {
-        var text = text
-        text.withUTF8 { bytes in write(unsafe Span(_unsafeElements: bytes), at: start) }
+        let isWritten: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            write(unsafe Span(_unsafeElements: bytes), at: start)
+        }
+        if isWritten == nil { write(Array(text.utf8).bytes, at: start) }
     }
 }

@@ -32,11 +32,12 @@ enum SixteenCharacters {
     /// 16 x 6 bits to 8 x 12, 4 x 24, 2 x 48 and 12 bytes, four zeros behind them.
     @inline(__always)
     static func bytes(of values: Lanes) -> Lanes {
-        let six = unsafe unsafeBitCast(values, to: SIMD2<UInt64>.self)
-        let twelve = (six & 0x003f_003f_003f_003f) &<< 6 | (six &>> 8) & 0x003f_003f_003f_003f
-        let twentyFour = (twelve & 0x0000_0fff_0000_0fff) &<< 12 | (twelve &>> 16) & 0x0000_0fff_0000_0fff
-        let halves = (twentyFour & 0xff_ffff) &<< 24 | twentyFour &>> 32
-        let words = SIMD2((halves[0] << 16 | halves[1] >> 32).bigEndian, (halves[1] << 32).bigEndian)
+        let six = unsafe unsafeBitCast(values, to: SIMD8<UInt16>.self)
+        let twelve = unsafe unsafeBitCast((six & 0x3f) &<< 6 | six &>> 8, to: SIMD4<UInt32>.self)
+        let twentyFour = unsafe unsafeBitCast((twelve & 0xfff) &<< 12 | twelve &>> 16, to: SIMD2<UInt64>.self)
+        let (first, last) = (twentyFour[0] << 40 | (twentyFour[0] >> 32) << 16, twentyFour[1])
+        let end = last << 56 | (last >> 32) << 32
+        let words = SIMD2((first | (last & 0xff_ffff) >> 8).bigEndian, end.bigEndian)
         return unsafe unsafeBitCast(words, to: Lanes.self)
     }
 
@@ -45,11 +46,11 @@ enum SixteenCharacters {
     static func values(ofBytes bytes: Lanes) -> Lanes {
         let words = unsafe unsafeBitCast(bytes, to: SIMD2<UInt64>.self)
         let (first, last) = (UInt64(bigEndian: words[0]), UInt64(bigEndian: words[1]))
-        let halves = SIMD2(first >> 16, (first & 0xffff) << 32 | last >> 32)
-        let twentyFour = halves &>> 24 | (halves & 0xff_ffff) &<< 32
-        let twelve = (twentyFour &>> 12) & 0x0000_0fff_0000_0fff | (twentyFour & 0x0000_0fff_0000_0fff) &<< 16
-        let six = (twelve &>> 6) & 0x003f_003f_003f_003f | (twelve & 0x003f_003f_003f_003f) &<< 8
-        return unsafe unsafeBitCast(six, to: Lanes.self)
+        let middle = (first & 0xffff) << 8 | last >> 56
+        let halves = SIMD2(first >> 40 | (first >> 16 & 0xff_ffff) << 32, middle | (last >> 32 & 0xff_ffff) << 32)
+        let twentyFour = unsafe unsafeBitCast(halves, to: SIMD4<UInt32>.self)
+        let twelve = unsafe unsafeBitCast(twentyFour &>> 12 | (twentyFour & 0xfff) &<< 16, to: SIMD8<UInt16>.self)
+        return unsafe unsafeBitCast(twelve &>> 6 | (twelve & 0x3f) &<< 8, to: Lanes.self)
     }
 
     /// -1 for each that is one of `first` to `last`, 0 for the others. All of them are ASCII.
