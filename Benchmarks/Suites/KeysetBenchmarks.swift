@@ -2,7 +2,8 @@ import Benchmark
 import BenchmarkSupport
 import PushCryptCore
 
-/// From a file's bytes to keys that are checked and ready: one record, and a published set of eight.
+/// From a file's bytes to keys that are checked and ready: one record, and a published set of eight; of a shared key
+/// also from the master to what a device is sealed to.
 func addKeysetBenchmarks(_ suite: Suite) {
     Benchmark("recipient from a JWK, suite \(suite.rawValue)") { benchmark, jwk in
         for _ in benchmark.scaledIterations { blackHole(try Recipient(jwk: jwk)) }
@@ -12,11 +13,14 @@ func addKeysetBenchmarks(_ suite: Suite) {
     Benchmark("keyset of 8, suite \(suite.rawValue)") { benchmark, json in
         for _ in benchmark.scaledIterations { blackHole(try Keyset(json: json)) }
     } setup: {
-        try keysetOfEight(suite)
+        try TestKeys.publishedKeyset(suite, count: 8)
     }
-}
-
-private func keysetOfEight(_ suite: Suite) throws -> [UInt8] {
-    let entries = try (0..<8).flatMap { _ in try TestKeys(suite: suite).keyset.entries }
-    return try Keyset(entries).jwkSet(withHistory: false)
+    guard suite == .shared else { return }
+    Benchmark("recipient from the master, suite 4") { benchmark, master in
+        for _ in benchmark.scaledIterations {
+            blackHole(try master.keyset.device(master.device).recipient(at: TestMessage.time))
+        }
+    } setup: {
+        (keyset: try TestKeys(suite: suite).keyset, device: try DeviceID("6f1c9a52-0b7e-4a51-9d7c-2f4f6f0e7c11"))
+    }
 }

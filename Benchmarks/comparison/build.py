@@ -18,10 +18,10 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def run(command: list[str], what: str, folder: Path = REPOSITORY) -> str:
+def run(command: list[str], what: str, folder: Path = REPOSITORY, input: str | None = None) -> str:
     """Standard output of a command; what it says besides is shown only when it fails."""
     try:
-        result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, input=input)
     except OSError as error:
         raise Missing(f"{what}: {error}") from error
     if result.returncode != 0:

@@ -45,6 +45,14 @@ package struct TestKeys {
     }
 }
 
+extension TestKeys {
+    /// A set of fresh keys as it is published, UTF-8 JSON.
+    package static func publishedKeyset(_ suite: Suite, count: Int) throws -> [UInt8] {
+        let entries = try (0..<count).flatMap { _ in try TestKeys(suite: suite).keyset.entries }
+        return try Keyset(entries).publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
+    }
+}
+
 /// A sender's key and what a recipient pins of it.
 package struct TestSender {
     package let key: SenderKey

@@ -5,39 +5,36 @@ import PushCryptSender
 import RunnerProtocol
 
 /// The jobs of the library: seal1 open1 seal2 ... (256 bytes, what a message's encryption goes through) and
-/// payload1seal payload1open ... (JSON in, JSON out, by the public interface).
+/// payload1seal payload1open ... (JSON in, JSON out, by the public interface). seal1.64 is for a message of 64 bytes.
 enum Jobs {
     @Sendable
     static func operation(_ job: String) throws -> Work? {
-        if job.hasPrefix("payload"), let suite = suite(job.dropFirst(7).prefix(1)) {
-            switch job.dropFirst(8) {
-            case "seal": return try payloadSeal(suite)
-            case "open": return try payloadOpen(suite)
-            default: return nil
-            }
-        }
-        guard let suite = suite(job.dropFirst(4)) else { return nil }
-        switch job.prefix(4) {
-        case "seal": return try seal(suite)
-        case "open": return try open(suite)
-        default: return nil
+        guard let parsed = job.wholeMatch(of: #/([a-z]+)([124])([a-z]*)(?:\.([0-9]{1,4}))?/#),
+            let suite = UInt8(parsed.2).flatMap(Suite.init(rawValue:))
+        else { return nil }
+        let byteCount = parsed.4.flatMap { Int($0) } ?? 256
+        switch parsed.1 + parsed.3 {
+        case "seal": return try seal(suite, byteCount)
+        case "open": return try open(suite, byteCount)
+        case "payloadseal": return try payloadSeal(suite)
+        case "payloadopen": return try payloadOpen(suite)
+        default: return try CostJobs.operation(parsed.1, suite)
         }
     }
 
-    private static func suite(_ digit: Substring) -> Suite? {
-        UInt8(digit).flatMap(Suite.init(rawValue:))
+    private static func message(_ byteCount: Int) -> [UInt8] {
+        [UInt8](repeating: UInt8(ascii: "x"), count: byteCount)
     }
 
-    private static let message = [UInt8](repeating: UInt8(ascii: "x"), count: 256)
-
-    private static func seal(_ suite: Suite) throws -> Work {
-        let (recipient, topic, message) = (try TestKeys(suite: suite).recipient, try Topic(TestMessage.topic), message)
+    private static func seal(_ suite: Suite, _ byteCount: Int) throws -> Work {
+        let (recipient, topic) = (try TestKeys(suite: suite).recipient, try Topic(TestMessage.topic))
+        let message = message(byteCount)
         return { _ = try Envelope.seal(message, to: recipient, signer: nil, topic: topic) }
     }
 
-    private static func open(_ suite: Suite) throws -> Work {
+    private static func open(_ suite: Suite, _ byteCount: Int) throws -> Work {
         let (keys, topic) = (try TestKeys(suite: suite), try Topic(TestMessage.topic))
-        let sealed = try Envelope.seal(message, to: keys.recipient, signer: nil, topic: topic)
+        let sealed = try Envelope.seal(message(byteCount), to: keys.recipient, signer: nil, topic: topic)
         let key = keys.recipientKey
         return { _ = try Envelope.open(sealed, with: key, signedBy: nil, topic: topic) }
     }
