@@ -25,12 +25,15 @@ package struct DirectoryCheck: Sendable {
 
     package var isClean: Bool { collisionCount == 0 && badCount == 0 }
 
+    /// - Parameter progress: is told how far it is, once for each 1,024 records; on this thread.
     /// - Throws: `RecipientDirectoryError` where the directory itself can't be read.
-    package init(_ directory: RecipientDirectory) throws(RecipientDirectoryError) {
+    package init(
+        _ directory: RecipientDirectory, progress: (DirectoryProgress) -> Void = { _ in }
+    ) throws(RecipientDirectoryError) {
         lineCount = directory.index?.lineCount
         duplicateCount = directory.index?.duplicateCount ?? 0
         do {
-            try judge(try directory.source())
+            try judgeAll(directory, progress)
         } catch {
             throw RecipientDirectoryError(error, directory.path)
         }
@@ -43,12 +46,12 @@ package struct DirectoryCheck: Sendable {
         problems = (problems + skipped).sorted { ($0.line ?? 0) < ($1.line ?? 0) }
     }
 
-    private mutating func judge(_ source: any RecordSource) throws {
-        try source.visitAll { entry in
+    private mutating func judgeAll(_ directory: RecipientDirectory, _ progress: (DirectoryProgress) -> Void) throws {
+        try directory.visitAll(progress) { entry in
             var entry = entry
             defer { wipe(&entry.text) }
             do throws(RecipientDirectoryError) {
-                let recipient = try entry.outcome.get().recipient(source.path)
+                let recipient = try entry.outcome.get().recipient(directory.path)
                 recipientCounts[recipient.suite, default: 0] += 1
             } catch {
                 // The whole file is something else by now: no judgement on single lines.

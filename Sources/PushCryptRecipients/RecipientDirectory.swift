@@ -25,7 +25,7 @@ package final class RecipientDirectory: Sendable {
     /// - Parameter progress: is told how far that is, about once for each MiB; on this thread.
     /// - Throws: `RecipientDirectoryError` with any code but `collision`, `privateKey`, `invalidRecord`.
     package init(
-        path: String, progress: @escaping (IndexProgress) -> Void = { _ in }
+        path: String, progress: @escaping (DirectoryProgress) -> Void = { _ in }
     ) throws(RecipientDirectoryError) {
         self.path = path
         do {
@@ -57,9 +57,22 @@ package final class RecipientDirectory: Sendable {
         }
     }
 
+    /// All records one after the other.
+    ///
+    /// - Parameter progress: is told how far that is, once for each 1,024; on this thread.
+    func visitAll(_ progress: (DirectoryProgress) -> Void, _ body: (SourceEntry) throws -> Void) throws {
+        let total = index.map { Int64($0.recipientCount) }
+        var done: Int64 = 0
+        try source().visitAll { entry in
+            try body(entry)
+            done += 1
+            if done & 0x3ff == 0 { progress(DirectoryProgress(phase: .visiting, done: done, total: total)) }
+        }
+    }
+
     /// Once more where another file took the name meanwhile.
     private static func content(
-        _ path: String, _ progress: @escaping (IndexProgress) -> Void
+        _ path: String, _ progress: @escaping (DirectoryProgress) -> Void
     ) throws -> Content {
         for _ in 0..<attempts {
             let file = try DirectoryFile(path)
@@ -70,7 +83,7 @@ package final class RecipientDirectory: Sendable {
     }
 
     private static func content(
-        of file: DirectoryFile, _ progress: @escaping (IndexProgress) -> Void
+        of file: DirectoryFile, _ progress: @escaping (DirectoryProgress) -> Void
     ) throws -> Content {
         guard try !file.isDatabase else {
             _ = try RecipientTable(file.path, sameAs: file)

@@ -11,7 +11,7 @@ package final class RecipientReader {
     /// The recipient of that id; nil where the directory has none.
     ///
     /// With a device it is that device's own shared key or, where only the master is there, the key derived from it. A
-    /// public key belongs to one install as it is; with it the device changes nothing.
+    /// public key belongs to one install as it is, and the device only names it.
     ///
     /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`, `changedMeanwhile`, `busy`,
     ///   `damaged`, `inputOutput`.
@@ -21,9 +21,7 @@ package final class RecipientReader {
         if let device, let found = try source.record(RecordName(kid, device)) {
             return try found.recipient(source.path)
         }
-        guard var found = try source.record(RecordName(kid, nil)) else { return nil }
-        if let device, found.record.kind == .shared { found = try found.ofDevice(device, source.path) }
-        return try found.recipient(source.path)
+        return try source.record(RecordName(kid, nil))?.recipient(source.path, device)
     }
 }
 
@@ -33,19 +31,11 @@ struct FoundRecord {
     /// nil in a database.
     let line: Int?
 
-    func recipient(_ path: String) throws(RecipientDirectoryError) -> Recipient {
+    func recipient(_ path: String, _ device: DeviceID? = nil) throws(RecipientDirectoryError) -> Recipient {
         do throws(KeyError) {
-            return try record.recipient()
+            return try record.recipient(device)
         } catch {
             throw RecipientDirectoryError(error, isPrivate: record.isPrivateAsymmetric, path, line: line)
-        }
-    }
-
-    func ofDevice(_ device: DeviceID, _ path: String) throws(RecipientDirectoryError) -> FoundRecord {
-        do {
-            return FoundRecord(record: try record.deviceRecord(device), line: line)
-        } catch {
-            throw RecipientDirectoryError(.invalidRecord, "\(path): \(error)", line: line)
         }
     }
 }

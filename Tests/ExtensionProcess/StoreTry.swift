@@ -1,13 +1,15 @@
 import PushCryptExtension
 
-/// `store-try FOLDER ID`: claims the id, marks it as seen and counts it; says `true`, `false`, or the error.
+/// `store-try FOLDER ID [SECONDS]`: claims the id, marks it as seen where it may be shown, and counts it; says `true`,
+/// `false`, or the error. It was issued so many seconds from now.
 enum StoreTry {
     static func run(_ arguments: [String]) {
         let store = SharedStore(folder: arguments[0], role: .extension)
         let time = UnixTime(1_800_000_000)
         do {
-            let isGranted = try store.claim(arguments[1], issuedAt: time, at: time)
-            try store.markSeen(arguments[1])
+            let issuedAt = time + (arguments.count > 2 ? Int64(arguments[2]) ?? 0 : 0)
+            let isGranted = try store.claim(arguments[1], issuedAt: issuedAt, at: time)
+            if isGranted { try store.markSeen(arguments[1]) }
             say("\(isGranted)")
         } catch {
             say("\(error)")

@@ -16,6 +16,16 @@ struct CheckTests {
         #expect(check.lineCount == (format == .lines ? 7 : nil))
     }
 
+    @Test("tells how far it is, of a database without knowing the end", arguments: Format.allCases)
+    func progress(_ format: Format) throws {
+        let opened = try format.directory(Device.ofOneMaster(2_100).map(\.line))
+        var seen: [DirectoryProgress] = []
+        let check = try DirectoryCheck(opened.directory) { seen.append($0) }
+        #expect(check.recipientCounts == [.shared: 2_100])
+        #expect(seen.map(\.done) == [1_024, 2_048])
+        #expect(seen.allSatisfy { $0.phase == .visiting && $0.total == (format == .lines ? 2_100 : nil) })
+    }
+
     @Test("names what is wrong, in the order of the lines")
     func problems() throws {
         let phone = try Device.make(.shared).of("phone")

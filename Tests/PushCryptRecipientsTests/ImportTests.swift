@@ -87,6 +87,18 @@ struct ImportTests {
         #expect((try? Data(contentsOf: target.folder.file(target.name))) == before)
     }
 
+    @Test("tells how far it is, also where nothing is new")
+    func progress() throws {
+        try place.write(Device.ofOneMaster(2_100).map(\.line))
+        for added in [2_100, 0] {
+            var seen: [DirectoryProgress] = []
+            let result = try DirectoryImport(place.open().directory, into: target.path) { seen.append($0) }
+            #expect(result.addedCount == added)
+            #expect(seen.map(\.done) == [1_024, 2_048])
+            #expect(seen.allSatisfy { $0.phase == .visiting && $0.total == 2_100 })
+        }
+    }
+
     @Test("from a database into another")
     func fromDatabase() throws {
         _ = try run()

@@ -6,36 +6,29 @@ import Glibc
 import Musl
 #endif
 
-/// How far a batch is, in one line of a terminal that is drawn again and again.
+/// How far a batch is, in a line of the terminal.
 struct BatchProgress {
     private let start = ContinuousClock.now
-    private var drawn = ContinuousClock.now
-    private var isShown = false
+    private var line: ProgressLine
     /// Bytes of stdin; nil where nobody knows.
     private let byteCount: Int?
 
     /// - Returns: nil unless somebody looks at stderr and sees nothing else there: what is drawn and data would be mixed up.
     init?() {
-        guard isatty(STDERR_FILENO) == 1, isatty(STDOUT_FILENO) == 0 else { return nil }
-        guard unsafe getenv("TERM").map({ unsafe String(cString: $0) }) != "dumb" else { return nil }
+        guard isatty(STDOUT_FILENO) == 0, let line = ProgressLine() else { return nil }
+        self.line = line
         var status = stat()
         let isFile = unsafe fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         byteCount = isFile ? Int(status.st_size) - Int(lseek(STDIN_FILENO, 0, SEEK_CUR)) : nil
     }
 
     mutating func show(lineCount: Int, position: Int) {
-        let now = ContinuousClock.now
-        guard !isShown || now - drawn >= .milliseconds(100) else { return }
-        (isShown, drawn) = (true, now)
-        let words = Self.words(lineCount, position: position, of: byteCount, after: now - start)
-        // The rest of a longer line from before goes.
-        StandardStreams.draw("\r\(words)\u{1b}[K")
+        let (byteCount, time) = (byteCount, ContinuousClock.now - start)
+        line.show(Self.words(lineCount, position: position, of: byteCount, after: time))
     }
 
     /// Leaves an empty line.
-    func clear() {
-        if isShown { StandardStreams.draw("\r\u{1b}[K") }
-    }
+    func clear() { line.clear() }
 
     /// `████▌      45.3%  1,234,567 lines  310,000/s  12s left`, at most 60 characters up to a billion lines.
     static func words(_ lineCount: Int, position: Int, of byteCount: Int?, after time: Duration) -> String {

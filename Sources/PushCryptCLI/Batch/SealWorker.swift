@@ -77,18 +77,14 @@ struct SealWorker: LineWorker {
     private func standardRecipient(_ device: DeviceID?) throws -> Recipient {
         guard let entry = plan.entry, let standardRecipient else { throw LineRefusal.recipientMissing }
         guard let device else { return standardRecipient }
-        return try Self.recipient(entry.record.deviceRecord(device))
+        return try Recipient(entry, device: device)
     }
 
     /// From the line as it was read: a key in each of millions of lines isn't read twice.
     private static func recipient(jwk: JSONValue, _ device: DeviceID?) throws -> Recipient {
         let record = try KeyRecord(jwk, backend: DefaultBackend.shared)
-        return try recipient(device.map { try record.deviceRecord($0) } ?? record)
-    }
-
-    /// One key alone needs no time to say that it seals.
-    private static func recipient(_ record: KeyRecord) throws -> Recipient {
-        try Recipient(Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0))))
+        // One key alone needs no time to say that it seals.
+        return try Recipient(Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0))), device: device)
     }
 
     private func knownRecipient(_ to: JSONValue, _ device: DeviceID?) throws -> Recipient {

@@ -11,8 +11,9 @@ struct Seal: ParsableCommand {
             With --batch, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
             "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES]} \
             with any other members, which stay as they are. A JWK in "to" is a recipient's public key, registration \
-            record or shared key; a KID is looked up in --recipients; a line without "to" goes to the key of --to, and with "device" to that device's key of \
-            it. What a line doesn't say, the options do. A line on stdout is the line of stdin with the outer payload, \
+            record or shared key; a KID is looked up in --recipients; a line without "to" goes to the key of --to. Of a \
+            shared key, "device" has its own, which is sealed to; with another key it is a name, for the id of --id-from \
+            alone. What a line doesn't say, the options do. A line on stdout is the line of stdin with the outer payload, \
             the kid in the place of "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
             \(BatchOptions.discussion)

@@ -7,7 +7,8 @@ package import PushCryptPrimitives
 public struct Recipient: Sendable {
     public let kid: KeyID
     public let suite: Suite
-    /// Whose own key it is, where it isn't a bare or a master key.
+    /// Whose own shared key it is; of a public key the device that was named with it. It is in the ids of a campaign's
+    /// messages.
     public let device: DeviceID?
     let scheme: Scheme
     package let backend: any CryptoBackend
@@ -29,8 +30,12 @@ public struct Recipient: Sendable {
         try self.init(try Keyset(json: Array(jwk), backend: backend).onlyEntry())
     }
 
-    package init(_ entry: Keyset.Entry) throws {
-        let record = entry.record
+    /// - Parameter id: a master gives the device its own key, and a device's own key must be that device's. A public key
+    ///   belongs to one install as it is: the id is no more than its name.
+    /// - Throws: `KeyError` with `wrongKind`, `pskMissing`, `wrongDevice`.
+    package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
+        var record = entry.record
+        if let id, record.kind == .shared { record = try record.deviceRecord(id) }
         guard !record.isPrivateAsymmetric else {
             throw KeyError(.wrongKind, "key \(record.kid) is a private key: seal to the public one")
         }
@@ -43,10 +48,10 @@ public struct Recipient: Sendable {
         switch record.material {
         case .recipient(let publicKey, _, let psk):
             suite = publicKey.group.suite
-            device = nil
-            let id = Array(record.kid.utf8)
+            device = id
+            let pskID = Array(record.kid.utf8)
             scheme = .hpke(
-                .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: id) })
+                .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: pskID) })
         case .shared(let secret, let owner):
             suite = .shared
             device = owner

@@ -4,7 +4,7 @@ import PushCryptSQLite
 /// The messages that a role has claimed (PROTOCOL section 5), within a transaction.
 ///
 /// ```
-/// (id, iat) are kept until iat + window + 10 min < H
+/// (id, iat) are kept until iat + window + 10 min < H; of a message that was sealed again, the latest iat that was seen
 /// when full, the smallest iat goes and everything at or below it is refused
 /// a claim lapses after 60 s
 /// ```
@@ -17,10 +17,28 @@ struct ReplayMemory {
     let role: SharedStore.Role
     let limit: Int
 
-    func claim(_ id: String, issuedAt: Int64, at time: Int64) throws(SQLiteError) -> Bool {
+    /// - Parameter refuse: called where the message is refused for a repeat, whatever becomes of what is written then.
+    func claim(
+        _ id: String, issuedAt: Int64, at time: Int64, refuse: () -> Void
+    ) throws(SQLiteError) -> Bool {
         var state = try ReplayState.read(database, role)
+        guard try grant(id, issuedAt, at: time, state, refuse) else { return false }
+        let highest = max(state.highest ?? issuedAt, issuedAt)
+        state.highest = highest
+        try forget(before: highest - Self.memoryInSeconds)
+        try evict(&state)
+        try state.write(database, role)
+        return true
+    }
+
+    private func grant(
+        _ id: String, _ issuedAt: Int64, at time: Int64, _ state: ReplayState, _ refuse: () -> Void
+    ) throws(SQLiteError) -> Bool {
         if let claimed = try claimTime(of: id) {
-            guard let claimed, Self.hasLapsed(claimed, at: time) else { return false }
+            let isGranted = claimed.map { Self.hasLapsed($0, at: time) } ?? false
+            if !isGranted { refuse() }
+            try keep(id, issuedAt)
+            guard isGranted else { return false }
             try database.run(
                 "UPDATE message SET claimed = ? WHERE role = ? AND id = ?", .integer(time), .integer(role.number),
                 .text(id))
@@ -31,12 +49,16 @@ struct ReplayMemory {
         try database.run(
             "INSERT INTO message (role, id, iat, claimed) VALUES (?, ?, ?, ?)", .integer(role.number), .text(id),
             .integer(issuedAt), .integer(time))
-        let highest = max(state.highest ?? issuedAt, issuedAt)
-        state.highest = highest
-        try forget(before: highest - Self.memoryInSeconds)
-        try evict(&state)
-        try state.write(database, role)
         return true
+    }
+
+    /// A campaign's message that was sealed again has the same id and a later iat. It may be shown for longer than the
+    /// first, so it is remembered for longer: a relay could hold it back until the first is forgotten.
+    private func keep(_ id: String, _ issuedAt: Int64) throws(SQLiteError) {
+        // Nothing is written for the same bytes once more, which anyone can send.
+        try database.run(
+            "UPDATE message SET iat = ?1 WHERE role = ?2 AND id = ?3 AND iat < ?1", .integer(issuedAt),
+            .integer(role.number), .text(id))
     }
 
     func markSeen(_ id: String) throws(SQLiteError) {

@@ -12,7 +12,7 @@ import PushCryptSQLite
 final class IndexBuilder {
     private let file: DirectoryFile
     private let database: Database
-    private let progress: (IndexProgress) -> Void
+    private let progress: (DirectoryProgress) -> Void
     private let hash = DefaultBackend.shared.sha256()
     private var report: IndexReport
     private let start: Int64
@@ -24,7 +24,7 @@ final class IndexBuilder {
     ///   - path: a new file, or a copy of the index of the file's first lines.
     ///   - basis: of that copy.
     init(
-        _ file: DirectoryFile, into path: String, basis: IndexSource?, progress: @escaping (IndexProgress) -> Void
+        _ file: DirectoryFile, into path: String, basis: IndexSource?, progress: @escaping (DirectoryProgress) -> Void
     ) throws {
         self.file = file
         self.progress = progress
@@ -69,7 +69,7 @@ final class IndexBuilder {
             _ = try stage(line)
             if lines.offset - reportedOffset >= 1 << 20 {
                 reportedOffset = lines.offset
-                progress(IndexProgress(phase: .reading, done: lines.offset, total: end))
+                progress(DirectoryProgress(phase: .reading, done: lines.offset, total: end))
             }
         }
         // Somebody may be writing it.
@@ -119,7 +119,7 @@ final class IndexBuilder {
                 try rivalry.settle(RecordName(kid, try? DeviceID(device)), place, &report)
             }
             done += 1
-            if done & 0xffff == 0 { progress(IndexProgress(phase: .sorting, done: done, total: stagedCount)) }
+            if done & 0xffff == 0 { progress(DirectoryProgress(phase: .sorting, done: done, total: stagedCount)) }
         }
     }
 }

@@ -14,7 +14,7 @@ final class IndexFile: Sendable {
     private static let lockTimeout: Duration = .seconds(3_600)
 
     /// Uses the index that is there, adds what was appended to the file since, or makes it anew.
-    init(of file: DirectoryFile, progress: @escaping (IndexProgress) -> Void) throws {
+    init(of file: DirectoryFile, progress: @escaping (DirectoryProgress) -> Void) throws {
         let (parent, name) = Self.split(file.path + ".index")
         let usual = file.path + ".index"
         if let report = Self.current(usual, of: file) {
@@ -57,7 +57,7 @@ struct IndexMaker {
     let name: String
     /// The path of an index that may be of the file's first lines.
     let basis: String
-    let progress: (IndexProgress) -> Void
+    let progress: (DirectoryProgress) -> Void
 
     /// - Throws: `SQLiteError` with `unavailable` or `locked` where nothing can be written.
     func make(in folder: SharedFolder) throws -> IndexReport {

@@ -35,17 +35,3 @@ package struct IndexReport: Hashable, Sendable {
         }
     }
 }
-
-/// How far an index is.
-package struct IndexProgress: Hashable, Sendable {
-    package enum Phase: Hashable, Sendable {
-        /// Of bytes of the file.
-        case reading
-        /// Of lines.
-        case sorting
-    }
-
-    package let phase: Phase
-    package let done: Int64
-    package let total: Int64
-}

@@ -47,9 +47,9 @@ extension KeyRecord {
         _ = try recipient()
     }
 
-    func recipient() throws(KeyError) -> Recipient {
+    func recipient(_ device: DeviceID? = nil) throws(KeyError) -> Recipient {
         do {
-            return try Recipient(Keyset.Entry(self, KeyLifecycle(activatesAt: UnixTime(0))))
+            return try Recipient(Keyset.Entry(self, KeyLifecycle(activatesAt: UnixTime(0))), device: device)
         } catch let error as KeyError {
             throw error
         } catch {

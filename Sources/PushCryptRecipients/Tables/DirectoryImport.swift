@@ -6,17 +6,19 @@ package struct DirectoryImport: Hashable, Sendable {
     package private(set) var addedCount = 0
     package private(set) var unchangedCount = 0
 
-    /// - Parameter path: of a database, which is made where there is none.
+    /// - Parameters:
+    ///   - path: of a database, which is made where there is none.
+    ///   - progress: is told how far it is, once for each 1,024 records; on this thread.
     /// - Throws: `RecipientDirectoryError` for the first record that can't be taken; then nothing was.
     package init(
-        _ directory: RecipientDirectory, into path: String
+        _ directory: RecipientDirectory, into path: String, progress: (DirectoryProgress) -> Void = { _ in }
     ) throws(RecipientDirectoryError) {
         do {
             try Self.requireClean(directory)
             if let file = try Self.existing(path) {
-                try add(directory, to: file.path)
+                try add(directory, to: file.path, progress)
             } else {
-                try make(directory, path)
+                try make(directory, path, progress)
             }
         } catch {
             throw RecipientDirectoryError(error, path)
@@ -46,7 +48,9 @@ package struct DirectoryImport: Hashable, Sendable {
     }
 
     /// A new one gets its name when it is whole.
-    private mutating func make(_ directory: RecipientDirectory, _ path: String) throws {
+    private mutating func make(
+        _ directory: RecipientDirectory, _ path: String, _ progress: (DirectoryProgress) -> Void
+    ) throws {
         let (parent, name) = IndexFile.split(path)
         let new = name + ".new"
         let folder = try SharedFolder(parent)
@@ -56,7 +60,7 @@ package struct DirectoryImport: Hashable, Sendable {
                 for suffix in ["", "-journal"] { folder.remove(new + suffix) }
                 try folder.create(new)
                 defer { folder.remove(new) }
-                try counts.add(directory, to: folder.path(new))
+                try counts.add(directory, to: folder.path(new), progress)
                 guard !folder.has(name) else {
                     throw RecipientDirectoryError(.cannotCreate, "\(path) exists by now; begin again")
                 }
@@ -67,18 +71,19 @@ package struct DirectoryImport: Hashable, Sendable {
         self = counts
     }
 
-    private mutating func add(_ directory: RecipientDirectory, to path: String) throws {
+    private mutating func add(
+        _ directory: RecipientDirectory, to path: String, _ progress: (DirectoryProgress) -> Void
+    ) throws {
         let database = try Database(path: path, busyTimeout: RecipientTable.busyTimeout)
         try database.script("PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF")
         try database.run("BEGIN IMMEDIATE")
         do {
             try database.run(RecipientTable.creation)
             try RecipientTable.requireTable(database, path)
-            let source = try directory.source()
-            try source.visitAll { entry in
+            try directory.visitAll(progress) { entry in
                 var entry = entry
                 defer { wipe(&entry.text) }
-                try add(entry, of: source.path, to: database, path)
+                try add(entry, of: directory.path, to: database, path)
             }
             try database.run("COMMIT")
         } catch {

@@ -9,8 +9,8 @@ struct BatchLinesTests {
 
     /// Lines, reasons, and a part of the words. One run takes them all, so that each is among others.
     private static func sealing() throws -> [(line: String, reason: String, words: String)] {
-        let (p256, shared) = (try BatchPlace.registration("p256"), try BatchPlace.jwk("shared"))
-        let flipped = p256.replacing(/"x":"../, with: "\"x\":\"AA")
+        let shared = try BatchPlace.jwk("shared")
+        let flipped = try BatchPlace.registration("p256").replacing(/"x":"../, with: "\"x\":\"AA")
         return [
             ("", "malformedLine", "the line is empty"), (" ", "malformedLine", "JSON"), ("{", "malformedLine", "JSON"),
             ("[]", "malformedLine", "payload"), ("{}", "malformedLine", "payload"),
@@ -33,7 +33,11 @@ struct BatchLinesTests {
             (#"{\#(payload),"to":\#(flipped)}"#, "invalidKey", try BatchPlace.kid("p256")),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256"))}"#, "wrongKind", "private key"),
             (#"{\#(payload),"to":\#(try BatchPlace.registration("sender"))}"#, "wrongKind", "sender's key"),
-            (#"{\#(payload),"to":\#(p256),"device":"d1"}"#, "wrongKind", "shared keys only"),
+            (
+                #"{\#(payload),"to":\#(try BatchPlace.registration("sender")),"device":"d1"}"#, "wrongKind",
+                "sender's key"
+            ),
+            (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256")),"device":"d1"}"#, "wrongKind", "private key"),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("device")),"device":"d1"}"#, "wrongDevice", "another device"),
             (#"{\#(payload),"to":\#(DemoLine.jwk)}"#, "demoKeys", "--allow-demo-keys"),
             (#"{\#(payload),"to":\#(shared),"placeholder":"x"}"#, "malformedLine", "placeholder is not"),

@@ -161,7 +161,7 @@ extension Workplace {
     }
 
     /// `devices.jsonl` with so many devices' keys of one master.
-    fileprivate func writeDevices(_ count: Int) throws {
+    func writeDevices(_ count: Int) throws {
         let master = try KeyRecord.generate(.shared, backend: DefaultBackend.shared)
         var lines = [UInt8]()
         for number in 0..<count {

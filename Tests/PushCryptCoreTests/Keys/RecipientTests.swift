@@ -50,6 +50,41 @@ import Testing
         expectKeyError(.pskMissing) { try RecipientKey(stripped) }
     }
 
+    @Test(arguments: ["p256", "p256 psk", "x25519", "x25519 psk"])
+    func deviceNamesAPublicKey(name: String) throws {
+        let jwk = TestJWK.named(name).withoutPrivateKey
+        let entry = try jwk.keyset().entries[0]
+        let recipient = try Recipient(entry, device: DeviceID("a"))
+        #expect(try recipient.device == DeviceID("a") && Recipient(entry).device == nil)
+        #expect(recipient.kid.description == jwk.text("kid"))
+        // Of the record itself it is no member.
+        expectKeyError(.malformed) { try Recipient(jwk: jwk.with("device", "\"a\"").json.utf8) }
+    }
+
+    /// A name takes nothing from what is asked of a key.
+    @Test func deviceNamesNoOtherKey() throws {
+        for name in ["p256", "x25519 psk", "sender"] {
+            let entry = try TestJWK.named(name).keyset().entries[0]
+            expectKeyError(.wrongKind) { try Recipient(entry, device: DeviceID("a")) }
+        }
+        let bare = try TestJWK.named("p256").withoutPrivateKey.record()
+        expectKeyError(.pskMissing) {
+            try Recipient(Keyset.Entry(bare, .at(0), demandsPSK: true), device: DeviceID("a"))
+        }
+    }
+
+    @Test func deviceHasItsOwnSharedKey() throws {
+        let (master, own) = (TestJWK.named("shared"), TestJWK.named("device"))
+        let id = try DeviceID(own.text("device"))
+        for jwk in [master, own] {
+            let recipient = try Recipient(jwk.keyset().entries[0], device: id)
+            #expect(recipient.device == id && recipient.kid.description == own.text("kid"))
+        }
+        #expect(try Recipient(master.keyset().entries[0]).device == nil)
+        #expect(try Recipient(own.keyset().entries[0]).device == id)
+        expectKeyError(.wrongDevice) { try Recipient(own.keyset().entries[0], device: DeviceID("tablet-2")) }
+    }
+
     @Test func severalKeys() throws {
         let keyset = try TestKeysets.keyset([.at(0), .at(1)])
         let json = try keyset.jwkSet(withHistory: false)

@@ -33,6 +33,20 @@ import Testing
                 == "gYjFNUctJdi4hB9VylrwNQ")
     }
 
+    /// A public key stays what it is and gets a name: SHA-256 by Python's hashlib again.
+    @Test(
+        arguments: [
+            ("p256", "d1", "mUBJRxOZSPOnhemVlEnSzA"), ("p256", "d2", "jkF0URoZWksNbBe4jHoTDg"),
+            ("p256 psk", "d1", "MuEPNRJYxS4LOy91JC84RQ"), ("x25519", "d1", "JsKOcN91RpX6ZeE0KopBfQ"),
+            ("x25519 psk", "d1", "mifUk2YYPm3qgWMtJ3CzCA"),
+        ], Backends.all)
+    func namedPublicKey(vector: (key: String, device: String, id: String), backend: NamedBackend) throws {
+        let entry = try TestJWK.named(vector.key).withoutPrivateKey.keyset(backend.backend).entries[0]
+        let recipient = try Recipient(entry, device: DeviceID(vector.device))
+        let id = try MessageHeader.id(campaign: "spring sale", recipient: recipient)
+        #expect(Base64URL.encode(id) == vector.id)
+    }
+
     /// No two of them are the same, also where their letters are.
     @Test func campaignsAndDevicesDiffer() throws {
         let master = try TestJWK.named("shared").record()

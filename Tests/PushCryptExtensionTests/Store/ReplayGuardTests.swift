@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptTestSupport
 import Testing
 
@@ -98,6 +99,58 @@ import Testing
         #expect(try !claim("third"))
         #expect(try !claim("lost", at: 60))
         #expect(try claim("fourth", 1))
+    }
+
+    /// Sealed again, a campaign's message has the same id and a later iat: it is remembered as long as that one.
+    @Test("a repeat that was refused is remembered by its own iat", arguments: [false, true])
+    func resealed(_ wasSeen: Bool) throws {
+        let day: Int64 = 86_400
+        #expect(try claim("a"))
+        if wasSeen { try store.markSeen("a") }
+        #expect(try !claim("a", 20 * day, at: 59))
+        // An earlier one takes nothing back.
+        #expect(try !claim("a", 10 * day, at: 59))
+        #expect(try store.highestIssuedAt() == now)
+        try store.markSeen("a")
+        #expect(try claim("b", 31 * day, at: 31 * day))
+        #expect(try !claim("a", 20 * day, at: 31 * day))
+        #expect(try claim("c", 20 * day + Self.window + Self.tolerance, at: 51 * day))
+        #expect(try !claim("a", 20 * day, at: 51 * day))
+        // Then it is too old to be shown, whether or not it is remembered.
+        #expect(try claim("d", 20 * day + Self.window + Self.tolerance + 1, at: 51 * day))
+        #expect(try !claim("a", 20 * day, at: 51 * day))
+    }
+
+    /// Without an answer it would be shown: a store that fails is as good as none.
+    @Test("a repeat is refused also where the store is found damaged by then", arguments: [false, true])
+    func damaged(_ wasSeen: Bool) throws {
+        #expect(try claim("a"))
+        if wasSeen { try store.markSeen("a") }
+        try folder.script("CREATE TRIGGER foreign_one BEFORE UPDATE ON message BEGIN SELECT RAISE(ABORT, ''); END")
+        #expect(try !claim("a", 1))
+        #expect(try store.statistics().rebuildCount == 1)
+    }
+
+    /// Anyone can send them, and each write takes the device's flash.
+    @Test("the same bytes once more write nothing")
+    func unchanged() throws {
+        #expect(try claim("a", 5))
+        let before = try Data(contentsOf: folder.file)
+        #expect(try !claim("a", 5, at: 59) && !claim("a", 4, at: 59))
+        #expect(try Data(contentsOf: folder.file) == before)
+        #expect(try !claim("a", 6, at: 59))
+        #expect(try Data(contentsOf: folder.file) != before)
+    }
+
+    @Test("a repeat that was granted after a lapse counts as accepted")
+    func resealedAfterLapse() throws {
+        let day: Int64 = 86_400
+        #expect(try claim("a"))
+        #expect(try claim("a", 20 * day, at: 60))
+        #expect(try store.highestIssuedAt() == now + 20 * day)
+        try store.markSeen("a")
+        #expect(try claim("b", 31 * day, at: 31 * day))
+        #expect(try !claim("a", 20 * day, at: 31 * day))
     }
 
     @Test("when full, the oldest goes, and nothing as old is granted")

@@ -42,12 +42,14 @@ import Testing
         folder.store(role) { $0.messageLimit = Self.limit }
     }
 
-    /// An id always has the same `iat`, some of them the same one; most are of now, others weeks old.
+    /// Ids have an `iat` of their own, some of them the same one; most are of now, others weeks old. Some were sealed
+    /// again, up to three weeks later.
     private static func message(_ random: inout SplitMix64, _ time: Int64) -> (id: String, issuedAt: Int64) {
         let age = Int64([0, 0, 1, 2].randomElement(using: &random) ?? 0)
         let epoch = (time - start) / (20 * 86_400) - age
         let number = Int.random(in: 0..<8, using: &random)
-        return ("\(epoch).\(number)", start + epoch * 20 * 86_400 + Int64(number / 2) * 86_400)
+        let delay = Int64([0, 0, 0, 1, 20, 21].randomElement(using: &random) ?? 0)
+        return ("\(epoch).\(number)", start + (epoch * 20 + Int64(number / 2) + delay) * 86_400)
     }
 
     private static func jump(_ random: inout SplitMix64) -> Int64 {
@@ -60,6 +62,7 @@ import Testing
 /// PROTOCOL section 5, word by word.
 private struct ReplayModel {
     let limit: Int
+    private let memory: Int64 = 30 * 86_400 + 600
     private(set) var highest: Int64?
     private var floor = Int64.min
     private var messages: [String: (issuedAt: Int64, claimed: Int64?)] = [:]
@@ -70,13 +73,14 @@ private struct ReplayModel {
 
     mutating func claim(_ id: String, issuedAt: Int64, at time: Int64) -> Bool {
         if let message = messages[id] {
+            let latest = max(message.issuedAt, issuedAt)
+            messages[id]?.issuedAt = latest
             guard let claimed = message.claimed, abs(time - claimed) >= 60 else { return false }
-            messages[id] = (message.issuedAt, time)
-            return true
+            messages[id] = (latest, time)
+        } else {
+            guard issuedAt > floor, issuedAt + memory >= highest ?? .min else { return false }
+            messages[id] = (issuedAt, time)
         }
-        let memory: Int64 = 30 * 86_400 + 600
-        guard issuedAt > floor, issuedAt + memory >= highest ?? .min else { return false }
-        messages[id] = (issuedAt, time)
         let top = max(highest ?? .min, issuedAt)
         highest = top
         messages = messages.filter { $0.value.issuedAt + memory >= top }

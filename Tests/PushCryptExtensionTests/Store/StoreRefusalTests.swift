@@ -84,6 +84,24 @@ import Testing
         if pages == 0 { #expect(!output.lines.dropLast().contains("true")) }
     }
 
+    /// The time of one that was sealed later can't be remembered then, and it is refused all the same.
+    @Test("a full disk shows nothing twice", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    func fullAndRepeated() throws {
+        let output = try ExtensionProcess.shell(
+            FullDisk.script(
+                """
+                "$EXTENSION" store-try disk/store a
+                fill 0
+                "$EXTENSION" store-try disk/store a
+                "$EXTENSION" store-try disk/store a 1
+                "$EXTENSION" store-try disk/store b
+                make_room
+                "$EXTENSION" store-try disk/store a 1
+                """))
+        #expect(
+            output.lines.map { $0.hasPrefix("full: ") ? "full" : $0 } == ["true", "false", "false", "full", "false"])
+    }
+
     @Test(
         "a damaged store on a full disk is counted when it is rebuilt",
         .enabled(if: FullDisk.isAvailable, FullDisk.missing))

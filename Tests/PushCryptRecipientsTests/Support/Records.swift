@@ -43,6 +43,11 @@ struct Device: Sendable {
         ]
     }
 
+    static func ofOneMaster(_ count: Int) throws -> [Device] {
+        let master = try make(.shared)
+        return try (0..<count).map { try master.of("phone-\($0)") }
+    }
+
     /// The line with other text in the place of a member's value.
     func changing(_ member: String, to value: String) -> String {
         let start = line.range(of: "\"\(member)\":\"")!.upperBound

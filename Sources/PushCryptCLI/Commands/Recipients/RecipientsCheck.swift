@@ -24,7 +24,7 @@ struct RecipientsCheck: ParsableCommand {
 
     func run() throws {
         let directory = try RecipientDirectory(showingProgressOf: path)
-        let check = try DirectoryCheck(directory)
+        let check = try DirectoryCheck(showingProgressOf: directory)
         if json {
             try StandardStreams.writeJSON(Report(check))
         } else {

@@ -24,7 +24,8 @@ struct RecipientsImport: ParsableCommand {
     }
 
     func run() throws {
-        let result = try DirectoryImport(RecipientDirectory(showingProgressOf: path), into: database)
+        let result = try DirectoryImport(
+            showingProgressOf: RecipientDirectory(showingProgressOf: path), into: database)
         if json {
             try StandardStreams.writeJSON(["added": result.addedCount, "unchanged": result.unchangedCount])
         } else {

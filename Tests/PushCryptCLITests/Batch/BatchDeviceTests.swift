@@ -1,0 +1,99 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// Beside a public key `device` is a name, which goes into a campaign's ids and nowhere else.
+@Suite("a batch's device names")
+struct BatchDeviceTests {
+    private static let keys = ["p256", "p256 psk", "x25519", "x25519 psk"]
+    private static let devices: [String?] = [nil, "d1", "d2", "d1"]
+    private static let payload = #""payload":{"aps":{"alert":"x"}}"#
+
+    /// How a line's key is told.
+    enum Way: CaseIterable {
+        case jwk, kid, option
+    }
+
+    private let batch: BatchPlace
+
+    init() throws {
+        batch = try BatchPlace()
+        let records = try Self.keys.map { try BatchPlace.registration($0) } + [BatchPlace.jwk("device")]
+        try batch.place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: 0o600)
+        try batch.place.write(Data(BatchPlace.jwk("device").utf8), to: "device.json")
+    }
+
+    private static func line(_ number: Int, to: String, _ device: String?) -> String {
+        let device = device.map { #""device":"\#($0)","# } ?? ""
+        return #"{"n":\#(number),\#(to)\#(device)\#(payload)}"#
+    }
+
+    private func seal(_ key: String, _ way: Way, _ options: String...) throws -> Output {
+        let registration = try BatchPlace.registration(key)
+        try batch.place.write(Data(registration.utf8), to: "registration.json")
+        let (to, wayOptions) =
+            switch way {
+            case .jwk: (#""to":\#(registration),"#, [String]())
+            case .kid: (#""to":"\#(try BatchPlace.kid(key))","#, ["--recipients", "recipients.jsonl"])
+            case .option: ("", ["--to", "registration.json"])
+            }
+        let lines = Self.devices.enumerated().map { Self.line($0, to: to, $1) }
+        let output = try batch.place.run(BatchPlace.seal + wayOptions + options, stdin: BatchPlace.data(lines))
+        #expect(output.exit == 0, "\(output)")
+        return output
+    }
+
+    private static func ids(_ output: Output) -> [String] {
+        output.text.matches(of: /"pushcrypt":\{"line":\d+,"id":"([^"]+)"/).map { String($0.1) }
+    }
+
+    private func expectOpens(_ sealed: Output) throws {
+        let opened = try batch.open(sealed.text.linesWithNewline, "--keys", "devices.json")
+        #expect(opened.exit == 0 && BatchPlace.numbers(opened.stdout) == [0, 1, 2, 3], "\(opened)")
+        #expect(Self.ids(opened) == Self.ids(sealed))
+        for (line, device) in zip(opened.text.linesWithNewline, Self.devices) {
+            #expect(line.contains(Self.payload))
+            #expect(device.map { line.contains(#""device":"\#($0)""#) } ?? !line.contains("device"), "\(line)")
+        }
+    }
+
+    @Test("make a campaign's ids, the same at every repeat", arguments: keys, Way.allCases)
+    func campaign(_ key: String, _ way: Way) throws {
+        let runs = try (0..<2).map { _ in try seal(key, way, "--id-from", "spring sale") }
+        #expect(runs[0].stdout != runs[1].stdout)
+        // SHA-256 by Python's hashlib, over "pushcrypt/1 campaign", the name, the kid and the device.
+        let names = [
+            "p256": ["17_pRMnVpHcURhB2sw5x_g", "mUBJRxOZSPOnhemVlEnSzA", "jkF0URoZWksNbBe4jHoTDg"],
+            "p256 psk": ["nIHpQE5fI8Ge-N4Z63XgCA", "MuEPNRJYxS4LOy91JC84RQ", "Zjqu0okVhcyFk4wn5d2wgA"],
+            "x25519": ["4QoxQJ-TMj9mBoq-F0mfuQ", "JsKOcN91RpX6ZeE0KopBfQ", "4RhzvicNMUSP-iORrMYO4A"],
+            "x25519 psk": ["Dapu3_moHZG4DggbCfNhxg", "mifUk2YYPm3qgWMtJ3CzCA", "LTE9SFMjS-zB3i4JMtVO5g"],
+        ]
+        let expected = try #require(names[key])
+        for run in runs { #expect(Self.ids(run) == expected + [expected[1]]) }
+        try expectOpens(runs[1])
+    }
+
+    @Test("leave other ids at random", arguments: keys, Way.allCases)
+    func random(_ key: String, _ way: Way) throws {
+        let runs = try (0..<2).map { _ in try seal(key, way) }
+        #expect(Set(runs.flatMap(Self.ids)).count == 8)
+        try expectOpens(runs[0])
+    }
+
+    /// The key of one device isn't another's, however it is told.
+    @Test("don't stand for another device's own key", arguments: ["phone-1_A", "tablet-2"])
+    func sharedKey(_ device: String) throws {
+        let lines = [
+            Self.line(0, to: "", device), Self.line(1, to: #""to":\#(try BatchPlace.jwk("device")),"#, device),
+            Self.line(2, to: #""to":"\#(try BatchPlace.kid("device"))","#, device),
+        ]
+        let output = try batch.seal(
+            lines, "--to", "device.json", "--recipients", "recipients.jsonl", "--id-from", "spring sale", "--errors",
+            "errors.jsonl")
+        let isOwn = device == "phone-1_A"
+        #expect(output.exit == (isOwn ? 0 : 65), "\(output)")
+        #expect(Self.ids(output) == (isOwn ? Array(repeating: "gYjFNUctJdi4hB9VylrwNQ", count: 3) : []))
+        let reasons = isOwn ? [] : ["wrongDevice", "wrongDevice", "unknownKey"]
+        #expect(try batch.refusedLines().map(\.reason) == reasons)
+    }
+}

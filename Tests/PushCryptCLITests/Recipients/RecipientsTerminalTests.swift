@@ -1,0 +1,54 @@
+#if os(Linux)
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// What somebody at a terminal sees of the work on a recipient directory.
+@Suite("recipient directories on a terminal", .enabled(if: TerminalSession.isAvailable, "no pseudo-terminals here"))
+struct RecipientsTerminalTests {
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.writeDevices(3_000)
+    }
+
+    private func screen(_ script: String) throws -> String {
+        let terminal = try TerminalSession(script, in: place.folder.url, pushcrypt: CLI.binary.get().path)
+        #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
+        return terminal.screen
+    }
+
+    /// The first step is always drawn, 1,024 records of 3,000; nothing of it stays.
+    @Test("show how far it is, and leave the words alone")
+    func shown() throws {
+        let words = "3000 recipients\r\n  suite 4  3000  "
+        let check = try screen("\"$PUSHCRYPT\" recipients check devices.jsonl")
+        #expect(check.contains("\rchecking: 34 %\u{1b}[K"), "\(check)")
+        #expect(check.contains("\r\u{1b}[K\(words)"), "\(check)")
+        let copy = try screen("\"$PUSHCRYPT\" recipients import devices.jsonl --into d.sqlite")
+        #expect(copy.contains("\rcopying: 34 %\u{1b}[K"), "\(copy)")
+        #expect(copy.contains("\r\u{1b}[K3000 added, 0 unchanged\r\n"), "\(copy)")
+        let database = try screen("\"$PUSHCRYPT\" recipients check d.sqlite")
+        #expect(database.contains("\rchecking: 1,024 records\u{1b}[K"), "\(database)")
+        #expect(database.contains("\r\u{1b}[K\(words)"), "\(database)")
+    }
+
+    /// It comes last in the order of names, and is no key.
+    @Test("clear their line before a complaint")
+    func refused() throws {
+        let lines = try place.read("devices.jsonl") + Data("{\"kid\":\"zzzzzzzzzzw\",\"kty\":\"oct\"}\n".utf8)
+        try place.write(lines, to: "devices.jsonl")
+        let screen = try screen("\"$PUSHCRYPT\" recipients import devices.jsonl --into d.sqlite; test $? = 65")
+        #expect(screen.contains("\rcopying: 34 %\u{1b}[K"), "\(screen)")
+        #expect(screen.contains("\r\u{1b}[Kpushcrypt: devices.jsonl: line 3001: "), "\(screen)")
+    }
+
+    @Test(
+        "draw nothing into a file, or on a dumb terminal", arguments: [("", "2>words; cat words"), ("TERM=dumb", "")])
+    func nothing(_ variable: String, _ redirection: String) throws {
+        let screen = try screen("\(variable) \"$PUSHCRYPT\" recipients check devices.jsonl \(redirection)")
+        #expect(screen.contains("3000 recipients\r\n") && !screen.contains("\u{1b}"), "\(screen)")
+    }
+}
+#endif
