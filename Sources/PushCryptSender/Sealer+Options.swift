@@ -20,6 +20,8 @@ extension Sealer {
         /// takes the others for repeats. So a campaign has one push for each recipient: of two different ones, the
         /// second is never shown. Who can seal to a device, because its public key is known and it pins no sender, and
         /// knows the name, could use up the id: don't let it be guessed there.
+        /// A device forgets an id when the message's time is over; a copy that was sealed weeks later and held back until
+        /// then would be shown again, until its own end: let campaigns expire soon.
         ///
         /// nil: a random id.
         public var campaign: String?
