@@ -29,8 +29,8 @@ extension Envelope {
     ) throws(FailureClass) -> [UInt8] {
         do {
             switch key.scheme {
-            case .hpke(let hpke, let privateKey, let psk):
-                return try hpke.open(sealed.bytes, with: privateKey, info: info, psk: psk)
+            case .hpke(let scheme):
+                return try scheme.open(sealed.bytes, info: info)
             case .shared(let scheme):
                 return try scheme.open(sealed.bytes, info: info)
             }
@@ -45,14 +45,14 @@ extension Envelope {
 extension RecipientKey {
     fileprivate func profile(isSigned: Bool) -> Profile {
         var profile: Profile = isSigned ? .signed : []
-        if case .hpke(_, _, .some) = scheme { profile.insert(.psk) }
+        if case .hpke(let scheme) = scheme, scheme.psk != nil { profile.insert(.psk) }
         return profile
     }
 
     fileprivate func name() throws(FailureClass) -> [UInt8] {
         switch scheme {
-        case .hpke(_, let privateKey, _):
-            guard let digest = try? backend.sha256(privateKey.publicKey.serialized.bytes) else {
+        case .hpke(let scheme):
+            guard let digest = try? backend.sha256(scheme.privateKey.publicKey.serialized.bytes) else {
                 throw .internalError
             }
             return digest

@@ -31,8 +31,8 @@ package enum Envelope {
         var sealed = [UInt8]()
         sealed.reserveCapacity(plaintext.count + recipient.suite.overheadByteCount)
         switch recipient.scheme {
-        case .hpke(let hpke, let publicKey, let psk):
-            try hpke.seal(plaintext.bytes, to: publicKey, info: info, psk: psk, appendingTo: &sealed)
+        case .hpke(let scheme):
+            try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
         case .shared(let scheme):
             try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
         }
@@ -43,13 +43,13 @@ package enum Envelope {
 extension Recipient {
     fileprivate func profile(isSigned: Bool) -> Profile {
         var profile: Profile = isSigned ? .signed : []
-        if case .hpke(_, _, .some) = scheme { profile.insert(.psk) }
+        if case .hpke(let scheme) = scheme, scheme.psk != nil { profile.insert(.psk) }
         return profile
     }
 
     fileprivate func name() throws -> [UInt8] {
         switch scheme {
-        case .hpke(_, let publicKey, _): try backend.sha256(publicKey.serialized.bytes)
+        case .hpke(let scheme): try backend.sha256(scheme.publicKey.serialized.bytes)
         case .shared(let scheme): scheme.recipientName()
         }
     }

@@ -8,11 +8,16 @@ import PushCryptPrimitives
 /// okm    = HKDF-Expand(prk, info, 44)
 /// ```
 /// The salt is fresh for every message, so that no key has a nonce budget.
-struct SharedSecretScheme: Sendable {
+final class SharedSecretScheme: Sendable {
     static let saltByteCount = 16
 
-    let secret: SecretBytes
-    let backend: any CryptoBackend
+    private let secret: SecretBytes
+    private let backend: any CryptoBackend
+
+    init(secret: SecretBytes, backend: any CryptoBackend) {
+        self.secret = secret
+        self.backend = backend
+    }
 
     func seal(_ plaintext: Span<UInt8>, info: Span<UInt8>, appendingTo sealed: inout [UInt8]) throws {
         try withTemporarySecret(count: Self.saltByteCount) { salt in
@@ -39,7 +44,8 @@ struct SharedSecretScheme: Sendable {
     private func withKeyAndNonce<Result>(
         salt: Span<UInt8>, info: Span<UInt8>, _ body: (Span<UInt8>, Span<UInt8>) throws -> Result
     ) throws -> Result {
-        try withTemporarySecrets(HKDF.hashByteCount, 44) { prk, okm in
+        let secret = secret
+        return try withTemporarySecrets(HKDF.hashByteCount, 44) { prk, okm in
             HKDF.extract(salt: salt, into: &prk, backend: backend) { hmac in hmac.update(secret.bytes) }
             try backend.withHMACSHA256(key: prk.span) { hmac in
                 try HKDF.expand(hmac, into: &okm) { hmac in hmac.update(info) }
@@ -50,6 +56,7 @@ struct SharedSecretScheme: Sendable {
 
     /// `HMAC-SHA256(key: K as used, "pushcrypt/1 recipient")`: names the recipient in a signature.
     func recipientName() -> [UInt8] {
+        let secret = secret
         let hmac = backend.hmacSHA256(key: secret.bytes)
         hmac.update("pushcrypt/1 recipient")
         let name = SecretBytes(count: HKDF.hashByteCount) { code in hmac.finalize(into: &code) }

@@ -14,7 +14,7 @@ public struct Recipient: Sendable {
     package let backend: any CryptoBackend
 
     enum Scheme: Sendable {
-        case hpke(HPKE, any DHPublicKey, PSK?)
+        case hpke(HPKESealing)
         case shared(SharedSecretScheme)
     }
 
@@ -51,7 +51,8 @@ public struct Recipient: Sendable {
             device = id
             let pskID = Array(record.kid.utf8)
             scheme = .hpke(
-                .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: pskID) })
+                HPKESealing(
+                    .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: pskID) }))
         case .shared(let secret, let owner):
             suite = .shared
             device = owner

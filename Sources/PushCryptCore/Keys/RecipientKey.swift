@@ -9,7 +9,7 @@ public struct RecipientKey: Sendable {
     let backend: any CryptoBackend
 
     enum Scheme: Sendable {
-        case hpke(HPKE, any DHPrivateKey, PSK?)
+        case hpke(HPKEOpening)
         case shared(SharedSecretScheme)
     }
 
@@ -26,7 +26,8 @@ public struct RecipientKey: Sendable {
             suite = publicKey.group.suite
             let id = Array(record.kid.utf8)
             scheme = .hpke(
-                .shared(publicKey.group, backend: backend), privateKey, try psk.map { try PSK($0, id: id) })
+                HPKEOpening(
+                    .shared(publicKey.group, backend: backend), privateKey, try psk.map { try PSK($0, id: id) }))
         case .shared(let secret, _):
             suite = .shared
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
