@@ -1,5 +1,4 @@
 import PushCryptExtension
-import PushCryptHPKE
 import PushCryptPrimitives
 import Testing
 
@@ -100,8 +99,7 @@ private struct Thief {
     func plaintext(of payload: [UInt8]) throws -> [UInt8] {
         let sealed = try OuterPayload(JSONText(payload)).sealed
         switch key.scheme {
-        case .hpke(let hpke, let privateKey, let psk):
-            return try hpke.open(sealed.bytes, with: privateKey, info: info.bytes, psk: psk)
+        case .hpke(let scheme): return try scheme.open(sealed.bytes, info: info.bytes)
         case .shared(let scheme): return try scheme.open(sealed.bytes, info: info.bytes)
         }
     }
@@ -109,8 +107,7 @@ private struct Thief {
     func payload(_ plaintext: [UInt8]) throws -> [UInt8] {
         var sealed: [UInt8] = []
         switch recipient.scheme {
-        case .hpke(let hpke, let publicKey, let psk):
-            try hpke.seal(plaintext.bytes, to: publicKey, info: info.bytes, psk: psk, appendingTo: &sealed)
+        case .hpke(let scheme): try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
         case .shared(let scheme): try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
         }
         let frame = OuterFrame(placeholder: Array("\"x\"".utf8), exposed: [], kid: recipient.kid, skid: skid)

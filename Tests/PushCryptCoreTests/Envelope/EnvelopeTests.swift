@@ -133,10 +133,8 @@ private struct ForgedSignature {
             topic: try Topic("com.example.app"))
         var sealed: [UInt8] = []
         switch recipient.scheme {
-        case .hpke(let hpke, let key, let psk):
-            try hpke.seal(plaintext.bytes, to: key, info: info.bytes, psk: psk, appendingTo: &sealed)
-        case .shared(let scheme):
-            try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
+        case .hpke(let scheme): try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
+        case .shared(let scheme): try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
         }
         return sealed
     }
