@@ -65,8 +65,8 @@ def calibrated_count(runner: Runner, cell: Cell, milliseconds: float) -> int | N
 def calibrate(runners: dict[str, Runner], plan: Plan) -> dict[Cell, int]:
     counts = {}
     for cell in wanted_cells(list(runners.values())):
-        # Threads that start and stop want a longer stretch between.
-        milliseconds = plan.milliseconds * (6 if cell.threads > 1 else 1)
+        # Threads are woken, and found a core, at the start of each stretch: that is to be a small part of it.
+        milliseconds = plan.milliseconds * (30 if cell.threads > 1 else 1)
         count = calibrated_count(runners[cell.runner], cell, milliseconds)
         if count is not None:
             counts[cell] = count
