@@ -11,11 +11,11 @@ from .runners import PEER_NAMES
 
 # Without custom properties: not every program that draws SVG knows them.
 LIGHT = {
-    "ground": "#ffffff", "text": "#1f2328", "quiet": "#59636e", "library": "#0969da", "floor": "#8c959f",
+    "ground": "#ffffff", "text": "#1f2328", "quiet": "#59636e", "pushcrypt": "#0969da", "floor": "#8c959f",
     "peer": "#a9bdd2", "reference": "#dfc897",
 }
 DARK = {
-    "ground": "#0d1117", "text": "#e6edf3", "quiet": "#9198a1", "library": "#4493f8", "floor": "#6e7681",
+    "ground": "#0d1117", "text": "#e6edf3", "quiet": "#9198a1", "pushcrypt": "#4493f8", "floor": "#6e7681",
     "peer": "#41546b", "reference": "#66572f",
 }
 SHAPES = """
@@ -66,7 +66,7 @@ class Panel:
 
 def kind(runner: str) -> str:
     if runner in ("library", "floor"):
-        return runner
+        return "pushcrypt" if runner == "library" else runner
     return "peer" if runner in PEER_NAMES else "reference"
 
 
@@ -81,7 +81,7 @@ def bar(samples: Samples, runner: str, job: str) -> Bar | None:
 def panel(samples: Samples, title: str, job: str) -> Panel:
     runners = {cell.runner for cell in samples.rounds if cell.job == job and cell.threads == 1}
     found = [made for runner in runners if (made := bar(samples, runner, job))]
-    order = {"floor": 0, "library": 1, "peer": 2, "reference": 3}
+    order = {"floor": 0, "pushcrypt": 1, "peer": 2, "reference": 3}
     return Panel(title, sorted(found, key=lambda bar: (order[bar.kind], bar.times_floor)))
 
 
@@ -104,7 +104,7 @@ def time_text(microseconds: float) -> str:
 
 def drawn_bar(bar: Bar, x: int, y: int, scale: float) -> list[str]:
     length = max(bar.times_floor * scale, 1)
-    own = " own" if bar.kind == "library" else ""
+    own = " own" if bar.kind == "pushcrypt" else ""
     value = f"{bar.times_floor:.2f} × · {time_text(bar.microseconds)}"
     return [
         f'<text x="{x + LABEL - 8}" y="{y + 11}" class="end{own}">{escape(bar.name)}</text>',
@@ -128,7 +128,7 @@ def drawn_panel(panel: Panel, x: int, y: int) -> list[str]:
 
 def legend(y: int) -> list[str]:
     kinds = [
-        ("floor", "the primitives alone, in C"), ("library", "pushcrypt"), ("peer", "HPKE of others"),
+        ("floor", "the primitives alone, in C"), ("pushcrypt", "pushcrypt"), ("peer", "HPKE of others"),
         ("reference", "another construction, or put together here"),
     ]
     drawn, x = [], MARGIN

@@ -124,8 +124,10 @@ struct JSONScanner {
     @inline(__always)
     private mutating func skipWhiteSpace() {
         while position < bytes.count, bytes[position] <= 0x20 {
-            guard [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) else { return }
-            position += 1
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
         }
     }
 

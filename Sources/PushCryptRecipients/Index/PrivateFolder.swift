@@ -12,8 +12,10 @@ final class PrivateFolder: Sendable {
 
     init() throws(RecipientDirectoryError) {
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? ""
-        // P_tmpdir is where the system keeps temporary files when nobody says otherwise.
-        var template = Array("\(parent.isEmpty ? P_tmpdir : parent)/pushcrypt-index-XXXXXX".utf8CString)
+        // P_tmpdir is where the system keeps temporary files when nobody says otherwise. The name's last six characters
+        // are for mkdtemp to choose (POSIX: they must come as X).
+        let unchosen = String(repeating: "X", count: 6)
+        var template = Array("\(parent.isEmpty ? P_tmpdir : parent)/pushcrypt-index-\(unchosen)".utf8CString)
         let isMade = unsafe template.withUnsafeMutableBufferPointer { unsafe mkdtemp($0.baseAddress!) != nil }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         guard isMade else { throw DirectoryFile.failure("create a folder for the index of a directory,", path) }
