@@ -9,7 +9,7 @@ extension Resealer {
         }
         let key: RecipientKey
         do {
-            key = try RecipientKey(entry.forDevice(device))
+            key = try RecipientKey(entry, device: device)
         } catch {
             throw ResealError(error)
         }
@@ -41,12 +41,6 @@ extension Resealer {
 }
 
 extension Keyset.Entry {
-    /// The key of one device, or this one as it is.
-    func forDevice(_ device: DeviceID?) throws -> Keyset.Entry {
-        guard let device else { return self }
-        return Keyset.Entry(try record.deviceRecord(device), lifecycle)
-    }
-
     /// Whose own key this is, where it isn't a bare or a master key.
     var device: DeviceID? {
         guard case .shared(_, let device) = record.material else { return nil }

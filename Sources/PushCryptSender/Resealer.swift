@@ -83,8 +83,8 @@ public struct Resealer: Sendable {
         for outer: OuterPayload, _ device: DeviceID?, at time: UnixTime
     ) throws(ResealError) -> (Recipient, SenderKey?) {
         do {
-            let entry = try keyset.sealingEntry(at: time).forDevice(device)
-            return (try Recipient(entry), outer.skid == nil ? nil : try senders?.senderKey(at: time))
+            let recipient = try Recipient(keyset.sealingEntry(at: time), device: device)
+            return (recipient, outer.skid == nil ? nil : try senders?.senderKey(at: time))
         } catch {
             throw ResealError(error)
         }

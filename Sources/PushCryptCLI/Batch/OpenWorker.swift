@@ -47,36 +47,12 @@ struct OpenWorker: LineWorker {
     }
 
     private func opener(for device: DeviceID) throws -> Opener {
-        try Opener(topic: plan.topic, keyring: DeviceKeyring(plan.keyset, device), senders: plan.senders)
+        try Opener(topic: plan.topic, keyring: KeysetKeyring(plan.keyset, device: device), senders: plan.senders)
     }
 
     /// A line's end is white space between tokens wherever JSON may have one, and a space is as good.
     private static func inOneLine(_ json: [UInt8]) -> [UInt8] {
         guard json.contains(.newline) else { return json }
         return json.map { $0 == .newline ? UInt8(ascii: " ") : $0 }
-    }
-}
-
-/// The keys of one device, of which only the one that is asked for is derived.
-private struct DeviceKeyring: RecipientKeyring {
-    private let keyset: Keyset
-    private let device: DeviceID
-
-    init(_ keyset: Keyset, _ device: DeviceID) {
-        (self.keyset, self.device) = (keyset, device)
-    }
-
-    func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
-        switch keyset.openingEntry(id, at: time) {
-        case .found(let entry):
-            // A key that is no shared one is one device's anyway; another device's own opens nothing of this one.
-            guard let record = try? keyset.kind == .shared ? entry.record.deviceRecord(device) : entry.record,
-                let key = try? RecipientKey(Keyset.Entry(record, entry.lifecycle))
-            else { throw .unknownKey }
-            return key
-        case .notFound: throw .unknownKey
-        case .expired: throw .keyExpired
-        case .revoked: throw .keyRevoked
-        }
     }
 }

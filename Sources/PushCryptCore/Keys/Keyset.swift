@@ -4,15 +4,38 @@ import PushCryptPrimitives
 public struct Keyset: Sendable {
     /// One key and its lifecycle.
     package struct Entry: Sendable {
-        package let record: KeyRecord
+        package private(set) var record: KeyRecord
         package var lifecycle: KeyLifecycle
         /// The set says that this key's messages are sealed with a psk, whether or not the psk is here.
-        package var demandsPSK: Bool
+        package private(set) var demandsPSK: Bool
 
         package init(_ record: KeyRecord, _ lifecycle: KeyLifecycle, demandsPSK: Bool? = nil) {
             self.record = record
             self.lifecycle = lifecycle
             self.demandsPSK = demandsPSK ?? record.hasPSK
+        }
+
+        /// The entry with another record of the same key. All that the set says of the key stays.
+        package func withRecord(_ record: KeyRecord) -> Entry {
+            var entry = self
+            entry.record = record
+            return entry
+        }
+
+        /// The entry of the key that one device has of this master.
+        ///
+        /// - Throws: `KeyError` with `wrongKind` or `wrongDevice`.
+        package func device(_ id: DeviceID) throws -> Entry {
+            withRecord(try record.deviceRecord(id))
+        }
+
+        /// The entry to seal to or open with where a device is named: of a shared key the device's own. A key pair
+        /// belongs to one install, and the id is no more than its name.
+        ///
+        /// - Throws: `KeyError` with `wrongDevice`.
+        func named(_ id: DeviceID?) throws -> Entry {
+            guard let id, record.kind == .shared else { return self }
+            return try device(id)
         }
     }
 
@@ -51,18 +74,12 @@ public struct Keyset: Sendable {
     ///
     /// - Throws: `KeyError` with `wrongKind` or `wrongDevice`.
     public func device(_ id: DeviceID) throws -> Keyset {
-        let derived = try entries.map { entry in
-            Entry(try entry.record.deviceRecord(id), entry.lifecycle, demandsPSK: entry.demandsPSK)
-        }
-        return try Keyset(derived, sequence: sequence, updatedAt: updatedAt)
+        try Keyset(entries.map { try $0.device(id) }, sequence: sequence, updatedAt: updatedAt)
     }
 
     /// The set without private halves; with or without the pre-shared keys.
     package func publicKeyset(keepingPSK: Bool) throws -> Keyset {
-        let stripped = entries.map { entry in
-            Entry(
-                entry.record.publicRecord(keepingPSK: keepingPSK), entry.lifecycle, demandsPSK: entry.demandsPSK)
-        }
+        let stripped = entries.map { $0.withRecord($0.record.publicRecord(keepingPSK: keepingPSK)) }
         return try Keyset(stripped, sequence: sequence, updatedAt: updatedAt)
     }
 

@@ -34,8 +34,7 @@ public struct Recipient: Sendable {
     ///   belongs to one install as it is: the id is no more than its name.
     /// - Throws: `KeyError` with `wrongKind`, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
-        var record = entry.record
-        if let id, record.kind == .shared { record = try record.deviceRecord(id) }
+        let record = try entry.named(id).record
         guard !record.isPrivateAsymmetric else {
             throw KeyError(.wrongKind, "key \(record.kid) is a private key: seal to the public one")
         }

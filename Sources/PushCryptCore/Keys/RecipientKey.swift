@@ -13,9 +13,11 @@ public struct RecipientKey: Sendable {
         case shared(SharedSecretScheme)
     }
 
-    /// - Throws: `KeyError` with `wrongKind` for a public key or a sender's, `pskMissing`.
-    package init(_ entry: Keyset.Entry) throws {
-        let record = entry.record
+    /// - Parameter id: a master gives the device its own key, and a device's own key must be that device's. A private
+    ///   key belongs to one install as it is: the id is no more than its name.
+    /// - Throws: `KeyError` with `wrongKind` for a public key or a sender's, `pskMissing`, `wrongDevice`.
+    package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
+        let record = try entry.named(id).record
         if entry.demandsPSK, !record.hasPSK {
             throw KeyError(.pskMissing, "key \(record.kid) demands a psk that its record doesn't hold")
         }

@@ -73,8 +73,7 @@ public struct DeviceKey: Sendable {
     }
 
     package func replacing(_ record: KeyRecord) throws(DeviceKeyError) -> DeviceKey {
-        let changed = Keyset.Entry(record, entry.lifecycle, demandsPSK: entry.demandsPSK)
-        return try DeviceKey(changed, sequence: keyset.sequence, writtenAt: keyset.updatedAt)
+        try DeviceKey(entry.withRecord(record), sequence: keyset.sequence, writtenAt: keyset.updatedAt)
     }
 
     /// What the extension opens with.

@@ -12,16 +12,22 @@ public protocol RecipientKeyring: Sendable {
 /// The keys of a keyset in memory.
 public struct KeysetKeyring: RecipientKeyring {
     private let keyset: Keyset
+    private let device: DeviceID?
 
     /// - Parameter keyset: private recipient keys, or shared keys (a device's own: `Keyset.device(_:)`).
     public init(_ keyset: Keyset) {
-        self.keyset = keyset
+        self.init(keyset, device: nil)
+    }
+
+    /// - Parameter device: whose keys of the masters in the set these are, each derived when it is asked for.
+    package init(_ keyset: Keyset, device: DeviceID?) {
+        (self.keyset, self.device) = (keyset, device)
     }
 
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         switch keyset.openingEntry(id, at: time) {
         case .found(let entry):
-            guard let key = try? RecipientKey(entry) else { throw .unknownKey }
+            guard let key = try? RecipientKey(entry, device: device) else { throw .unknownKey }
             return key
         case .notFound: throw .unknownKey
         case .expired: throw .keyExpired

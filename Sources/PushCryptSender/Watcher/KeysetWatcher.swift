@@ -110,9 +110,7 @@ public final class KeysetWatcher: Sendable {
     ///
     /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`, `wrongDevice`.
     public func recipient(device: DeviceID) throws -> Recipient {
-        let entry = try choice(at: clock()).entry
-        return try Recipient(
-            Keyset.Entry(entry.record.deviceRecord(device), entry.lifecycle, demandsPSK: entry.demandsPSK))
+        try Recipient(choice(at: clock()).entry.device(device))
     }
 
     /// The key to sign with now: the primary of a keyset of sender keys. A ``Sealer`` is cheap: make one with it.

@@ -80,6 +80,35 @@ struct BatchDeviceTests {
         try expectOpens(runs[0])
     }
 
+    @Test("a key whose set demands a psk opens nothing without it, with and without a device", arguments: [nil, "d1"])
+    func demandedPSK(device: String?) throws {
+        let life = #""\#(try BatchPlace.kid("p256"))":{"activatesAt":"2026-01-01T00:00:00Z","psk":true}"#
+        let other = #""\#(try BatchPlace.kid("p256 psk"))":{"activatesAt":"2026-01-01T00:00:00Z","psk":true}"#
+        let keys = try ["p256", "p256 psk"].map { try BatchPlace.jwk($0) }.joined(separator: ",")
+        let set = #"{"keys":[\#(keys)],"pushcrypt":{"seq":1,"keys":{\#(life),\#(other)}}}"#
+        try batch.place.write(Data(set.utf8), to: "demanding.json")
+        let line = Self.line(0, to: #""to":\#(try BatchPlace.registration("p256")),"#, device)
+        let sealed = try batch.seal([line])
+        #expect(sealed.exit == 0, "\(sealed)")
+        let opened = try batch.open(
+            sealed.text.linesWithNewline, "--keys", "demanding.json", "--errors", "errors.jsonl")
+        #expect(opened.exit == 65, "\(opened)")
+        #expect(try batch.refusedLines().map(\.reason) == ["unknownKey"])
+    }
+
+    @Test("a key pair's record with a device is refused by seal and by open", arguments: ["p256", "x25519"])
+    func recordWithDevice(_ key: String) throws {
+        let (registration, pair) = try (BatchPlace.registration(key), BatchPlace.jwk(key))
+        func named(_ jwk: String) -> String { #"{"device":"d1","# + jwk.dropFirst() }
+        let sealed = try batch.seal(
+            [Self.line(0, to: #""to":\#(named(registration)),"#, nil)], "--errors", "errors.jsonl")
+        #expect(sealed.exit == 65, "\(sealed)")
+        #expect(try batch.refusedLines().map(\.reason) == ["malformed"])
+        try batch.place.write(Data(named(pair).utf8), to: "named.json")
+        let opened = try batch.open([], "--keys", "named.json")
+        #expect(opened.exit == 65 && opened.stderr.contains("device"), "\(opened)")
+    }
+
     /// The key of one device isn't another's, however it is told.
     @Test("don't stand for another device's own key", arguments: ["phone-1_A", "tablet-2"])
     func sharedKey(_ device: String) throws {
