@@ -6,14 +6,16 @@ public struct SealError: Error, Hashable, Sendable, CustomStringConvertible {
 
         public var description: String { name }
 
-        /// The inner payload isn't strict JSON, has no alert text, or was sealed before.
+        /// The inner payload isn't strict JSON, is too large for any message, has no alert text, or was sealed before.
         public static let invalidPayload = Code(name: "invalidPayload")
         /// The placeholder has no text.
         public static let invalidPlaceholder = Code(name: "invalidPlaceholder")
         /// The topic isn't a bundle identifier.
         public static let invalidTopic = Code(name: "invalidTopic")
-        /// A limit, lifetime or exposed member that the protocol doesn't have.
+        /// A limit, a lifetime or the name of an exposed member that the protocol doesn't have.
         public static let invalidOption = Code(name: "invalidOption")
+        /// The payload doesn't have a member that is to be exposed, or its value isn't of the member's type.
+        public static let notExposable = Code(name: "notExposable")
         /// The payload doesn't fit; `bytesNeeded` and `bytesAvailable` say by how much.
         public static let tooLarge = Code(name: "tooLarge")
         /// The cryptographic library failed: no entropy, no memory.

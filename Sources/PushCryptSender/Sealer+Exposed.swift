@@ -1,24 +1,38 @@
 import PushCryptCore
 
-/// What of `aps` is seen outside (PROTOCOL section 2): two hints, and what the caller names. Copies of raw JSON; the
-/// inner payload stays as it is.
+/// The members of `aps` that are seen outside (PROTOCOL section 2): two hints, and what the caller names. They are copies
+/// of raw JSON; the inner payload stays complete.
 enum ExposedMembers {
-    static func rawMembers(of aps: JSONValue?, named names: [String]) -> [[UInt8]] {
-        guard let aps else { return [] }
+    /// - Parameter names: as `Sealer.Options.check()` lets them pass.
+    /// - Throws: `SealError` with `notExposable` for a name that `aps` doesn't have, or whose value isn't of its type.
+    static func rawMembers(of aps: JSONValue?, named names: [String]) throws(SealError) -> [[UInt8]] {
         var members: [[UInt8]] = []
-        if !names.contains("sound"), hasSound(aps["sound"]) {
+        if !names.contains("sound"), hasSound(aps?["sound"]) {
             members.append(Array(#""sound":"default""#.utf8))
         }
+        if !names.contains("content-available"), let value = aps?["content-available"], value.protocolInteger == 1 {
+            members.append(rawMember("content-available", value))
+        }
         var copied: Set<String> = []
-        for name in ["content-available"] + names where copied.insert(name).inserted {
-            guard let value = aps[name] else { continue }
-            var member = [UInt8]()
-            JSONWriter.appendString(name, to: &member)
-            member.append(UInt8(ascii: ":"))
-            member += value.rawBytes
-            members.append(member)
+        for name in names where copied.insert(name).inserted {
+            guard let value = aps?[name] else {
+                throw SealError(.notExposable, "aps.\(name) can't be exposed: the payload doesn't have it")
+            }
+            let type = ExposedType(ofMember: name)
+            guard type.covers(value) else {
+                throw SealError(.notExposable, "aps.\(name) can't be exposed: it is not \(type.description)")
+            }
+            members.append(rawMember(name, value))
         }
         return members
+    }
+
+    private static func rawMember(_ name: String, _ value: JSONValue) -> [UInt8] {
+        var member = [UInt8]()
+        JSONWriter.appendString(name, to: &member)
+        member.append(UInt8(ascii: ":"))
+        member += value.rawBytes
+        return member
     }
 
     private static func hasSound(_ sound: JSONValue?) -> Bool {
@@ -30,4 +44,50 @@ enum ExposedMembers {
         default: return true
         }
     }
+}
+
+/// What the value of an exposed member may be. Anything else could carry content outside that its name doesn't say.
+private struct ExposedType: Sendable {
+    /// Follows "it is not".
+    let description: String
+    let covers: @Sendable (JSONValue) -> Bool
+
+    init(ofMember name: String) {
+        self = Self.byName[name] ?? Self.scalar
+    }
+
+    private init(_ description: String, _ covers: @escaping @Sendable (JSONValue) -> Bool) {
+        (self.description, self.covers) = (description, covers)
+    }
+
+    private static let string = Self("a string") { $0.kind == .string }
+    private static let integer = Self("an integer from 0 on") { $0.protocolInteger != nil }
+    private static let number = Self("a number") { $0.double != nil }
+    /// Of a member that this version doesn't know.
+    private static let scalar = Self("a string, a number or a boolean") {
+        $0.kind == .string || $0.kind == .boolean || $0.double != nil
+    }
+    private static let one = Self("the integer 1") { $0.protocolInteger == 1 }
+    private static let level = Self("one of passive, active, time-sensitive and critical") { value in
+        ["passive", "active", "time-sensitive", "critical"].contains { value.string == $0 }
+    }
+
+    //  sound = name / {["critical": 0 / 1,] ["name": name,] ["volume": 0...1]}
+    private static let sound = Self("a name or a dictionary of critical, name and volume") { value in
+        guard value.kind == .object else { return value.kind == .string }
+        return value.members.allSatisfy { member in
+            switch member.name {
+            case "critical": member.value.protocolInteger.map { $0 <= 1 } ?? false
+            case "name": member.value.kind == .string
+            case "volume": member.value.double.map { (0...1).contains($0) } ?? false
+            default: false
+            }
+        }
+    }
+
+    private static let byName: [String: ExposedType] = [
+        "badge": integer, "category": string, "content-available": one, "dismissal-date": integer, "event": string,
+        "filter-criteria": string, "interruption-level": level, "relevance-score": number, "sound": sound,
+        "stale-date": integer, "target-content-id": string, "thread-id": string, "timestamp": integer,
+    ]
 }

@@ -9,10 +9,17 @@ extension Sealer {
         public var limitInBytes: Int
         /// How long the message may be shown: 1 second to 30 days.
         public var expiresAfterInSeconds: Int64
-        /// Names of `aps` members that are copied to the outside, where everybody on the way can read them: `badge`,
-        /// `sound`, `interruption-level`, `relevance-score`, `thread-id`, ... The inner payload stays complete.
+        /// Names of `aps` members that are copied to the outside, where APNs and every relay can read them: `badge`,
+        /// `sound`, `interruption-level`, `relevance-score`, `thread-id`, ... The inner payload stays complete. At most
+        /// 32 names, each 1 to 64 characters of `[A-Za-z0-9_-]`.
         ///
-        /// Without being named, `content-available` is copied, and a sound shows as `"sound": "default"`.
+        /// Each named member must be in the payload and have the type that APNs gives it: `badge` is an integer from 0
+        /// on, `interruption-level` one of Apple's four levels, and so on. A member that this version doesn't know is a
+        /// string, a number or a boolean. Sealing throws `notExposable` for anything else: a payload without a badge is
+        /// not sealed with options that expose its badge.
+        ///
+        /// Two hints are outside without being named: the integer 1 of `content-available`, and `"sound": "default"` for
+        /// a payload with any sound.
         public var exposed: [String]
         /// The name of what is sent, 1 to 255 bytes: then the message's id follows from it and from the recipient.
         ///
@@ -44,13 +51,40 @@ extension Sealer {
             guard (1...MessageHeader.windowInSeconds).contains(expiresAfterInSeconds) else {
                 throw SealError(.invalidOption, "a message expires after 1 second to 30 days")
             }
-            for name in exposed where ["", "alert", "mutable-content"].contains(name) {
-                throw SealError(.invalidOption, "aps.\(name) can't be exposed: the outside has its own")
-            }
+            try checkExposed()
             let byteCounts = MessageHeader.campaignByteCounts
             guard campaign.map({ byteCounts.contains($0.utf8.count) }) ?? true else {
                 throw SealError(.invalidOption, "a campaign's name has 1 to \(byteCounts.upperBound) bytes of UTF-8")
             }
+        }
+
+        private static let maximumExposedCount = 32
+
+        /// Before any name is looked up in a payload: the names may come from outside, as in the lines of a batch.
+        private func checkExposed() throws(SealError) {
+            guard exposed.count <= Self.maximumExposedCount else {
+                throw SealError(.invalidOption, "at most \(Self.maximumExposedCount) members are exposed by name")
+            }
+            for name in exposed {
+                guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(\.isNameCharacter) else {
+                    throw SealError(
+                        .invalidOption, "the name of an exposed member is 1 to 64 characters of A-Z a-z 0-9 _ -")
+                }
+                guard name != "alert", name != "mutable-content" else {
+                    throw SealError(.invalidOption, "aps.\(name) can't be exposed: the outside has its own")
+                }
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isNameCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
         }
     }
 }

@@ -128,7 +128,7 @@ public struct Sealer: Sendable {
         guard let alert = placeholder.json else {
             throw SealError(.invalidPlaceholder, "the placeholder has no text: the system wouldn't run the extension")
         }
-        let exposed = ExposedMembers.rawMembers(of: inner.aps, named: options.exposed)
+        let exposed = try ExposedMembers.rawMembers(of: inner.aps, named: options.exposed)
         return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.kid)
     }
 

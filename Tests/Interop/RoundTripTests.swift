@@ -5,7 +5,7 @@ import Testing
 extension Push {
     private static let localized = #"{"aps":{"alert":{"title-loc-key":"T","loc-key":"B","loc-args":["\u00e9", "😀"]}}}"#
     private static let rich =
-        #"{"aps":{"alert":"x","badge": 1.50e0 ,"sound":{"critical":1,"name":"a","volume":0.5},"thread-id":"é\/","#
+        #"{"aps":{"alert":"x","badge": 7 ,"sound":{"critical":1,"name":"a","volume":0.5},"thread-id":"é\/","#
         + #""content-available":1,"interruption-level":"passive","relevance-score":0.5},"x":1.10}"#
 
     static let all = [
@@ -18,7 +18,7 @@ extension Push {
         Push(description: "one second", expires: 1), Push(description: "hints", inner: rich),
         Push(
             description: "exposed", inner: rich,
-            exposed: ["badge", "sound", "thread-id", "interruption-level", "relevance-score", "category"]),
+            exposed: ["badge", "sound", "thread-id", "interruption-level", "relevance-score"]),
         Push(description: "exposed twice", inner: rich, exposed: ["badge", "content-available", "badge"]),
         Push(description: "localized", inner: localized, placeholder: .localized(title: "NEW_TITLE", body: "NEW_BODY")),
         Push(description: "escapes", placeholder: .literal(title: "\"é\" \\ / \n\u{1}\u{7f}\u{2028}", body: "😀")),

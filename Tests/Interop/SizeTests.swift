@@ -62,8 +62,35 @@ import Testing
         #expect(error?.code == .invalidOption)
     }
 
-    @Test(arguments: ["alert", "mutable-content"])
-    func notExposable(name: String) throws {
+    @Test(
+        "both refuse to expose what is absent or of another type",
+        arguments: [
+            ("badge", "1.5"), ("badge", #""1""#), ("badge", "-0"), ("badge", "9007199254740992"), ("sound", "[]"),
+            ("sound", #"{"critical":2}"#), ("sound", #"{"volume":1.01}"#), ("sound", #"{"x":1}"#),
+            ("interruption-level", #""x""#), ("relevance-score", "1e400"), ("thread-id", "{}"), ("x", "{}"),
+            ("x", "null"),
+            ("content-available", "1.0"), ("not-badge", "absent"),
+        ])
+    func notExposable(name: String, value: String) throws {
+        let member = value == "absent" ? "" : #","\#(name)":\#(value)"#
+        let push = Push(description: "", inner: #"{"aps":{"alert":"x"\#(member)}}"#, exposed: [name])
+        let channel = Channel("shared", isSigned: false)
+        #expect(try push.reference(channel).error == "notExposable")
+        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        #expect(error?.code == .notExposable)
+    }
+
+    @Test("neither copies a content-available that is not 1", arguments: [#"{"x":"SECRET"}"#, "1.0", "true", "10"])
+    func hint(value: String) throws {
+        let push = Push(description: "", inner: #"{"aps":{"alert":"x","content-available":\#(value)}}"#)
+        let channel = Channel("shared", isSigned: false)
+        #expect(try !#require(push.reference(channel).payload).contains("content-available"))
+        let own = try push.seal(channel, Backends.openSSL.backend)
+        #expect(!String(decoding: own, as: UTF8.self).contains("content-available"))
+    }
+
+    @Test(arguments: ["alert", "mutable-content", "", "a b"])
+    func notAName(name: String) throws {
         let push = Push(description: "", exposed: [name])
         let channel = Channel("x25519", isSigned: true)
         #expect(try push.reference(channel).error == "invalidArgument")

@@ -60,7 +60,8 @@ import Testing
     }
 
     @Test func aPayloadThatIsTooLongIsReplaced() throws {
-        let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 4096))"}}"#
+        let body = String(repeating: "x", count: 4096)
+        let payload = #"{"aps":{"alert":"\#(body)","badge":1,"interruption-level":"active"}}"#
         let sealed = try pusher().seal(Data(payload.utf8), to: publicRecipient())
         #expect(try restorer().open(Array(sealed.json), at: now()).content.title.literal == "Dr. Amara Osei")
     }

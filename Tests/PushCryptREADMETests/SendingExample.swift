@@ -24,13 +24,14 @@ struct AppointmentPusher {
 
     /// A payload that exists already as JSON: sealed byte for byte.
     func seal(_ payload: Data, to recipient: Recipient) throws -> SealedPush {
-        let options = Sealer.Options(
+        var options = Sealer.Options(
             padding: .limit, expiresAfterInSeconds: 12 * 3_600, exposed: ["badge", "interruption-level"])
         do {
             return try sealer.seal(payload, to: recipient, placeholder: .standard, options: options)
         } catch let error as SealError where error.code == .tooLarge {
             // It takes error.bytesNeeded bytes where error.bytesAvailable are allowed: send less, fetch the rest in the app.
             let short = PushNotification(title: "Dr. Amara Osei", body: "A long message for you")
+            options.exposed = []
             return try sealer.seal(short, to: recipient, placeholder: .standard, options: options)
         }
     }

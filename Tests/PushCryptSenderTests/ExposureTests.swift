@@ -46,16 +46,78 @@ import Testing
         #expect(raw.contains(#""content-available":1"#))
     }
 
-    /// Copies, as they stand in the inner payload, which stays complete.
-    @Test func byName() throws {
-        let json =
-            #"{"aps":{"alert":"x","badge":1.50e0,"sound":"chime.caf","x":{ "a" : [1, 2] },"thread-id":"\u0041"}}"#
-        let (aps, raw) = try outside(json, ["badge", "sound", "x", "thread-id", "not-there"])
-        #expect(aps.keys.sorted() == ["alert", "badge", "mutable-content", "sound", "thread-id", "x"])
-        for member in [#""badge":1.50e0"#, #""sound":"chime.caf""#, #""x":{ "a" : [1, 2] }"#, #""thread-id":"\u0041""#]
-        {
-            #expect(raw.contains(member))
+    @Test(
+        "content-available that is not the integer 1 stays inside, and naming it is refused",
+        arguments: [#"{"x":"SECRET"}"#, #""SECRET""#, #"["SECRET"]"#, "1.0", "1e0", "10", "0", "-1", "true", "null"])
+    func otherContentAvailable(value: String) throws {
+        let json = #"{"aps":{"alert":"x","content-available":\#(value)}}"#
+        let (aps, raw) = try outside(json)
+        #expect(aps.keys.sorted() == ["alert", "mutable-content"])
+        #expect(!raw.contains("SECRET"))
+        expectSealError(.notExposable) { try outside(json, ["content-available"]) }
+    }
+
+    /// Members of `aps` with values of their types, each as it may stand in the inner payload.
+    static let exposable: [(name: String, values: [String])] = [
+        ("badge", ["0", "7", "9007199254740991"]),
+        (
+            "sound",
+            [
+                #""""#, #""chime.caf""#, "{}", #"{"critical":1,"name":"a","volume":0.5}"#, #"{"critical":0}"#,
+                #"{"volume":1}"#, #"{ "volume" : 0e0 }"#,
+            ]
+        ),
+        ("interruption-level", [#""passive""#, #""active""#, #""time-sensitive""#, #""critic\u0061l""#]),
+        ("relevance-score", ["0.50", "1", "-2.5e1"]),
+        ("thread-id", [#""""#, #""\u0041""#]), ("category", [#""c""#]), ("target-content-id", [#""t""#]),
+        ("filter-criteria", [#""f""#]), ("event", [#""update""#]), ("content-available", ["1"]),
+        ("stale-date", ["1800000000"]), ("timestamp", ["0"]), ("dismissal-date", ["1800000000"]),
+        ("later-member", [#""s""#, "1.5", "true", "false"]),
+    ]
+
+    @Test("a named member of its type is copied byte for byte", arguments: exposable)
+    func byName(member: (name: String, values: [String])) throws {
+        for value in member.values {
+            let (aps, raw) = try outside(#"{"aps":{"alert":"x","\#(member.name)":\#(value)}}"#, [member.name])
+            #expect(aps.keys.sorted() == ["alert", member.name, "mutable-content"].sorted(), "\(value)")
+            #expect(raw.contains(#""\#(member.name)":\#(value)"#), "\(value)")
         }
+    }
+
+    @Test(
+        "a named member of another type is refused",
+        arguments: [
+            ("badge", ["-1", "1.5", "1.50e0", "1e2", "9007199254740992", #""1""#, "true", "null", "[1]", #"{"a":1}"#]),
+            (
+                "sound",
+                [
+                    "1", "true", "null", #"["a"]"#, #"{"critical":2}"#, #"{"critical":true}"#, #"{"critical":1.0}"#,
+                    #"{"name":1}"#, #"{"name":{"x":"SECRET"}}"#, #"{"volume":1.5}"#, #"{"volume":-0.1}"#,
+                    #"{"volume":"1"}"#, #"{"x":"SECRET"}"#,
+                ]
+            ),
+            ("interruption-level", [#""Critical""#, #""SECRET""#, #""""#, "1", "null", #"["critical"]"#]),
+            ("relevance-score", [#""0.5""#, "true", "null", "1e400", "[0.5]"]),
+            ("thread-id", ["1", "null", "true", #"["t"]"#, #"{"x":"SECRET"}"#]),
+            ("category", ["1", "{}"]), ("target-content-id", ["1", "[]"]), ("filter-criteria", ["1", "{}"]),
+            ("event", ["1"]), ("stale-date", ["1.5", "-1", #""1""#]), ("timestamp", ["1e9"]),
+            ("dismissal-date", ["null"]),
+            ("later-member", ["null", "[]", #"["SECRET"]"#, #"{"x":"SECRET"}"#, "1e400"]),
+        ])
+    func otherType(member: (name: String, values: [String])) throws {
+        for value in member.values {
+            let json = #"{"aps":{"alert":"x","\#(member.name)":\#(value)}}"#
+            let error = expectSealError(.notExposable, "\(member.name) \(value)") { try outside(json, [member.name]) }
+            #expect(error?.reason.contains("aps.\(member.name)") == true)
+            #expect(error?.reason.contains("SECRET") == false)
+        }
+    }
+
+    @Test("a name that exposes nothing is refused, and the error says which", arguments: ["badge", "category", "x"])
+    func absent(name: String) {
+        let json = #"{"aps":{"alert":"x","sound":"s"},"badge":1}"#
+        let error = expectSealError(.notExposable) { try outside(json, ["sound", name]) }
+        #expect(error?.reason.contains("aps.\(name)") == true)
     }
 
     @Test func namedTwice() throws {
@@ -66,24 +128,18 @@ import Testing
         #expect(raw.ranges(of: "\"content-available\"").count == 1)
     }
 
-    /// A name that needs escapes, and one that the inner payload writes with them.
-    @Test func namesWithEscapes() throws {
-        let json = #"{"aps":{"alert":"x","a\"b":1,"\u0063\u0301":2,"b\u0061dge":3}}"#
-        let (aps, _) = try outside(json, ["a\"b", "c\u{301}", "badge"])
-        #expect(aps["a\"b"] as? Int == 1)
-        #expect(aps["c\u{301}"] as? Int == 2)
-        #expect(aps["badge"] as? Int == 3)
+    @Test("a name that the inner payload writes with escapes is found")
+    func escapedName() throws {
+        #expect(try outside(#"{"aps":{"alert":"x","b\u0061dge":3}}"#, ["badge"]).aps["badge"] as? Int == 3)
     }
 
-    /// Only members of aps.
-    @Test func membersBesideApsStayInside() throws {
-        let (aps, raw) = try outside(#"{"aps":{"alert":"x"},"SECRET":1,"badge":2}"#, ["SECRET", "badge"])
-        #expect(aps.keys.sorted() == ["alert", "mutable-content"])
-        #expect(!raw.contains("SECRET"))
-    }
-
-    @Test(arguments: ["alert", "mutable-content", ""])
-    func refused(name: String) {
-        expectSealError(.invalidOption) { try outside(#"{"aps":{"alert":"x"}}"#, ["badge", name]) }
+    @Test(
+        "a name that no member of aps has, and too many names, are refused before the payload is looked at",
+        arguments: [
+            ["alert"], ["mutable-content"], [""], ["a\"b"], ["c\u{301}"], ["a b"], ["a.b"],
+            [String(repeating: "a", count: 65)], Array(repeating: "badge", count: 33),
+        ])
+    func refused(names: [String]) {
+        expectSealError(.invalidOption) { try outside("not JSON", names) }
     }
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 from dataclasses import dataclass, field as dataclass_field
@@ -315,20 +316,63 @@ def _outer(aps: bytes, kid: str, sealed: str, skid: Optional[str]) -> bytes:
     return b'{"aps":' + aps + b',"pushcrypt":' + field.encode("ascii") + b"}"
 
 
+_EXPOSED_NAME = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
+MAX_EXPOSED = 32  # names
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_level(value: Any) -> bool:
+    return value in ("passive", "active", "time-sensitive", "critical")
+
+
+def _is_sound(value: Any) -> bool:
+    """A name, or a dictionary of critical (0 or 1), name and volume (0 to 1)."""
+    rules = {"critical": lambda v: is_integer(v) and v <= 1, "name": _is_string,
+             "volume": lambda v: _is_number(v) and 0 <= v <= 1}
+    if isinstance(value, Obj):
+        return all(name in rules and rules[name](member) for name, member in value.items())
+    return isinstance(value, str)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (str, bool)) or _is_number(value)
+
+
+_EXPOSED_TYPES = {
+    "badge": is_integer, "category": _is_string, "content-available": lambda v: _is_one(v),
+    "dismissal-date": is_integer, "event": _is_string, "filter-criteria": _is_string,
+    "interruption-level": _is_level, "relevance-score": _is_number, "sound": _is_sound, "stale-date": is_integer,
+    "target-content-id": _is_string, "thread-id": _is_string, "timestamp": is_integer,
+}
+
+
 def _outer_aps(inner_aps: Obj, inner_text: str, placeholder: Any, expose: Iterable[str]) -> bytes:
     """The placeholder, mutable-content and the exposed members: raw copies, after the two hints of the default."""
-    names = list(dict.fromkeys(expose))
-    if any(not isinstance(name, str) or name in ("alert", "mutable-content") for name in names):
+    given = list(expose)
+    names = list(dict.fromkeys(given))
+    if len(given) > MAX_EXPOSED or any(not isinstance(name, str) or not _EXPOSED_NAME.fullmatch(name)
+                                       or name in ("alert", "mutable-content") for name in names):
         raise Refusal("invalidArgument", "expose")
     if not has_text(placeholder):
         raise Refusal("invalidArgument", "placeholder")
+    for name in names:
+        if name not in inner_aps or not _EXPOSED_TYPES.get(name, _is_scalar)(inner_aps[name]):
+            raise Refusal("notExposable", name)
     parts = ['"alert":' + json.dumps(placeholder, ensure_ascii=False, separators=(",", ":")), '"mutable-content":1']
     if "sound" not in names and inner_aps.get("sound") not in (None, "", {}):
         parts.append('"sound":"default"')
-    for name in dict.fromkeys(["content-available", *names]):
-        if name in inner_aps:
-            _, start, end = inner_aps.spans[name]
-            parts.append(json.dumps(name, ensure_ascii=False) + ":" + inner_text[start:end])
+    if "content-available" not in names and _is_one(inner_aps.get("content-available")):
+        names.insert(0, "content-available")
+    for name in names:
+        _, start, end = inner_aps.spans[name]
+        parts.append(json.dumps(name, ensure_ascii=False) + ":" + inner_text[start:end])
     return _utf8("{" + ",".join(parts) + "}")
 
 

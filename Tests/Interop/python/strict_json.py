@@ -11,7 +11,7 @@ MAX_INTEGER = 2**53 - 1
 
 
 class Refusal(Exception):
-    """A typed refusal: `code` is a failure class of the protocol, or `invalidArgument` or `tooLarge`."""
+    """A typed refusal: `code` is a failure class of the protocol, or `invalidArgument`, `notExposable` or `tooLarge`."""
 
     def __init__(self, code: str, detail: str = "", needed: Optional[int] = None, available: Optional[int] = None):
         super().__init__(f"{code}: {detail}" if detail else code)

@@ -329,13 +329,25 @@ class ReferenceTests(unittest.TestCase):
     def test_exposure(self) -> None:
         aps = json.loads(sealed(self.master))["aps"]
         self.assertEqual(aps, {"alert": PLACEHOLDER, "mutable-content": 1, "sound": "default", "content-available": 1})
-        payload = sealed(self.master, expose=["badge", "sound", "thread-id", "badge"])
-        self.assertIn(b'"badge":1.50e0', payload)
+        payload = sealed(self.master, expose=["sound", "sound"])
         self.assertEqual(json.loads(payload)["aps"]["sound"], "chime.caf")
+        for name, raw in (("badge", "7"), ("relevance-score", "0.50"), ("interruption-level", '"passive"'),
+                          ("sound", '{"critical":1,"volume":0.5}'), ("x", "true")):
+            payload = sealed(self.master, '{"aps":{"alert":"x","%s":%s}}' % (name, raw), expose=[name])
+            self.assertIn(f'"{name}":{raw}'.encode(), payload)
+        for name, raw in (("badge", "1.50e0"), ("badge", "-1"), ("relevance-score", "1e400"), ("sound", "1"),
+                          ("interruption-level", '"x"'), ("sound", '{"critical":true}'), ("sound", '{"x":1}'),
+                          ("x", "[]"), ("x", "null"), ("content-available", "10"), ("thread-id", "1")):
+            self.refused("notExposable", sealed, self.master, '{"aps":{"alert":"x","%s":%s}}' % (name, raw),
+                         expose=[name])
+        self.refused("notExposable", sealed, self.master, expose=["thread-id"])
+        for raw in ('{"x":"SECRET"}', "1.0", "0", "true", "null"):
+            payload = sealed(self.master, '{"aps":{"alert":"x","content-available":%s}}' % raw)
+            self.assertNotIn(b"content-available", payload)
         for sound, hinted in (('{"name":"a","critical":1}', True), ('"default"', True), ("null", False), ('""', False)):
             payload = sealed(self.master, '{"aps":{"alert":"x","sound":%s}}' % sound)
             self.assertEqual(json.loads(payload)["aps"].get("sound"), "default" if hinted else None)
-        for names in (["alert"], ["mutable-content"], [1]):
+        for names in (["alert"], ["mutable-content"], [1], [""], ["a b"], ["a" * 65], ["badge"] * 33):
             self.refused("invalidArgument", sealed, self.master, expose=names)
         for placeholder in ({}, "", None, {"body": ""}):
             self.refused("invalidArgument", sealed, self.master, placeholder=placeholder)
@@ -423,7 +435,7 @@ class DriverTests(unittest.TestCase):
         self.assertEqual([("d" in m["public"], "psk" in m["public"]) for m in made],
                          [(False, False), (False, True), (False, True), (False, False)])
         base = {"op": "seal", "topic": TOPIC, "inner": INNER, "placeholder": PLACEHOLDER, "pad": 128, "at": NOW,
-                "expires": 3600, "limit": 4096, "expose": ["badge"]}
+                "expires": 3600, "limit": 4096, "expose": ["sound"]}
         signed = {**base, "device": "dev", "sign_with": sender["private"]}
         sealed_by = self.talk(*({**signed, "to": m["public"]} for m in made))
         opens = [{"op": "open", "payload": answer["payload"], "keys": [m["private"]], "device": "dev", "topic": TOPIC,

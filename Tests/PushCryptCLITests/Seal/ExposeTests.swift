@@ -14,7 +14,7 @@ struct ExposeTests {
             (["--expose", ""], ["alert", "mutable-content", "sound", "content-available"]),
             (["--expose", "badge"], ["alert", "mutable-content", "sound", "content-available", "badge"]),
             (
-                ["--expose", "badge,thread-id,badge,category"],
+                ["--expose", "badge,thread-id,badge"],
                 ["alert", "mutable-content", "sound", "content-available", "badge", "thread-id"]
             ),
         ])
@@ -39,6 +39,14 @@ struct ExposeTests {
         #expect(output.text.contains(#""relevance-score":0.50"#))
         #expect(output.text.contains(#""sound":"s.caf""#))
         #expect(!output.text.contains("default"))
+    }
+
+    @Test("refuses what the payload doesn't have, and names it")
+    func absent() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        let output = try place.seal(to: "Keys/ios", "--expose", "badge,category", payload: Self.inner)
+        expectRefusal(output, 65, saying: "aps.category")
     }
 
     @Test("never the alert", arguments: ["alert", "mutable-content", "badge,alert"])

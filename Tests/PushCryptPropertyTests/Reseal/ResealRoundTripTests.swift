@@ -14,7 +14,7 @@ import Testing
         let after = try rotation.opener(Rotation.new, Rotation.newSender)
         let paddings: [PaddingPolicy] = [.none, .multiple(of: 128), .limit]
         for index in 0..<24 {
-            let options = Sealer.Options(padding: paddings[index % 3], exposed: ["a0", "a1"])
+            let options = Sealer.Options(padding: paddings[index % 3], exposed: ["badge"])
             let queued = try rotation.seal(payloads.json(), options: options)
             let push = try resealer.reseal(queued, device: rotation.deviceID())
             #expect(push.isChanged)

@@ -11,6 +11,8 @@ struct RandomPayload {
     mutating func json() -> String {
         var members = (0..<below(4)).map { "\"m\($0)\"\(space()):\(value(depth: 3))" }
         var aps = (0..<below(3)).map { "\"a\($0)\":\(value(depth: 2))" }
+        // For tests that expose members.
+        aps.append("\"badge\":\(below(100))")
         aps.insert("\"alert\"\(space()):\(alert())", at: below(aps.count + 1))
         members.insert("\"aps\":\(space())\(object(aps))", at: below(members.count + 1))
         return space() + object(members)
