@@ -53,6 +53,8 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
         ),
+        // A function of Linux that Swift can't call.
+        .systemLibrary(name: "CPushCryptProcess"),
         .target(name: "PushCryptPrimitives"),
         .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
         .target(
@@ -113,6 +115,7 @@ let package = Package(
             name: "PushCryptCLI",
             dependencies: [
                 "PushCryptSender", "PushCryptExtension", "PushCryptKeyStore", "PushCryptRecipients",
+                .target(name: "CPushCryptProcess", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

@@ -4,6 +4,7 @@ import ArgumentParser
 @main
 enum Main {
     static func main() async {
+        CrashOutput.turnOff()
         StandardStreams.prepare()
         do {
             try await run()

@@ -21,12 +21,7 @@ final class Interruption: Sendable {
     /// - Throws: `Failure` when there is no descriptor left.
     init() throws(Failure) {
         guard Self.pipe.end >= 0 else { throw Failure(.software, "can't make a pipe to be interrupted through") }
-        for number in [SIGINT, SIGTERM] {
-            let old = signal(number, handle)
-            if unsafe unsafeBitCast(old, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-                _ = signal(number, SIG_IGN)
-            }
-        }
+        for number in [SIGINT, SIGTERM] { setSignalHandler(number, handle) }
     }
 
     /// Waits until there is something to read.

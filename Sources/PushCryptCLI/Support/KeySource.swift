@@ -37,6 +37,7 @@ struct KeySource {
             defer { wipe(&bytes) }
             keyset = try Self.naming(path) { try Keyset(json: bytes) }
         }
+        FaultPoint.reach("keys-read")
     }
 
     /// The key to seal to: of a keystore the public half of its primary, of a file only what is public.

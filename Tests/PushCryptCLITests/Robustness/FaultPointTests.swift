@@ -9,13 +9,15 @@ struct FaultPointTests {
         let named =
             ChangePoint.allCases.map(\.rawValue) + KilledCreationTests.points
             + ["create-published", "log-set-aside", "leftover-removed"]
-            + ["log-created", "log-written", "log-synced", "log-renamed"]
+            + ["log-created", "log-written", "log-synced", "log-renamed"] + ["keys-read"]
         #expect(try points() == Set(named))
     }
 
     private func points() throws -> Set<String> {
         let steps = try literals(in: "PushCryptKeyFiles", /step\("([a-z-]+)"\)/)
-        let reached = try literals(in: "PushCryptKeyStore", /FaultPoint\.reach\("([a-z-]+(?:\\\(\$0\))?)"\)/)
+        let reached = try ["PushCryptKeyStore", "PushCryptCLI"].flatMap { target in
+            try literals(in: target, /FaultPoint\.reach\("([a-z-]+(?:\\\(\$0\))?)"\)/)
+        }
         return Set(
             reached.flatMap { name in
                 name.hasSuffix("\\($0)") ? steps.map { name.dropLast(5) + $0 } : [name]
