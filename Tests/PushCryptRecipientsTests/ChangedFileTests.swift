@@ -126,6 +126,25 @@ struct ChangedFileTests {
     }
 
     /// What an index says that is made for the file as it is.
+    @Test("an index with numbers that no file has is made again", arguments: 0..<6)
+    func damagedNumbers(_ number: Int) throws {
+        let devices = try (0..<2).map { _ in try Device.make(psk: true) }
+        let place = try Place([devices[0].line])
+        _ = try place.open()
+        switch number {
+        case 0: try place.changeIndex("UPDATE source SET lines = 9223372036854775807")
+        case 1: try place.changeIndex("UPDATE source SET recipients = 9223372036854775807")
+        case 2: try place.changeIndex("UPDATE source SET indexed = 9223372036854775807, size = 9223372036854775807")
+        case 3: try place.changeIndex("UPDATE source SET indexed = -9223372036854775808, size = -1")
+        case 4: try place.changeIndex("UPDATE source SET skipped = -9223372036854775808, tail = 1")
+        default: try place.changeIndex("UPDATE source SET duplicates = 9223372036854775807, collisions = -1")
+        }
+        try place.append(devices[1].line + "\n" + devices[0].line + "\n?\n")
+        let directory = try place.open()
+        #expect(try devices[1].opens(directory.makeReader().recipient(kid: devices[1].kid)))
+        #expect(directory.index == (try Self.anew(place)))
+    }
+
     private static func anew(_ place: Place) throws -> IndexReport? {
         try FileManager.default.removeItem(atPath: place.path + ".index")
         return try place.open().index

@@ -33,7 +33,9 @@ struct Inspect: ParsableCommand {
         guard (keys == nil) == (topic == nil) else {
             throw ValidationError("--keys and --topic go together: the topic is part of what opens a payload.")
         }
-        guard limit > 0 else { throw ValidationError("--limit is a number of bytes above 0.") }
+        guard (1...Self.inputLimitInBytes).contains(limit) else {
+            throw ValidationError("--limit takes 1 to \(Self.inputLimitInBytes) bytes.")
+        }
     }
 
     func run() throws {

@@ -17,7 +17,7 @@ extension UnixTime: ExpressibleByArgument {
     }
 
     /// 1970 to 9999: what both the protocol's seconds and the RFC 3339 times of key files can write.
-    private static let writable = UnixTime(0)...UnixTime(253_402_300_799)
+    private static let writable = UnixTime(0)...rfc3339Range.upperBound
 }
 
 extension UnixTime {

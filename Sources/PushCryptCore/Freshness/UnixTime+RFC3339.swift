@@ -7,6 +7,10 @@
 /// ```
 /// Fractions of a second are dropped; a leap second counts as the second after it.
 extension UnixTime: CustomStringConvertible {
+    /// The times whose year in UTC has four digits: what is written can be read again.
+    package static let rfc3339Range = UnixTime(-62_167_219_200)...UnixTime(253_402_300_799)
+
+    /// - Returns: nil for another form, and for a time that is outside of ``rfc3339Range`` because of its offset.
     public init?(rfc3339 text: String) {
         var scanner = DateScanner(text)
         guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
@@ -19,6 +23,7 @@ extension UnixTime: CustomStringConvertible {
         else { return nil }
         let days = CivilDate(year: year, month: month, day: day).daysSince1970
         seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+        guard Self.rfc3339Range.contains(self) else { return nil }
     }
 
     /// RFC 3339 in UTC, as in `2026-03-01T09:00:00Z`.

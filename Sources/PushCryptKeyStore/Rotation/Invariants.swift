@@ -13,6 +13,7 @@ package enum Invariants {
         // A change of something else goes through, also where a file written by hand breaks a rule.
         guard new.keys != old?.keys else { return }
         try requireDistinctIDs(new)
+        try requireWritableTimes(new)
         try requireOneKeyThatSeals(new, from: now)
         guard let old else { return }
         try requireTombstones(new, old)
@@ -28,6 +29,16 @@ package enum Invariants {
     static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
         guard Set(timeline.keys.map(\.kid)).count == timeline.keys.count else {
             throw broken("an id stands for two keys")
+        }
+    }
+
+    /// Times follow from others: a year of five digits would make a file that can't be read again.
+    private static func requireWritableTimes(_ timeline: KeyTimeline) throws(LifecycleError) {
+        for key in timeline.keys {
+            for (name, time) in key.lifecycle.moments {
+                guard let time, !UnixTime.rfc3339Range.contains(time) else { continue }
+                throw broken("key \(key.kid): its \(name) would not be in the years 0000 to 9999, which files can hold")
+            }
         }
     }
 

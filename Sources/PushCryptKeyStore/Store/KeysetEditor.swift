@@ -133,6 +133,10 @@ package struct KeysetEditor: Sendable {
     /// The keyset as it is to be written.
     func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
         try Invariants.check(metadata.timeline, after: old, at: now, givingUp: givenUp)
+        guard metadata.sequence < UnixTime.protocolRange.upperBound else {
+            throw LifecycleError(
+                .invariantBroken, "the keyset's seq is the highest number that files can hold: make a new keyset")
+        }
         var result = stored
         result.metadata.sequence += 1
         result.metadata.timeline.updatedAt = now

@@ -15,6 +15,8 @@ struct IndexSource {
     let skipsTail: Bool
     var report: IndexReport
 
+    private static let counts: ClosedRange<Int64> = 0...1 << 53
+
     func isOf(_ status: FileStatus) -> Bool { inode == Int64(truncatingIfNeeded: status.inode) }
 
     /// Not where its last line had no newline: that line may have become another.
@@ -43,6 +45,10 @@ struct IndexSource {
             ((0..<10).map { row.integer($0) ?? 0 }, row.text(10) ?? "", row.text(11) ?? "")
         }
         guard let (numbers, probe, digest) = row else { throw SQLiteError(.damaged, "the index isn't finished") }
+        // What is computed with them stays far from the end of the integers.
+        guard numbers[3] <= numbers[1], (numbers[1...1] + numbers[3...8]).allSatisfy(Self.counts.contains) else {
+            throw SQLiteError(.damaged, "the index has a count that no file has")
+        }
         (inode, byteCount, modifiedAt, indexedByteCount) = (numbers[0], numbers[1], numbers[2], numbers[3])
         (self.probe, self.digest, skipsTail) = (probe, digest, numbers[9] != 0)
         report = IndexReport()
