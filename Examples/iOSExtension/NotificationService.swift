@@ -10,7 +10,7 @@ final class NotificationService: PushCryptNotificationService {
         var configuration = try ExtensionConfiguration(
             topic: "com.example.app",
             keyring: KeychainKeyring(accessGroup: "ABCDE12345.com.example.shared", usesSecureEnclave: false),
-            currentSenders: SenderPins(folder: group.path(of: "senders")).trustedSenders)
+            senders: .pinned(SenderPins(folder: group.path(of: "senders"))))
 
         // What is shown when a push can't be restored, and before the first unlock.
         configuration.session.fallback = Fallback(bundled: .localized(title: "NEW_MESSAGE", body: nil))

@@ -10,7 +10,7 @@ struct PushRestorer {
     init(keys: [UInt8], senders: [UInt8]) throws {
         opener = try Opener(
             topic: "com.example.app", keyring: KeysetKeyring(try Keyset(json: keys)),
-            senders: try TrustedSenders(json: senders))
+            senders: .pinned(try TrustedSenders(json: senders)))
     }
 
     /// Calls `show` exactly once: with what was sealed or, on any failure and when time runs out, with the placeholder.

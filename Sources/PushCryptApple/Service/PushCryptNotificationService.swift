@@ -13,7 +13,7 @@ import os
 /// ```swift
 /// final class NotificationService: PushCryptNotificationService {
 ///     override func configure() throws -> ExtensionConfiguration {
-///         try ExtensionConfiguration(topic: "com.example.app", keyring: keyring, senders: senders)
+///         try ExtensionConfiguration(topic: "com.example.app", keyring: keyring, senders: .pinned(senders))
 ///     }
 /// }
 /// ```

@@ -33,8 +33,8 @@ final class PushDelivery: Sendable {
         state = Locked(State(handler: Handler(call: handler)))
     }
 
-    func start(_ configuration: ExtensionConfiguration) throws {
-        let session = try configuration.makeSession(for: payload) { [self] delivery in handOver(delivery.content) }
+    func start(_ configuration: ExtensionConfiguration) {
+        let session = configuration.makeSession(for: payload) { [self] delivery in handOver(delivery.content) }
         let isWanted = state.withLock { state in
             if state.handler != nil { state.session = session }
             return state.handler != nil

@@ -76,7 +76,7 @@ private struct DemoStory {
     ) async throws -> String {
         let opener = try Opener(
             topic: Self.topic, keyring: keyring ?? KeysetKeyring(recipients),
-            senders: try TrustedSenders(senders.publicKeyset(keepingPSK: false)))
+            senders: .pinned(try TrustedSenders(senders.publicKeyset(keepingPSK: false))))
         let delivery = await withCheckedContinuation { continuation in
             DeliverySession(
                 payload: payload, opener: opener, configuration: .init(deadline: deadline),

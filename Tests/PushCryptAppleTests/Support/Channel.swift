@@ -45,7 +45,11 @@ struct Channel: Sendable {
         get throws { KeysetKeyring(try Keyset([Keyset.Entry(record, KeyLifecycle())])) }
     }
 
-    var senders: TrustedSenders? {
+    var senders: SenderTrust {
+        get throws { try trustedSenders.map { .pinned($0) } ?? .unsigned }
+    }
+
+    var trustedSenders: TrustedSenders? {
         get throws {
             try signer.map { signer in
                 let key = Keyset.Entry(

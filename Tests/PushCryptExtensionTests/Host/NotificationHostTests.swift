@@ -102,7 +102,8 @@ import Testing
         var configuration = DeliverySession.Configuration()
         configuration.stages = stages
         let (opener, chosen) = (
-            try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256"))), configuration
+            try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")), senders: .unsigned),
+            configuration
         )
         let hosted = SessionExtension { payload, handler in
             DeliverySession(

@@ -28,7 +28,7 @@ import Testing
 
     private func result(of payload: [UInt8]) throws -> Result<OpenedPush, FailureClass> {
         let keyring = KeysetKeyring(try TestKeys.keyset("p256"))
-        return try Opener(topic: TestPush.topic, keyring: keyring, senders: pins.trustedSenders())
+        return try Opener(topic: TestPush.topic, keyring: keyring, senders: .pinned(pins))
             .open(payload, at: TestPush.now)
     }
 

@@ -72,7 +72,7 @@ import Testing
         configuration.attachments = cause.attachments
         configuration.replayGuard = cause.replayGuard
         let chosen = configuration
-        let opener = try Opener(topic: TestPush.topic, keyring: cause.keyring())
+        let opener = try Opener(topic: TestPush.topic, keyring: cause.keyring(), senders: .unsigned)
         let host = NotificationHost(
             SessionExtension { payload, handler in
                 DeliverySession(

@@ -11,7 +11,8 @@ import Testing
     ) async throws -> DeliverySession.Delivery {
         var configuration = DeliverySession.Configuration()
         change(&configuration)
-        let opener = try Opener(topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)))
+        let opener = try Opener(
+            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: .unsigned)
         let chosen = configuration
         return await withCheckedContinuation { continuation in
             DeliverySession(

@@ -37,7 +37,7 @@ final class TestSession: Sendable {
         self.timer = timer
         let keyring = GatedKeyring(try KeysetKeyring(TestKeys.keyset(key)), asked: asked, gone: gone)
         let session = DeliverySession(
-            payload: payload, opener: try Opener(topic: TestPush.topic, keyring: keyring),
+            payload: payload, opener: try Opener(topic: TestPush.topic, keyring: keyring, senders: .unsigned),
             configuration: configuration, clock: { time }, timer: timer,
             handler: { [received, inHandler, delivered] delivery in
                 received.withLock { $0.append(delivery) }

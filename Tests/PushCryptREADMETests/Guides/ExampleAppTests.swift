@@ -96,7 +96,7 @@ import UserNotifications
         #expect(try app.identity.current()?.kid != kid)
         let new = try device().request(PushNotification(title: "New"), sealer: sealer)
         let opener = try Opener(
-            topic: "com.example.app", keyring: app.storage, senders: app.pins.trustedSenders())
+            topic: "com.example.app", keyring: app.storage, senders: .pinned(app.pins))
         #expect(try opener.open(Array(old.body), at: now()).get().content.title.literal == "Old")
         #expect(try opener.open(Array(new.body), at: now()).get().content.title.literal == "New")
     }

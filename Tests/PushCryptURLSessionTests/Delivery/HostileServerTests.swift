@@ -27,7 +27,8 @@ import Testing
             configuration.diagnostics = reports
             let chosen = configuration
             let opener = try Opener(
-                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))))
+                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))), senders: .unsigned
+            )
             let hosted = SessionExtension { payload, handler in
                 DeliverySession(
                     payload: payload, opener: opener, configuration: chosen, clock: { StagePush.now },
