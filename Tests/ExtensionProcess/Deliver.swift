@@ -27,7 +27,7 @@ enum Deliver {
         let time = UnixTime(Int64(arguments[3]) ?? 0)
         let opener = try Opener(
             topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: bytes[0])), senders: .unsigned)
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         if arguments.last == "kill" { configuration.stages = [KillStage()] }
         let chosen = configuration
         let delivery = await withCheckedContinuation { continuation in

@@ -37,7 +37,8 @@ enum OpenAll {
     ) async -> DeliverySession.Delivery {
         await withCheckedContinuation { continuation in
             DeliverySession(
-                payload: payload, opener: opener, clock: { time }, handler: { continuation.resume(returning: $0) }
+                payload: payload, opener: opener, configuration: .init(fallback: .outerAlert(orElse: .standard)),
+                clock: { time }, handler: { continuation.resume(returning: $0) }
             ).start()
         }
     }

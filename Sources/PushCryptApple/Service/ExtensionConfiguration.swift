@@ -15,10 +15,10 @@ public struct ExtensionConfiguration: Sendable {
     ///   - topic: the app's bundle identifier, not the extension's.
     ///   - keyring: the recipient's keys.
     ///   - senders: the pinned sender keys, with which unsigned payloads are refused, or `.unsigned`.
+    ///   - session: what happens with a push besides opening it; its `fallback` has no default.
     /// - Throws: `KeyError` with `invalidTopic`.
     public init(
-        topic: String, keyring: any RecipientKeyring, senders: SenderTrust,
-        session: DeliverySession.Configuration = DeliverySession.Configuration()
+        topic: String, keyring: any RecipientKeyring, senders: SenderTrust, session: DeliverySession.Configuration
     ) throws {
         opener = try Opener(topic: topic, keyring: keyring, senders: senders)
         self.topic = topic

@@ -79,7 +79,7 @@ private struct DemoStory {
             senders: .pinned(try TrustedSenders(senders.publicKeyset(keepingPSK: false))))
         let delivery = await withCheckedContinuation { continuation in
             DeliverySession(
-                payload: payload, opener: opener, configuration: .init(deadline: deadline),
+                payload: payload, opener: opener, configuration: .init(fallback: .outerAlert(orElse: .standard), deadline: deadline),
                 handler: { delivery in continuation.resume(returning: delivery) }
             ).start()
         }

@@ -76,11 +76,12 @@ import UserNotifications
     @Test func topicIsChecked() throws {
         let keyring = try channel.keyring
         #expect(throws: KeyError.self) {
-            try ExtensionConfiguration(topic: "com.example.app ", keyring: keyring, senders: .unsigned)
+            try ExtensionConfiguration(topic: "com.example.app ", keyring: keyring, senders: .unsigned, session: Channel.session)
         }
         #expect(throws: KeyError.self) {
             try ExtensionConfiguration(
-                topic: "", keyring: keyring, senders: .current { () throws(FailureClass) in throw .internalError })
+                topic: "", keyring: keyring, senders: .current { () throws(FailureClass) in throw .internalError },
+                session: Channel.session)
         }
     }
 
@@ -90,7 +91,8 @@ import UserNotifications
         let service = TestService { [channel] in
             var configuration = try ExtensionConfiguration(
                 topic: Channel.topic, keyring: channel.keyring,
-                senders: .current { () throws(FailureClass) in try senders.withLock { $0 }.get() })
+                senders: .current { () throws(FailureClass) in try senders.withLock { $0 }.get() },
+                session: Channel.session)
             configuration.clock = { Channel.now }
             configuration.session.unlockNotice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Always())
             return configuration

@@ -16,6 +16,7 @@ struct Channel: Sendable {
     }
 
     static let topic = "com.example.app"
+    static let session = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
     static let now = UnixTime(1_800_000_000)
 
     let record: KeyRecord
@@ -62,7 +63,8 @@ struct Channel: Sendable {
     func configuration(
         timer: any DeadlineTimer = ManualTimer(), _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
     ) throws -> ExtensionConfiguration {
-        var configuration = try ExtensionConfiguration(topic: Self.topic, keyring: keyring, senders: senders)
+        var configuration = try ExtensionConfiguration(topic: Self.topic, keyring: keyring, senders: senders,
+            session: Self.session)
         change(&configuration.session)
         configuration.clock = { Self.now }
         configuration.timer = timer

@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: causes)
     func shown(_ cause: Cause) async throws {
         let reporter = RecordingReporter()
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.diagnostics = reporter
         configuration.attachments = cause.attachments
         configuration.replayGuard = cause.replayGuard

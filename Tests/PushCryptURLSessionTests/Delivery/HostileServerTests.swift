@@ -19,7 +19,7 @@ import Testing
         init(_ server: RawServer) throws {
             folder = try TemporaryFolder()
             reports = Reports()
-            var configuration = DeliverySession.Configuration()
+            var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
             let transport = LoopbackTransport(server)
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: folder.path + "/files"), transport: transport, timer: ManualTimer())
