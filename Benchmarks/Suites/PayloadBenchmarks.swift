@@ -32,6 +32,6 @@ private struct ReceivedPayload {
         let sealer = Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
         let sealed = try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard)
         payload = Array(sealed.json)
-        opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset))
+        opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset), senders: .unsigned)
     }
 }

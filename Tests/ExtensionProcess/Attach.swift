@@ -14,7 +14,7 @@ enum Attach {
     @Sendable static func run(_ arguments: [String]) async throws {
         let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
         let payload = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[1])))
-        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: jwk)))
+        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: jwk)), senders: .unsigned)
         let push = try opener.open(payload, at: UnixTime(Int64(arguments[3]) ?? 0)).get()
         let transport = RedirectedTransport(origin: arguments[4])
         try await transport.get(arguments[4] + "small") { _ in }

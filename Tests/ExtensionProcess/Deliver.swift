@@ -25,8 +25,9 @@ enum Deliver {
     @Sendable static func run(_ arguments: [String]) async throws {
         let bytes = try arguments.prefix(2).map { Array(try Data(contentsOf: URL(fileURLWithPath: $0))) }
         let time = UnixTime(Int64(arguments[3]) ?? 0)
-        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: bytes[0])))
-        var configuration = DeliverySession.Configuration()
+        let opener = try Opener(
+            topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: bytes[0])), senders: .unsigned)
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         if arguments.last == "kill" { configuration.stages = [KillStage()] }
         let chosen = configuration
         let delivery = await withCheckedContinuation { continuation in

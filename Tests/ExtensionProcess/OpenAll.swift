@@ -14,7 +14,7 @@ enum OpenAll {
         let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
         let lines = try Data(contentsOf: URL(fileURLWithPath: arguments[1])).split(separator: UInt8(ascii: "\n"))
         let time = UnixTime(Int64(arguments[3]) ?? 0)
-        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: jwk)))
+        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: jwk)), senders: .unsigned)
         var durations = [Duration]()
         durations.reserveCapacity(lines.count)
         var restoredCount = 0
@@ -37,7 +37,8 @@ enum OpenAll {
     ) async -> DeliverySession.Delivery {
         await withCheckedContinuation { continuation in
             DeliverySession(
-                payload: payload, opener: opener, clock: { time }, handler: { continuation.resume(returning: $0) }
+                payload: payload, opener: opener, configuration: .init(fallback: .outerAlert(orElse: .standard)),
+                clock: { time }, handler: { continuation.resume(returning: $0) }
             ).start()
         }
     }

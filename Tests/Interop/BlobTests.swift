@@ -87,9 +87,10 @@ struct BlobTests {
                 at: Push.now, signWith: channel.signer, extras: extras))
         let payload = Array(try #require(answer.payload).utf8)
         let backend = Backends.openSSL.backend
-        let senders = try channel.trusted.map { jwks in
-            try TrustedSenders(Keyset(jwks.map { try $0.keyset(backend).entries[0] }))
-        }
+        let senders: SenderTrust =
+            try channel.trusted.map { jwks in
+                .pinned(try TrustedSenders(Keyset(jwks.map { try $0.keyset(backend).entries[0] })))
+            } ?? .unsigned
         let keyring = KeysetKeyring(try channel.key.keyset(backend))
         let opener = try Opener(topic: Push.topic, keyring: keyring, senders: senders)
         let push = try opener.open(payload, at: UnixTime(Push.now)).get()

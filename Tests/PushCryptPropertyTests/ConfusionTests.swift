@@ -55,7 +55,8 @@ import Testing
         let payload = try channel.seal()
         for topic in ["com.example.ap", "com.example.appp", "com.example.App", "c", String(repeating: "a", count: 155)]
         {
-            let opener = try channel.opener(topic: topic, senders: isSigned ? channel.trustedSenders() : nil)
+            let opener = try channel.opener(
+                topic: topic, senders: isSigned ? .pinned(channel.trustedSenders()) : .unsigned)
             expect(.undecryptable, opener.open(payload, at: Channel.now))
         }
     }

@@ -25,7 +25,7 @@ import Testing
         let derived = try TestKeys.keyset("shared").device(DeviceID("phone-1_A"))
         let opener = try Opener(
             topic: Channel.topic, keyring: KeysetKeyring(derived),
-            senders: isSigned ? channel.trustedSenders() : nil)
+            senders: isSigned ? .pinned(channel.trustedSenders()) : .unsigned)
         #expect(try opener.open(channel.seal(), at: Channel.now).get().text == #"{"aps":{"alert":"x"}}"#)
     }
 }

@@ -11,14 +11,14 @@ import Testing
     @Test(arguments: keys)
     func unsignedWhereSendersArePinned(key: String) throws {
         let channel = Channel(key: key, isSigned: false)
-        let opener = try channel.opener(senders: channel.trustedSenders())
+        let opener = try channel.opener(senders: .pinned(channel.trustedSenders()))
         expect(.undecryptable, opener.open(try channel.seal(), at: Channel.now))
     }
 
     @Test(arguments: keys)
     func signedWhereNobodyIsPinned(key: String) throws {
         let channel = Channel(key: key, isSigned: true)
-        expect(.unknownKey, try channel.opener(senders: nil).open(channel.seal(), at: Channel.now))
+        expect(.unknownKey, try channel.opener(senders: .unsigned).open(channel.seal(), at: Channel.now))
     }
 
     @Test(arguments: keys)
@@ -27,7 +27,7 @@ import Testing
         let payload = OuterText(try channel.seal()).withoutSKID()
         #expect(payload.member("skid") == nil)
         expect(.undecryptable, try channel.open(payload.bytes))
-        expect(.undecryptable, try channel.opener(senders: nil).open(payload.bytes, at: Channel.now))
+        expect(.undecryptable, try channel.opener(senders: .unsigned).open(payload.bytes, at: Channel.now))
     }
 
     @Test(arguments: keys)
@@ -35,7 +35,7 @@ import Testing
         let channel = Channel(key: key, isSigned: false)
         let payload = OuterText(try channel.seal()).withSKID(TestKeys.kid("sender"))
         expect(.unknownKey, try channel.open(payload.bytes))
-        let pinned = try channel.opener(senders: channel.trustedSenders())
+        let pinned = try channel.opener(senders: .pinned(channel.trustedSenders()))
         expect(.undecryptable, pinned.open(payload.bytes, at: Channel.now))
         let stranger = OuterText(try channel.seal()).withSKID(TestKeys.kid("other sender"))
         expect(.unknownKey, pinned.open(stranger.bytes, at: Channel.now))
@@ -48,7 +48,7 @@ import Testing
         let entries = try ["sender", "other sender"].map { name in
             Keyset.Entry(try TestKeys.keyset(name).entries[0].record, KeyLifecycle(activatesAt: UnixTime(0)))
         }
-        let opener = try channel.opener(senders: TrustedSenders(Keyset(entries)))
+        let opener = try channel.opener(senders: .pinned(TrustedSenders(Keyset(entries))))
         let outer = OuterText(try channel.seal())
         #expect(throws: Never.self) { try opener.open(outer.bytes, at: Channel.now).get() }
         expect(.undecryptable, opener.open(outer.with("skid", TestKeys.kid("other sender")).bytes, at: Channel.now))
@@ -59,7 +59,7 @@ import Testing
         let channel = Channel(key: key, isSigned: true)
         let revoked = KeyLifecycle(activatesAt: UnixTime(0), revokedAt: Channel.now)
         let entry = Keyset.Entry(try TestKeys.keyset("sender").entries[0].record, revoked)
-        let opener = try channel.opener(senders: TrustedSenders(Keyset([entry])))
+        let opener = try channel.opener(senders: .pinned(TrustedSenders(Keyset([entry]))))
         expect(.keyRevoked, opener.open(try channel.seal(), at: Channel.now))
     }
 

@@ -34,7 +34,10 @@ import Testing
     @Test func ofASession() async throws {
         let (payload, opener) = (try Channel.simple.seal(), try Channel.simple.opener())
         let delivery = await withCheckedContinuation { continuation in
-            DeliverySession(payload: payload, opener: opener, clock: { Channel.now }) {
+            DeliverySession(
+                payload: payload, opener: opener, configuration: .init(fallback: .bundled(.standard)),
+                clock: { Channel.now }
+            ) {
                 continuation.resume(returning: $0)
             }
             .start()

@@ -25,7 +25,7 @@ import Testing
 
     private func open(_ push: SealedPush) throws -> OpenedPush {
         let keyset = try Keyset([Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0)))])
-        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(keyset))
+        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(keyset), senders: .unsigned)
         return try opener.open(Array(push.json), at: UnixTime(Int64(Date().timeIntervalSince1970))).get()
     }
 

@@ -32,7 +32,7 @@ import Testing
             #expect(pushes.map(\.token) == (0..<5).map { "token \($0)" })
             for (record, (_, push)) in zip(records, pushes) {
                 let keyset = try Keyset([Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0)))])
-                let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(keyset))
+                let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(keyset), senders: .unsigned)
                 let opened = try opener.open(Array(push.json), at: UnixTime(Int64(Date().timeIntervalSince1970))).get()
                 #expect(opened.content.body.literal == "Hello")
             }

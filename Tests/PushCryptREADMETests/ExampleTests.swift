@@ -38,13 +38,13 @@ import Testing
         #expect(userInfo?["pushcrypt"] == nil)
     }
 
-    @Test func placeholderStandsInForAnUnknownKey() async throws {
+    @Test func bundledTextStandsInForAnUnknownKey() async throws {
         let other = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
         let sealed = try pusher().sealReminder(for: Data(jwk(other.publicRecord(keepingPSK: true))))
         let (content, failure) = try await delivery(of: sealed)
         #expect(failure == .unknownKey)
-        #expect(content.title.locKey == "NEW_MESSAGE_TITLE")
-        #expect(content.body.locKey == "NEW_MESSAGE_BODY")
+        #expect(content.title.literal == Placeholder.standard.title)
+        #expect(content.body.literal == Placeholder.standard.body)
     }
 
     @Test func rawJSONArrivesByteForByte() throws {

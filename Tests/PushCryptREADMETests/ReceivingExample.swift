@@ -10,17 +10,19 @@ struct PushRestorer {
     init(keys: [UInt8], senders: [UInt8]) throws {
         opener = try Opener(
             topic: "com.example.app", keyring: KeysetKeyring(try Keyset(json: keys)),
-            senders: try TrustedSenders(json: senders))
+            senders: .pinned(try TrustedSenders(json: senders)))
     }
 
-    /// Calls `show` exactly once: with what was sealed or, on any failure and when time runs out, with the placeholder.
+    /// Calls `show` exactly once: with what was sealed or, on any failure and when time runs out, with the app's own
+    /// text.
     ///
     /// - Parameter payload: the push as JSON.
     /// - Returns: the session; `serviceExtensionTimeWillExpire` calls its `expire()`.
     func restore(
         _ payload: [UInt8], show: @escaping @Sendable (NotificationContent, FailureClass?) -> Void
     ) -> DeliverySession {
-        let session = DeliverySession(payload: payload, opener: opener) { delivery in
+        let configuration = DeliverySession.Configuration(fallback: .bundled(.standard))
+        let session = DeliverySession(payload: payload, opener: opener, configuration: configuration) { delivery in
             show(delivery.content, delivery.failure)
         }
         session.start()

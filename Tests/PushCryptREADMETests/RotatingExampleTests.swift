@@ -50,7 +50,7 @@ import Testing
     private func opened(_ push: SealedPush) throws -> OpenedPush {
         let keys = try Keyset([Keyset.Entry(recipient, KeyLifecycle())])
         let senders = try TrustedSenders(Keyset(folder: store.folder.path, secret: secret))
-        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(keys), senders: senders)
+        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(keys), senders: .pinned(senders))
         return try opener.open(Array(push.json), at: Self.now()).get()
     }
 

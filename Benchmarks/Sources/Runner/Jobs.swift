@@ -52,7 +52,7 @@ enum Jobs {
         let keys = try TestKeys(suite: suite)
         let sealer = Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
         let sealed = Array(try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard).json)
-        let opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset))
+        let opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset), senders: .unsigned)
         return { _ = try opener.open(sealed, at: TestMessage.time).get() }
     }
 }

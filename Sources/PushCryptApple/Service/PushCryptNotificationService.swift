@@ -13,7 +13,9 @@ import os
 /// ```swift
 /// final class NotificationService: PushCryptNotificationService {
 ///     override func configure() throws -> ExtensionConfiguration {
-///         try ExtensionConfiguration(topic: "com.example.app", keyring: keyring, senders: senders)
+///         try ExtensionConfiguration(
+///             topic: "com.example.app", keyring: keyring, senders: .pinned(senders),
+///             session: .init(fallback: .bundled(.localized(title: "NEW_MESSAGE", body: nil))))
 ///     }
 /// }
 /// ```
@@ -27,18 +29,23 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
     /// Tells what to restore pushes with. Called once per process, with the first push, on the thread on which it came; what
     /// is returned serves every push after it.
     ///
-    /// It has the push's own time: don't wait for the network. If it throws, the push's placeholder is shown, and the next
+    /// It has the push's own time: don't wait for the network. If it throws, ``unconfiguredText`` is shown, and the next
     /// push calls it again: before the first unlock a file may not be readable that is later. A `FailureClass` that it throws
     /// is the push's; anything else counts as `internalError`.
     open func configure() throws -> ExtensionConfiguration {
         throw ExtensionSetupError(.notConfigured, "\(type(of: self)) doesn't override configure()")
     }
 
+    /// The app's own text for a push that comes while there is no configuration: ``configure()`` threw, or isn't done when
+    /// time runs out. Nothing of the push is shown beside it.
+    open var unconfiguredText: Placeholder { .standard }
+
     open override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         let delivery = PushDelivery(
-            payload: UserInfoJSON.json(request.content.userInfo), handler: contentHandler,
+            payload: UserInfoJSON.json(request.content.userInfo), unconfiguredText: unconfiguredText,
+            handler: contentHandler,
             ended: { [running] delivery in
                 running.withLock { $0[ObjectIdentifier(delivery)] = nil }
             })

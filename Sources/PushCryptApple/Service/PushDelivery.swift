@@ -18,23 +18,26 @@ final class PushDelivery: Sendable {
     }
 
     private let payload: [UInt8]
+    private let unconfigured: Fallback
     private let ended: @Sendable (PushDelivery) -> Void
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - payload: the outer payload.
+    ///   - unconfiguredText: shown as long as there is no configuration.
     ///   - ended: called after the handler.
     init(
-        payload: [UInt8], handler: @escaping (UNNotificationContent) -> Void,
+        payload: [UInt8], unconfiguredText: Placeholder, handler: @escaping (UNNotificationContent) -> Void,
         ended: @escaping @Sendable (PushDelivery) -> Void
     ) {
         self.payload = payload
+        unconfigured = .bundled(unconfiguredText)
         self.ended = ended
         state = Locked(State(handler: Handler(call: handler)))
     }
 
-    func start(_ configuration: ExtensionConfiguration) throws {
-        let session = try configuration.makeSession(for: payload) { [self] delivery in handOver(delivery.content) }
+    func start(_ configuration: ExtensionConfiguration) {
+        let session = configuration.makeSession(for: payload) { [self] delivery in handOver(delivery.content) }
         let isWanted = state.withLock { state in
             if state.handler != nil { state.session = session }
             return state.handler != nil
@@ -45,7 +48,7 @@ final class PushDelivery: Sendable {
 
     /// There will be no session.
     func fail(_ failure: FailureClass) {
-        handOver(Fallback().content(for: payload, failure))
+        handOver(unconfigured.content(for: payload, failure))
     }
 
     /// Time is up: the best content so far, which only the session knows.
@@ -53,7 +56,7 @@ final class PushDelivery: Sendable {
         if let session = state.withLock({ $0.session }) {
             session.expire()
         } else {
-            handOver(Fallback().content(for: payload, .timedOut))
+            handOver(unconfigured.content(for: payload, .timedOut))
         }
     }
 

@@ -13,7 +13,7 @@ struct OpenWorker: LineWorker {
     struct Plan: Sendable {
         let topic: String
         let keyset: Keyset
-        let senders: TrustedSenders?
+        let senders: SenderTrust
         /// nil: when each line's turn comes.
         let time: UnixTime?
     }

@@ -76,10 +76,10 @@ private struct DemoStory {
     ) async throws -> String {
         let opener = try Opener(
             topic: Self.topic, keyring: keyring ?? KeysetKeyring(recipients),
-            senders: try TrustedSenders(senders.publicKeyset(keepingPSK: false)))
+            senders: .pinned(try TrustedSenders(senders.publicKeyset(keepingPSK: false))))
         let delivery = await withCheckedContinuation { continuation in
             DeliverySession(
-                payload: payload, opener: opener, configuration: .init(deadline: deadline),
+                payload: payload, opener: opener, configuration: .init(fallback: .outerAlert(orElse: .standard), deadline: deadline),
                 handler: { delivery in continuation.resume(returning: delivery) }
             ).start()
         }

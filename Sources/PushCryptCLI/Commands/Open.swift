@@ -29,6 +29,12 @@ struct Open: ParsableCommand {
     @Option(help: ArgumentHelp("Pinned sender keys; with them unsigned payloads are refused.", valueName: "FILE"))
     var trust: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What a failure shows: the payload's own alert, which isn't authenticated, or a bundled text. (default: outer)",
+            valueName: "outer|bundled"))
+    var fallback: FallbackChoice?
+
     @OptionGroup(title: "Batch") var batch: BatchOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demo: DemoKeyOptions
@@ -36,6 +42,9 @@ struct Open: ParsableCommand {
     func validate() throws {
         guard !batch.batch || device == nil else {
             throw ValidationError("--device is for one push; the lines of --batch have a member \"device\".")
+        }
+        guard !batch.batch || fallback == nil else {
+            throw ValidationError("--fallback is for one push; a line of --batch that isn't opened is refused.")
         }
     }
 
@@ -51,7 +60,7 @@ struct Open: ParsableCommand {
             try StandardStreams.writeLine(push.payload)
             if let words = push.besides { StandardStreams.note(words) }
         case .failure(let failure):
-            try StandardStreams.writeLine(Fallback().payload(for: payload, failure))
+            try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure))
             throw Failure(.dataError, "not opened: \(failure)")
         }
     }
@@ -63,6 +72,17 @@ struct Open: ParsableCommand {
 
     /// Sixteen times what APNs carries: room for a payload that somebody has indented.
     private static let inputLimitInBytes = 65_536
+}
+
+enum FallbackChoice: String, ExpressibleByArgument {
+    case outer, bundled
+
+    var fallback: Fallback {
+        switch self {
+        case .outer: .outerAlert(orElse: .standard)
+        case .bundled: .bundled(.standard)
+        }
+    }
 }
 
 extension OpenedPush {

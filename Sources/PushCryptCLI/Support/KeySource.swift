@@ -124,8 +124,14 @@ extension Opener {
     /// An opener with the keys that a command line names.
     init(topic: String, keys: String, device: String?, trust: String?, _ demo: DemoKeyOptions) throws {
         let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
-        let senders = try trust.map { path in try KeySource(path, demo).trustedSenders() }
-        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
+        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: SenderTrust(option: trust, demo))
+    }
+}
+
+extension SenderTrust {
+    /// - Parameter path: of `--trust`; without it payloads are to be unsigned.
+    init(option path: String?, _ demo: DemoKeyOptions) throws {
+        self = try path.map { .pinned(try KeySource($0, demo).trustedSenders()) } ?? .unsigned
     }
 }
 

@@ -34,6 +34,7 @@ extension Keyset {
 /// The sender keys that a recipient has pinned.
 public struct TrustedSenders: Sendable {
     private let keyset: Keyset
+    private let revoked: Set<KeyID>
 
     /// Reads the published JWK set of a backend's sender keys.
     ///
@@ -44,15 +45,26 @@ public struct TrustedSenders: Sendable {
 
     /// - Throws: `KeyError` with `wrongKind` for keys that aren't senders'.
     public init(_ keyset: Keyset) throws {
+        try self.init(keyset, revoked: [])
+    }
+
+    /// - Parameter thumbprints: RFC 7638 thumbprints, 32 bytes, of further keys that verify nothing, whatever the set says.
+    /// - Throws: `KeyError` with `wrongKind` for keys that aren't senders'.
+    package init(_ keyset: Keyset, revoked thumbprints: Set<[UInt8]>) throws {
         guard keyset.kind == .sender else {
             throw KeyError(.wrongKind, "the set holds \(keyset.kind.rawValue) keys; trusted are sender keys")
         }
         self.keyset = keyset
+        let entries = try keyset.entries.filter { entry in
+            try entry.lifecycle.revokedAt != nil || thumbprints.contains(entry.record.thumbprint())
+        }
+        revoked = Set(entries.map(\.record.kid))
     }
 
-    /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`. A revoked key verifies nothing, whatever
-    ///   time a message claims for itself.
+    /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`. A revoked key verifies nothing from the moment
+    ///   its set is read: neither the time that a message claims nor the device's clock, which may be set back, counts.
     package func verificationKey(_ skid: KeyID, at time: UnixTime) throws(FailureClass) -> any VerificationKey {
+        guard !revoked.contains(skid) else { throw .keyRevoked }
         switch keyset.openingEntry(skid, at: time) {
         case .found(let entry):
             guard case .sender(let key, _) = entry.record.material else { throw .unknownKey }

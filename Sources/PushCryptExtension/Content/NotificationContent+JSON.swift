@@ -14,12 +14,7 @@ extension NotificationContent {
     init(payload: JSONText, userInfo: [UInt8]) {
         guard let aps = payload.root["aps"] else { return }
         if let alert = aps["alert"] {
-            title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
-            subtitle = Text(
-                alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
-            body =
-                alert.string.map { text in Text(literal: text) }
-                ?? Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
+            takeText(of: alert)
             summaryArgument = alert["summary-arg"]?.string
             summaryArgumentCount = alert["summary-arg-count"]?.integer
         }
@@ -33,6 +28,15 @@ extension NotificationContent {
         filterCriteria = aps["filter-criteria"]?.string
         self.userInfo = userInfo
     }
+
+    /// - Parameter alert: `aps.alert`, an object, or a string that is the body.
+    mutating func takeText(of alert: JSONValue) {
+        title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
+        subtitle = Text(alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
+        body =
+            alert.string.map { text in Text(literal: text) }
+            ?? Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
+    }
 }
 
 extension NotificationContent.Text {
@@ -44,7 +48,7 @@ extension NotificationContent.Text {
 }
 
 extension NotificationContent.Sound {
-    fileprivate init?(json: JSONValue) {
+    init?(json: JSONValue) {
         if let name = json.string {
             guard !name.isEmpty else { return nil }
             self.init(name: name)

@@ -1,10 +1,10 @@
 extension DeliverySession {
     /// How sessions behave; the same for all of an app.
     public struct Configuration: Sendable {
+        /// What is shown for a push that wasn't restored.
+        public var fallback: Fallback
         /// How long after the start the best content so far is shown at the latest; the system gives 30 seconds.
         public var deadline: Duration
-        /// What is shown when a push can't be restored.
-        public var fallback: Fallback
         /// Shown once per boot in place of the placeholder while the keys can't be read yet.
         public var unlockNotice: UnlockNotice?
         /// What becomes of pushes that weren't sealed.
@@ -31,9 +31,10 @@ extension DeliverySession {
         /// Hears of every push once its content was handed over.
         public var diagnostics: (any DeliveryReporter)?
 
-        public init(deadline: Duration = .seconds(25), fallback: Fallback = Fallback()) {
-            self.deadline = deadline
+        /// - Parameter fallback: whether a failure shows the app's own text or what arrived outside: the app says which.
+        public init(fallback: Fallback, deadline: Duration = .seconds(25)) {
             self.fallback = fallback
+            self.deadline = deadline
             unsealed = .refused
             replays = .placeholder
             offloadTimeLimit = .seconds(8)

@@ -52,7 +52,7 @@ public final class DeliverySession: Sendable {
     ///   - timer: runs the deadline.
     ///   - handler: hands the content to the system; called once, on any thread.
     public init(
-        payload: [UInt8], opener: Opener, configuration: Configuration = Configuration(),
+        payload: [UInt8], opener: Opener, configuration: Configuration,
         clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) },
         timer: any DeadlineTimer = ThreadTimer(), handler: @escaping Handler
     ) {

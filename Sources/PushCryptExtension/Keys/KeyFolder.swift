@@ -66,7 +66,7 @@ final class KeyFolder {
     }
 
     /// Of a file; a set of a few hundred sender keys is the longest.
-    private static let maximumByteCount: Int64 = 1 << 20
+    static let maximumByteCount: Int64 = 1 << 20
 
     func has(_ name: String) -> Bool {
         var status = stat()

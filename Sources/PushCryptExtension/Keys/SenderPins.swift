@@ -1,13 +1,17 @@
 public import PushCryptCore
 
 /// The sender keys that the app trusts, in a file that it shares with its extension: a published JWK set, protected against
-/// an older one in its place.
+/// an older one in its place, and the keys that were ever revoked.
 ///
 /// ```
-/// FOLDER/senders.jwks.json
+/// FOLDER/senders.json
 /// ```
-/// The first set comes with the app, or from where the app trusts as much: whoever provides it decides whose signatures
-/// count. Every later one only has to be newer, so fetch those from the backend alone, over TLS.
+/// The first set comes with the app, or from where the app trusts as much: it decides whose signatures count. Every later
+/// one only has to be newer, so fetch those from the backend alone, over TLS.
+///
+/// Revocation is final. A key that one accepted set lists as revoked verifies nothing from then on: not with the device's
+/// clock set back, not after a later set lists it as good again, and not after ``forget()``. Only the file's removal with
+/// its folder, as when the app is deleted, ends that.
 public struct SenderPins: Sendable {
     private let folder: String
 
@@ -20,44 +24,61 @@ public struct SenderPins: Sendable {
     ///
     /// - Parameter json: a published JWK set, UTF-8.
     /// - Returns: whether it was the first.
-    /// - Throws: `DeviceKeyError` with `unsuitable` for anything but public sender keys, `locked`.
+    /// - Throws: `DeviceKeyError` with `unsuitable` for anything but public sender keys, `conflict` for a key with the id of
+    ///   another one that was revoked, `locked`.
     @discardableResult
     public func pinFirst(json: [UInt8]) throws(DeviceKeyError) -> Bool {
         let new = try PinnedSet(published: json)
         let folder = try KeyFolder(folder, creating: true)
         try folder.lock()
-        guard !folder.has(Self.name) else { return false }
-        try folder.replace(Self.name, with: new.text)
+        var state = PinnedState()
+        do throws(DeviceKeyError) {
+            state = try PinnedState(stored: folder.read(Self.name))
+        } catch  where error.code == .damaged {
+            return false
+        } catch  where error.code == .notFound {}
+        guard state.set == nil, try state.pin(new) else { return false }
+        try write(state, in: folder)
         return true
     }
 
-    /// Puts a newer set in place of the pinned one.
+    /// Puts a newer set in place of the pinned one. A key that was revoked stays revoked, whatever the set says.
     ///
     /// - Parameter json: a published JWK set, UTF-8.
     /// - Returns: false for the set that is pinned.
     /// - Throws: `DeviceKeyError` with `rolledBack` for one with a lower `seq`; `conflict` for other content under the same
     ///   `seq`, or another key under the same id; `notFound` when nothing was pinned yet, see ``pinFirst(json:)``;
-    ///   `unsuitable`, `locked`; `damaged` where the pinned set can't be read: how new it was can't be told any more.
+    ///   `unsuitable`, `locked`; `damaged` where the pinned set can't be read: how new it was can't be known then.
     @discardableResult
     public func update(json: [UInt8]) throws(DeviceKeyError) -> Bool {
         let new = try PinnedSet(published: json)
         let folder = try KeyFolder(folder)
         try folder.lock()
-        let pinned = try PinnedSet(stored: try folder.read(Self.name))
-        guard try new.isNewer(than: pinned) else { return false }
-        try folder.replace(Self.name, with: new.text)
+        var state = try PinnedState(stored: folder.read(Self.name))
+        guard state.set != nil else { throw Self.nothingPinned }
+        guard try state.pin(new) else { return false }
+        try write(state, in: folder)
         return true
     }
 
     /// Forgets the pinned set, and how new it was: for a user who signs out, and for a damaged file. Until the next
     /// ``pinFirst(json:)`` nothing is trusted.
     ///
+    /// Revoked keys are not forgotten: signing out and in again doesn't make a stolen key good. Only of a damaged file may
+    /// they be lost, if they can't be read.
+    ///
     /// - Throws: `DeviceKeyError` with `locked`.
     public func forget() throws(DeviceKeyError) {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)
             try folder.lock()
-            try folder.remove(Self.name)
+            var state = PinnedState(salvaging: try folder.read(Self.name))
+            state.forget()
+            if state.revoked.isEmpty {
+                try folder.remove(Self.name)
+            } else {
+                try write(state, in: folder)
+            }
         } catch  where error.code == .notFound {}
     }
 
@@ -66,7 +87,7 @@ public struct SenderPins: Sendable {
     /// - Throws: `DeviceKeyError` with `locked`, `damaged`.
     public func sequence() throws(DeviceKeyError) -> Int64? {
         do throws(DeviceKeyError) {
-            return try read().keyset.sequence
+            return try read().set?.keyset.sequence
         } catch  where error.code == .notFound {
             return nil
         }
@@ -74,21 +95,34 @@ public struct SenderPins: Sendable {
 
     /// What the extension verifies with.
     ///
-    /// Throws rather than giving an empty set or none: an opener without pinned senders shows what anybody sealed.
+    /// It throws rather than giving an empty set. Hand the pins themselves to the opener, as `.pinned(pins)`: a set that
+    /// can't be read is then the failure of the push, and never means that unsigned pushes are opened.
     ///
     /// - Throws: `FailureClass`: `unknownKey` where nothing was pinned yet or the file is damaged, `keyLocked` before the
     ///   first unlock, `internalError`.
     public func trustedSenders() throws(FailureClass) -> TrustedSenders {
         do throws(DeviceKeyError) {
-            return try read().senders
+            guard let senders = try read().senders else { throw Self.nothingPinned }
+            return senders
         } catch {
             throw error.failureClass
         }
     }
 
-    private func read() throws(DeviceKeyError) -> PinnedSet {
-        try PinnedSet(stored: try KeyFolder(folder).read(Self.name))
+    private func read() throws(DeviceKeyError) -> PinnedState {
+        try PinnedState(stored: try KeyFolder(folder).read(Self.name))
     }
 
-    private static let name = "senders.jwks.json"
+    private func write(_ state: PinnedState, in folder: KeyFolder) throws(DeviceKeyError) {
+        let json = state.json
+        guard json.count <= KeyFolder.maximumByteCount else {
+            throw DeviceKeyError(
+                .unsuitable, "with the revoked keys the set takes more than \(KeyFolder.maximumByteCount) bytes")
+        }
+        try folder.replace(Self.name, with: json)
+    }
+
+    private static let name = "senders.json"
+
+    private static let nothingPinned = DeviceKeyError(.notFound, "no sender keys are pinned")
 }

@@ -4,14 +4,14 @@ public import PushCryptCore
 public struct Opener: Sendable {
     private let topic: Topic
     private let keyring: any RecipientKeyring
-    private let senders: TrustedSenders?
+    private let senders: SenderTrust
 
     /// - Parameters:
     ///   - topic: the app's bundle identifier, not the extension's.
     ///   - keyring: the recipient's keys.
-    ///   - senders: the pinned sender keys; with them, unsigned payloads are refused.
+    ///   - senders: the pinned sender keys, with which unsigned payloads are refused, or `.unsigned`.
     /// - Throws: `KeyError` with `invalidTopic`.
-    public init(topic: String, keyring: any RecipientKeyring, senders: TrustedSenders? = nil) throws {
+    public init(topic: String, keyring: any RecipientKeyring, senders: SenderTrust) throws {
         self.topic = try Topic(topic)
         self.keyring = keyring
         self.senders = senders
@@ -57,12 +57,7 @@ public struct Opener: Sendable {
     private func openEnvelope(
         _ outer: OuterPayload, with key: RecipientKey, at time: UnixTime
     ) throws(FailureClass) -> [UInt8] {
-        guard let skid = outer.skid else {
-            guard senders == nil else { throw .undecryptable }
-            return try Envelope.open(outer.sealed, with: key, signedBy: nil, topic: topic)
-        }
-        guard let senders else { throw .unknownKey }
-        let verificationKey = try senders.verificationKey(skid, at: time)
-        return try Envelope.open(outer.sealed, with: key, signedBy: (skid, verificationKey), topic: topic)
+        let signer = try senders.verificationKey(outer.skid, at: time)
+        return try Envelope.open(outer.sealed, with: key, signedBy: signer, topic: topic)
     }
 }

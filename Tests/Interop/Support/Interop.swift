@@ -63,9 +63,10 @@ enum Outcome: Equatable {
         _ payload: [UInt8], _ channel: Channel, _ backend: any CryptoBackend, at time: Int64 = Push.now,
         topic: String = Push.topic
     ) throws -> Outcome {
-        let senders = try channel.trusted.map { jwks in
-            try TrustedSenders(Keyset(jwks.map { try $0.keyset(backend).entries[0] }))
-        }
+        let senders: SenderTrust =
+            try channel.trusted.map { jwks in
+                .pinned(try TrustedSenders(Keyset(jwks.map { try $0.keyset(backend).entries[0] })))
+            } ?? .unsigned
         let keyring = KeysetKeyring(try channel.key.keyset(backend))
         let opener = try Opener(topic: topic, keyring: keyring, senders: senders)
         switch opener.open(payload, at: UnixTime(time)) {

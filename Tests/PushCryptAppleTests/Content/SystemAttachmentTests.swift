@@ -42,7 +42,7 @@ import UserNotifications
 
     @Test func changedByAStage() async throws {
         let channel = try Channel()
-        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring)
+        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: .unsigned)
         let push = try opener.open(channel.seal(#"{"aps":{"alert":"x"}}"#), at: Channel.now).get()
         var content = push.content
         content.attachments = [attachment("a", .gif), attachment("b.png", .png)]

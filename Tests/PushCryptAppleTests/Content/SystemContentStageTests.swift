@@ -16,7 +16,7 @@ import UserNotifications
 
     init() throws {
         let channel = try Channel()
-        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring)
+        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: .unsigned)
         push = try opener.open(channel.seal(Self.payload), at: Channel.now).get()
     }
 

@@ -75,10 +75,13 @@ import UserNotifications
 
     @Test func topicIsChecked() throws {
         let keyring = try channel.keyring
-        #expect(throws: KeyError.self) { try ExtensionConfiguration(topic: "com.example.app ", keyring: keyring) }
+        #expect(throws: KeyError.self) {
+            try ExtensionConfiguration(topic: "com.example.app ", keyring: keyring, senders: .unsigned, session: Channel.session)
+        }
         #expect(throws: KeyError.self) {
             try ExtensionConfiguration(
-                topic: "", keyring: keyring, currentSenders: { () throws(FailureClass) in throw .internalError })
+                topic: "", keyring: keyring, senders: .current { () throws(FailureClass) in throw .internalError },
+                session: Channel.session)
         }
     }
 
@@ -88,7 +91,8 @@ import UserNotifications
         let service = TestService { [channel] in
             var configuration = try ExtensionConfiguration(
                 topic: Channel.topic, keyring: channel.keyring,
-                currentSenders: { () throws(FailureClass) in try senders.withLock { $0 }.get() })
+                senders: .current { () throws(FailureClass) in try senders.withLock { $0 }.get() },
+                session: Channel.session)
             configuration.clock = { Channel.now }
             configuration.session.unlockNotice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Always())
             return configuration
@@ -96,7 +100,7 @@ import UserNotifications
         let locked = try await service.receive(payload).content()
         #expect(locked.failure == "keyLocked")
         #expect(locked.title == "Unlock")
-        let trusted = try #require(try channel.senders)
+        let trusted = try #require(try channel.trustedSenders)
         senders.withLock { $0 = .success(trusted) }
         #expect(try await service.receive(payload).content().body == "Hi")
         let unsigned = try Channel(record: channel.record, signer: nil).seal(#"{"aps":{"alert":"Hi"}}"#)

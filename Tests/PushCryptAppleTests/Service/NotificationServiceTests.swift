@@ -58,7 +58,7 @@ import UserNotifications
     /// An unsealed push shows the app's own text, and the app gets nothing of it.
     @Test func unsealedIsRefused() async throws {
         let payload = Array(#"{"aps":{"alert":"Pay here","mutable-content":1,"category":"PAY"},"url":"x"}"#.utf8)
-        let shown = try service { $0.fallback = Fallback(bundled: .literal(title: "Bundled", body: nil)) }
+        let shown = try service { $0.fallback = .bundled(.literal(title: "Bundled", body: nil)) }
             .receive(payload)
         let content = await shown.content()
         #expect(content.title == "Bundled")

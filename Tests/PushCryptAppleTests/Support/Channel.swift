@@ -16,6 +16,7 @@ struct Channel: Sendable {
     }
 
     static let topic = "com.example.app"
+    static let session = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
     static let now = UnixTime(1_800_000_000)
 
     let record: KeyRecord
@@ -45,7 +46,11 @@ struct Channel: Sendable {
         get throws { KeysetKeyring(try Keyset([Keyset.Entry(record, KeyLifecycle())])) }
     }
 
-    var senders: TrustedSenders? {
+    var senders: SenderTrust {
+        get throws { try trustedSenders.map { .pinned($0) } ?? .unsigned }
+    }
+
+    var trustedSenders: TrustedSenders? {
         get throws {
             try signer.map { signer in
                 let key = Keyset.Entry(
@@ -58,7 +63,8 @@ struct Channel: Sendable {
     func configuration(
         timer: any DeadlineTimer = ManualTimer(), _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
     ) throws -> ExtensionConfiguration {
-        var configuration = try ExtensionConfiguration(topic: Self.topic, keyring: keyring, senders: senders)
+        var configuration = try ExtensionConfiguration(topic: Self.topic, keyring: keyring, senders: senders,
+            session: Self.session)
         change(&configuration.session)
         configuration.clock = { Self.now }
         configuration.timer = timer

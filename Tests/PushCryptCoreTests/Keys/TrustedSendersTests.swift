@@ -18,7 +18,7 @@ import Testing
         Case(description: "retiring", lifecycle: .at(0, retires: 500), failure: nil),
         Case(description: "expires next", lifecycle: .at(0, retires: 500, expires: 1_001), failure: nil),
         Case(description: "expires now", lifecycle: .at(0, retires: 500, expires: 1_000), failure: .keyExpired),
-        Case(description: "revoked next", lifecycle: .at(0, revoked: 1_001), failure: nil),
+        Case(description: "revoked, by a clock that is ahead", lifecycle: .at(0, revoked: 1_001), failure: .keyRevoked),
         Case(description: "revoked now", lifecycle: .at(0, revoked: 1_000), failure: .keyRevoked),
         Case(description: "revoked and expired", lifecycle: .at(0, expires: 7, revoked: 9), failure: .keyRevoked),
     ])
@@ -34,6 +34,16 @@ import Testing
             #expect(key == TestJWK.named("sender").bytes("x"))
         case .failure(let failure): #expect(failure == testCase.failure)
         }
+    }
+
+    /// The set says that the key is good; its thumbprint is remembered as revoked.
+    @Test func revokedBefore() throws {
+        let record = try TestJWK.named("sender").withoutPrivateKey.record()
+        let other = try TestJWK.named("other sender").withoutPrivateKey.record()
+        let keyset = try Keyset([Keyset.Entry(record, .at(0)), Keyset.Entry(other, .at(0))])
+        let senders = try TrustedSenders(keyset, revoked: [record.thumbprint()])
+        #expect(throws: FailureClass.keyRevoked) { _ = try senders.verificationKey(record.kid, at: UnixTime(1)) }
+        _ = try senders.verificationKey(other.kid, at: UnixTime(1))
     }
 
     @Test func aStranger() throws {

@@ -1,14 +1,24 @@
-import PushCryptExtension
 import Testing
 
+@testable import PushCryptExtension
+
+/// What a push that wasn't restored shows: the app's own text or the outer alert, and nothing else of the outer payload.
 @Suite struct FallbackTests {
-    private static let fallback = Fallback(bundled: .literal(title: "Bundled", body: nil))
-    private static let outer =
-        #"{"aps":{"alert":{"title-loc-key":"NEW"},"mutable-content":1,"badge":2},"url":"https://x.example","pushcrypt":5}"#
-    private static let bundled = #"{"aps":{"alert":{"title":"Bundled"}},"#
+    private static let own = Placeholder.literal(title: "Bundled", body: nil)
+    private static let bundledAlert = #"{"aps":{"alert":{"title":"Bundled"}"#
+
+    /// What a relay can add: every member of APNs' documentation, and members of the app.
+    private static let hostile = #"""
+        {"aps":{"alert":{"title":"Pay","title-loc-key":"T","title-loc-args":["a"],"subtitle":"s","subtitle-loc-key":"S",\#
+        "subtitle-loc-args":["b"],"body":"now","loc-key":"B","loc-args":["c","d"],"launch-image":"i","action":"a",\#
+        "action-loc-key":"A","summary-arg":"x","summary-arg-count":3,"push_id":"p"},"mutable-content":1,\#
+        "content-available":1,"badge":7,"sound":{"name":"siren.caf","critical":1,"volume":1},"category":"PAY",\#
+        "thread-id":"t","interruption-level":"critical","relevance-score":1,"target-content-id":"w",\#
+        "filter-criteria":"f","url-args":["u"],"image":"https://a.example"},"url":"https://a.example","pushcrypt":0}
+        """#
 
     private static func status(_ failure: FailureClass) -> String {
-        #""pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#
+        #","pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#
     }
 
     private static let classes: [FailureClass] = [
@@ -16,58 +26,109 @@ import Testing
         .notYetValid, .replayed, .timedOut, .attachmentFailed, .internalError,
     ]
 
-    /// The placeholder that came with the push, as it came; no member beside it.
-    @Test(arguments: classes)
+    @Test("outerAlert shows the outer text and the default sound, and no other member", arguments: classes)
     func outerAlert(failure: FailureClass) {
-        let payload = Self.fallback.payload(for: Array(Self.outer.utf8), failure)
-        let aps = #"{"aps":{"alert":{"title-loc-key":"NEW"},"mutable-content":1,"badge":2},"#
-        #expect(payload.text == aps + Self.status(failure))
-        let content = Self.fallback.content(for: Array(Self.outer.utf8), failure)
-        #expect(content.title == .init(locKey: "NEW"))
-        #expect(content.badge == 2)
-        #expect(content.userInfo.text == "{" + Self.status(failure))
+        let fallback = Fallback.outerAlert(orElse: Self.own)
+        let payload = fallback.payload(for: Array(Self.hostile.utf8), failure)
+        let expected = #"""
+            {"aps":{"alert":{"title":"Pay","title-loc-key":"T","title-loc-args":["a"],"subtitle":"s",\#
+            "subtitle-loc-key":"S","subtitle-loc-args":["b"],"body":"now","loc-key":"B","loc-args":["c","d"]},\#
+            "sound":"default"}
+            """#
+        #expect(payload.text == expected + Self.status(failure))
+        var content = NotificationContent()
+        content.title = .init(literal: "Pay", locKey: "T", locArguments: ["a"])
+        content.subtitle = .init(literal: "s", locKey: "S", locArguments: ["b"])
+        content.body = .init(literal: "now", locKey: "B", locArguments: ["c", "d"])
+        content.sound = .init(name: "default")
+        content.userInfo = Array(("{" + Self.status(failure).dropFirst()).utf8)
+        #expect(fallback.content(for: Array(Self.hostile.utf8), failure) == content)
     }
 
-    /// An unsealed push is never shown: anybody on the way could have written it.
-    @Test func notSealed() {
-        let payload = Self.fallback.payload(for: Array(Self.outer.utf8), .notSealed)
-        #expect(payload.text == Self.bundled + Self.status(.notSealed))
-        let content = Self.fallback.content(for: Array(Self.outer.utf8), .notSealed)
-        #expect(content.title == .init(literal: "Bundled"))
-        #expect(content.badge == nil)
+    @Test("bundled shows the app's own text and the default sound, and nothing of the relay's", arguments: classes)
+    func bundled(failure: FailureClass) {
+        let payload = Fallback.bundled(Self.own).payload(for: Array(Self.hostile.utf8), failure)
+        #expect(payload.text == Self.bundledAlert + #","sound":"default"}"# + Self.status(failure))
     }
 
-    @Test(arguments: [
-        "", "{", "null", "[]", "{}", #"{"aps":null}"#, #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#,
-        #"{"aps":{"alert":{}}}"#, #"{"aps":{"alert":{"title":"","body":1}}}"#, #"{"alert":"x"}"#,
-        #"{"aps":{"alert":"x"},"aps":{"alert":"y"}}"#, #"{"aps":{"alert":"x"}}x"#,
-        "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", #"{"aps":{"alert":"\ud800"}}"#,
-    ])
+    @Test("a payload that wasn't sealed shows the app's own text in both modes")
+    func notSealed() {
+        for fallback in [Fallback.bundled(Self.own), .outerAlert(orElse: Self.own)] {
+            let payload = fallback.payload(for: Array(#"{"aps":{"alert":"Pay","badge":2}}"#.utf8), .notSealed)
+            #expect(payload.text == Self.bundledAlert + "}" + Self.status(.notSealed))
+        }
+    }
+
+    @Test(
+        "an outer payload without an alert that has text shows the app's own",
+        arguments: [
+            "", "{", "null", "[]", "{}", #"{"aps":null}"#, #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#,
+            #"{"aps":{"alert":{}}}"#, #"{"aps":{"alert":{"title":"","body":1}}}"#, #"{"alert":"x"}"#,
+            #"{"aps":{"alert":"x"},"aps":{"alert":"y"}}"#, #"{"aps":{"alert":"x"}}x"#,
+            "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", #"{"aps":{"alert":"\ud800"}}"#, #"{"aps":{"alert":["x"]}}"#,
+            #"{"aps":{"alert":{"title":" \n"}}}"#, #"{"aps":{"alert":"\u200b\u2060"}}"#,
+            #"{"aps":{"alert":{"launch-image":"i","action-loc-key":"A"}}}"#,
+        ])
     func nothingToShow(outer: String) {
-        let payload = Self.fallback.payload(for: Array(outer.utf8), .malformed)
-        #expect(payload.text == Self.bundled + Self.status(.malformed))
-        #expect(Self.fallback.content(for: Array(outer.utf8), .malformed).hasText)
+        let payload = Fallback.outerAlert(orElse: Self.own).payload(for: Array(outer.utf8), .malformed)
+        #expect(payload.text == Self.bundledAlert + "}" + Self.status(.malformed))
     }
 
-    @Test(arguments: [Placeholder(), .literal(title: "", body: ""), .localized(title: "", body: nil)])
+    @Test(
+        "any sound outside becomes the default one, and none stays none",
+        arguments: [
+            (#""default""#, true), (#""siren.caf""#, true), (#"{"name":"siren.caf","critical":1,"volume":1}"#, true),
+            (#""""#, false), ("1", false), ("null", false),
+        ])
+    func sound(_ sound: String, _ isPlayed: Bool) {
+        let outer = Array(#"{"aps":{"alert":"x","sound":\#(sound)}}"#.utf8)
+        let content = Fallback.outerAlert(orElse: Self.own).content(for: outer, .expired)
+        #expect(content.sound == (isPlayed ? .init(name: "default") : nil))
+    }
+
+    @Test("members of the outer alert of another type than APNs has are left out")
+    func wrongTypes() {
+        let outer = #"{"aps":{"alert":{"title":"x","body":{"a":1},"loc-args":["a",1],"title-loc-args":"a","subtitle":2}}}"#
+        let payload = Fallback.outerAlert(orElse: Self.own).payload(for: Array(outer.utf8), .expired)
+        #expect(payload.text == #"{"aps":{"alert":{"title":"x"}}"# + Self.status(.expired))
+    }
+
+    @Test("a failure class shows the text that the app has for it, in both modes")
+    func textByClass() {
+        let texts = [FailureClass.unknownKey: Placeholder.literal(title: "Open the app once", body: nil)]
+        for fallback in [Fallback.bundled(Self.own, texts: texts), .outerAlert(orElse: Self.own, texts: texts)] {
+            let content = fallback.content(for: Array(Self.hostile.utf8), .unknownKey)
+            #expect(content.title == .init(literal: "Open the app once"))
+            #expect(content.body.isEmpty)
+        }
+    }
+
+    @Test(
+        "the standard text replaces a bundled one without text",
+        arguments: [
+            Placeholder(), .literal(title: "", body: ""), .localized(title: "", body: nil),
+            .literal(title: " ", body: "\u{200B}"),
+        ])
     func bundledWithoutText(placeholder: Placeholder) {
-        let content = Fallback(bundled: placeholder).content(for: [], .malformed)
-        let standard = Fallback().content(for: [], .malformed)
-        #expect(content == standard)
+        let content = Fallback.bundled(placeholder).content(for: [], .malformed)
+        #expect(content == Fallback.bundled(.standard).content(for: [], .malformed))
         #expect(content.title.literal == Placeholder.standard.title)
         #expect(content.body.literal == Placeholder.standard.body)
     }
 
-    @Test func localizedBundled() {
-        let content = Fallback(bundled: .localized(title: "T", body: "B")).content(for: [], .notSealed)
+    @Test("a bundled text may be keys of the app's strings")
+    func localizedBundled() {
+        let content = Fallback.bundled(.localized(title: "T", body: "B")).content(for: [], .notSealed)
         #expect(content.title == .init(locKey: "T"))
         #expect(content.body == .init(locKey: "B"))
     }
 
-    /// A keyring of the app's own may have classes of its own, with any characters.
-    @Test(arguments: ["diskFull", "a \"quoted\" one", "back\\slash", "line\nbreak", "", "é"])
+    @Test(
+        "a failure class of the app's own keyring may have any characters",
+        arguments: ["diskFull", "a \"quoted\" one", "back\\slash", "line\nbreak", "", "é"])
     func ownClass(name: String) throws {
-        let content = Self.fallback.content(for: Array(Self.outer.utf8), FailureClass(rawValue: name))
+        let outer = Array(#"{"aps":{"alert":{"title-loc-key":"NEW"}}}"#.utf8)
+        let content = Fallback.outerAlert(orElse: Self.own).content(for: outer, FailureClass(rawValue: name))
         #expect(content.title == .init(locKey: "NEW"))
         let info = try JSONText(content.userInfo).root["pushcrypt"]
         #expect(info?["reason"]?.string == name)

@@ -99,10 +99,11 @@ import Testing
     private static func host(
         timer: ManualTimer = ManualTimer(), _ stages: [any ContentStage] = []
     ) throws -> NotificationHost {
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.stages = stages
         let (opener, chosen) = (
-            try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256"))), configuration
+            try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")), senders: .unsigned),
+            configuration
         )
         let hosted = SessionExtension { payload, handler in
             DeliverySession(

@@ -61,7 +61,7 @@ extension TestPush {
     static func open(
         _ payload: [UInt8], with keyring: any RecipientKeyring, at time: UnixTime = now
     ) throws -> Result<OpenedPush, FailureClass> {
-        try Opener(topic: topic, keyring: keyring).open(payload, at: time)
+        try Opener(topic: topic, keyring: keyring, senders: .unsigned).open(payload, at: time)
     }
 }
 

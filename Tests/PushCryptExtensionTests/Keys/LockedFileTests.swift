@@ -55,7 +55,7 @@ struct LockedFileTests {
         try place.giveAway(kid)
         #expect(try ask(["pins", place.path]) == "unknownKey")
         try SenderPins(folder: place.path).pinFirst(json: ReferenceVectors.shared.publicJWK("sender"))
-        try place.folder.setMode(0o000, of: KeyringPlace.name + "/senders.jwks.json")
+        try place.folder.setMode(0o000, of: KeyringPlace.name + "/senders.json")
         #expect(try ask(["pins", place.path]) == "keyLocked")
     }
 

@@ -28,7 +28,7 @@ import Testing
 
     private func result(of payload: [UInt8]) throws -> Result<OpenedPush, FailureClass> {
         let keyring = KeysetKeyring(try TestKeys.keyset("p256"))
-        return try Opener(topic: TestPush.topic, keyring: keyring, senders: pins.trustedSenders())
+        return try Opener(topic: TestPush.topic, keyring: keyring, senders: .pinned(pins))
             .open(payload, at: TestPush.now)
     }
 
@@ -50,7 +50,7 @@ import Testing
         _ = try result(of: TestPush(signer: "sender").sealed()).get()
         try expectFailure(.unknownKey) { try result(of: TestPush(signer: "other sender").sealed()) }
         try expectFailure(.undecryptable) { try result(of: TestPush().sealed()) }
-        #expect(try folder.mode(of: "keys/senders.jwks.json") == 0o600)
+        #expect(try folder.mode(of: "keys/senders.json") == 0o600)
     }
 
     @Test("a newer set takes its place, with what it revokes") func newer() throws {
@@ -98,8 +98,8 @@ import Testing
 
     @Test("a damaged file is not the first use") func damaged() throws {
         try pins.pinFirst(json: Self.published(["sender"], 3))
-        try Data("{".utf8).write(to: folder.file("keys/senders.jwks.json"))
-        try folder.setMode(0o600, of: "keys/senders.jwks.json")
+        try Data("{".utf8).write(to: folder.file("keys/senders.json"))
+        try folder.setMode(0o600, of: "keys/senders.json")
         expectDeviceKeyError(.damaged) { try pins.update(json: Self.published(["sender"], 4)) }
         #expect(try !pins.pinFirst(json: Self.published(["sender"], 4)))
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }

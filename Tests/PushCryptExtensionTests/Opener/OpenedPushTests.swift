@@ -74,7 +74,9 @@ import Testing
     @Test(arguments: ["", "com.example.app/extension", "com.exämple", String(repeating: "a", count: 156)])
     func invalidTopic(topic: String) throws {
         let keyring = try KeysetKeyring(TestKeys.keyset("p256"))
-        let error = #expect(throws: KeyError.self) { _ = try Opener(topic: topic, keyring: keyring) }
+        let error = #expect(throws: KeyError.self) {
+            _ = try Opener(topic: topic, keyring: keyring, senders: .unsigned)
+        }
         #expect(error?.code == .invalidTopic)
     }
 }

@@ -47,15 +47,15 @@ import Testing
         let payload = try broken.payload()
         let deliveries = try await Self.deliveries(of: payload, key: broken.key, at: broken.time)
         #expect(deliveries.map(\.failure) == [broken.failure])
-        #expect(deliveries.map(\.content) == [Fallback().content(for: payload, broken.failure)])
+        #expect(deliveries.map(\.content) == [Fallback.outerAlert(orElse: .standard).content(for: payload, broken.failure)])
         #expect(deliveries.allSatisfy { $0.content.hasText })
     }
 
     @Test(arguments: [Duration.seconds(25), .milliseconds(1_500), .zero])
     func configuration(deadline: Duration) async throws {
-        let bundled = Fallback(bundled: .literal(title: "Bundled", body: nil))
+        let bundled = Fallback.bundled(.literal(title: "Bundled", body: nil))
         let session = try TestSession(
-            payload: Array("{}".utf8), configuration: .init(deadline: deadline, fallback: bundled))
+            payload: Array("{}".utf8), configuration: .init(fallback: bundled, deadline: deadline))
         session.start()
         let deliveries = await session.finish()
         #expect(deliveries.first?.content.title.literal == "Bundled")
@@ -63,9 +63,8 @@ import Testing
     }
 
     @Test func defaults() {
-        let configuration = DeliverySession.Configuration()
+        let configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         #expect(configuration.deadline == .seconds(25))
-        #expect(configuration.fallback.content(for: [], .timedOut) == Fallback().content(for: [], .timedOut))
     }
 
     /// Whoever forgets the session still gets the content, and nothing keeps the session afterwards.

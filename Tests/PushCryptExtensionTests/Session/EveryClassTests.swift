@@ -67,12 +67,12 @@ import Testing
     @Test(arguments: causes)
     func shown(_ cause: Cause) async throws {
         let reporter = RecordingReporter()
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.diagnostics = reporter
         configuration.attachments = cause.attachments
         configuration.replayGuard = cause.replayGuard
         let chosen = configuration
-        let opener = try Opener(topic: TestPush.topic, keyring: cause.keyring())
+        let opener = try Opener(topic: TestPush.topic, keyring: cause.keyring(), senders: .unsigned)
         let host = NotificationHost(
             SessionExtension { payload, handler in
                 DeliverySession(

@@ -52,7 +52,7 @@ import Testing
         var random = SplitMix64(seed: 11)
         let payload = try TestPush(key: "shared").sealed()
         let restored = try TestPush.open(payload, key: "shared").get().content
-        let placeholder = Fallback().content(for: payload, .timedOut)
+        let placeholder = Fallback.outerAlert(orElse: .standard).content(for: payload, .timedOut)
         var count = 0
         for seed in 0..<1_000 {
             let parts = Self.parts(&random)

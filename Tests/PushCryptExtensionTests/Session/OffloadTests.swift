@@ -35,7 +35,7 @@ import Testing
     private static func deliver(
         _ payload: [UInt8], _ change: (inout DeliverySession.Configuration) -> Void
     ) async throws -> DeliverySession.Delivery {
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         change(&configuration)
         let session = try TestSession(payload: payload, configuration: configuration)
         session.releaseKeyring()

@@ -9,9 +9,10 @@ import Testing
         of payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
         _ change: (inout DeliverySession.Configuration) -> Void
     ) async throws -> DeliverySession.Delivery {
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         change(&configuration)
-        let opener = try Opener(topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)))
+        let opener = try Opener(
+            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: .unsigned)
         let chosen = configuration
         return await withCheckedContinuation { continuation in
             DeliverySession(
@@ -55,11 +56,12 @@ import Testing
     }
 
     @Test func textByClass() async throws {
-        let fallback = Fallback(texts: [.unknownKey: .literal(title: "Open the app once", body: nil)])
+        let text = Placeholder.literal(title: "Open the app once", body: nil)
+        let fallback = Fallback.outerAlert(orElse: .standard, texts: [.unknownKey: text])
         let foreign = try TestPush(key: "other p256").sealed()
         let delivery = try await Self.delivery(of: foreign) { $0.fallback = fallback }
         #expect(delivery.content.title.literal == "Open the app once")
-        let broken = try await Self.delivery(of: foreign, key: "x25519") { $0.fallback = Fallback() }
+        let broken = try await Self.delivery(of: foreign, key: "x25519") { $0.fallback = .bundled(.standard) }
         #expect(broken.content.title.literal == "New message")
     }
 
@@ -70,7 +72,7 @@ import Testing
         let delivery = try await Self.delivery(of: payload) { _ in }
         #expect(delivery.content.category == nil)
         #expect(delivery.content.targetContentID == nil)
-        #expect(delivery.content.badge == 2)
+        #expect(delivery.content.badge == nil)
         #expect(delivery.content.title.literal == "New message")
     }
 
@@ -123,7 +125,7 @@ import Testing
         let inner = try TestPush(json: #"{"aps":{"alert":{"title":"A","loc-key":"SENT","loc-args":["Zoë"]}}}"#).sealed()
         let sent = try await Self.delivery(of: inner) { $0.strings = ["SENT": "%@ wrote"] }
         #expect(sent.content.body == NotificationContent.Text(literal: "Zoë wrote"))
-        let fallback = Fallback(texts: [.unknownKey: .localized(title: "NEW", body: nil)])
+        let fallback = Fallback.bundled(.localized(title: "NEW", body: nil))
         let placeholder = try await Self.delivery(of: inner, key: "other p256") {
             ($0.fallback, $0.strings) = (fallback, ["NEW": "Neu"])
         }

@@ -19,7 +19,7 @@ import Testing
         _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
         _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
     ) throws -> TestSession {
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.replayGuard = store
         configuration.diagnostics = store
         change(&configuration)

@@ -9,7 +9,7 @@ import Testing
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
     ) throws -> TestSession {
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.stages = stages
         configuration.attachments = attachments
         let session = try TestSession(payload: payload ?? TestPush().sealed(), configuration: configuration)
@@ -154,7 +154,7 @@ import Testing
                 return content
             }
         }
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.attachments = Noting(name: "attachments", log: log)
         configuration.receipts = RecordingReporter("receipt", log: log)
         configuration.stages = [Noting(name: "own", log: log)]

@@ -48,7 +48,7 @@ struct TestPush {
     ) throws -> Result<OpenedPush, FailureClass> {
         let opener = try Opener(
             topic: topic, keyring: KeysetKeyring(TestKeys.keyset(key)),
-            senders: senders.map { try TestKeys.trusted($0) })
+            senders: senders.map { .pinned(try TestKeys.trusted($0)) } ?? .unsigned)
         return opener.open(payload, at: time, highestIssuedAt: highestIssuedAt)
     }
 }

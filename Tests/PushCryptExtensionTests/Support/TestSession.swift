@@ -32,12 +32,12 @@ final class TestSession: Sendable {
 
     init(
         payload: [UInt8], key: String = "p256", timer: ManualTimer = ManualTimer(),
-        configuration: DeliverySession.Configuration = .init(), at time: UnixTime = TestPush.now
+        configuration: DeliverySession.Configuration = .init(fallback: .outerAlert(orElse: .standard)), at time: UnixTime = TestPush.now
     ) throws {
         self.timer = timer
         let keyring = GatedKeyring(try KeysetKeyring(TestKeys.keyset(key)), asked: asked, gone: gone)
         let session = DeliverySession(
-            payload: payload, opener: try Opener(topic: TestPush.topic, keyring: keyring),
+            payload: payload, opener: try Opener(topic: TestPush.topic, keyring: keyring, senders: .unsigned),
             configuration: configuration, clock: { time }, timer: timer,
             handler: { [received, inHandler, delivered] delivery in
                 received.withLock { $0.append(delivery) }

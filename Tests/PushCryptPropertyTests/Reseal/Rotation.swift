@@ -60,7 +60,8 @@ struct Rotation: Sendable, CustomStringConvertible {
 
     /// A recipient that has the one key, and pins the one sender where messages are signed.
     func opener(_ key: String, _ sender: String) throws -> Opener {
-        let trusted = isSigned ? try TrustedSenders(TestKeys.keyset(sender, backend)) : nil
+        let trusted: SenderTrust =
+            isSigned ? .pinned(try TrustedSenders(TestKeys.keyset(sender, backend))) : .unsigned
         return try Opener(topic: Channel.topic, keyring: KeysetKeyring(deviceKeyset(key)), senders: trusted)
     }
 

@@ -44,10 +44,10 @@ struct Channel: Sendable, CustomStringConvertible {
 
     /// With the sender pinned where messages are signed.
     func opener() throws -> Opener {
-        try opener(senders: isSigned ? trustedSenders() : nil)
+        try opener(senders: isSigned ? .pinned(trustedSenders()) : .unsigned)
     }
 
-    func opener(topic: String = Channel.topic, senders: TrustedSenders?) throws -> Opener {
+    func opener(topic: String = Channel.topic, senders: SenderTrust) throws -> Opener {
         try Opener(topic: topic, keyring: KeysetKeyring(TestKeys.keyset(key, receiver)), senders: senders)
     }
 

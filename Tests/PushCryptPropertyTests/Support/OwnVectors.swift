@@ -25,7 +25,7 @@ struct OwnVectors: Decodable {
         func opener(_ backend: any CryptoBackend) throws -> Opener {
             try Opener(
                 topic: topic ?? shared.topic, keyring: KeysetKeyring(TestKeys.keyset(key, backend)),
-                senders: try trust.map { try TrustedSenders(TestKeys.keyset($0[0], backend)) })
+                senders: try trust.map { .pinned(try TrustedSenders(TestKeys.keyset($0[0], backend))) } ?? .unsigned)
         }
     }
 

@@ -14,7 +14,7 @@ struct RecordWithoutPSK {
             let json = "{" + members.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ",") + "}"
             return try Keyset(json: Array(json.utf8))
         }
-        opener = try Opener(topic: Channel.topic, keyring: KeysetKeyring(keyset()))
+        opener = try Opener(topic: Channel.topic, keyring: KeysetKeyring(keyset()), senders: .unsigned)
         members["d"] = nil
         recipient = try keyset().recipient(at: Channel.now)
     }

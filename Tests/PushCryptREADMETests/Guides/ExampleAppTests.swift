@@ -72,7 +72,7 @@ import UserNotifications
         #expect(try await deliver(request.body).failure == "replayed")
         let unsigned = try Sealer(topic: "com.example.app").seal(
             PushNotification(title: "Forged"), to: device().recipient, placeholder: .standard)
-        #expect(try await deliver(unsigned.json) == ("New message", "undecryptable"))
+        #expect(try await deliver(unsigned.json) == ("NEW_MESSAGE", "undecryptable"))
         // The extension counts once the content was handed over.
         while try app.store.statistics().failures.count < 2 { await Task.yield() }
         #expect(try app.store.statistics().opened?.count == 1)
@@ -96,7 +96,7 @@ import UserNotifications
         #expect(try app.identity.current()?.kid != kid)
         let new = try device().request(PushNotification(title: "New"), sealer: sealer)
         let opener = try Opener(
-            topic: "com.example.app", keyring: app.storage, senders: app.pins.trustedSenders())
+            topic: "com.example.app", keyring: app.storage, senders: .pinned(app.pins))
         #expect(try opener.open(Array(old.body), at: now()).get().content.title.literal == "Old")
         #expect(try opener.open(Array(new.body), at: now()).get().content.title.literal == "New")
     }

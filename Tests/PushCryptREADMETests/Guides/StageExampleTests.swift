@@ -14,7 +14,7 @@ import Testing
         let recipient = try Recipient(Keyset.Entry(entry.record.publicRecord(keepingPSK: true), KeyLifecycle()))
         let sealed = try Sealer(topic: "com.example.app").seal(
             PushNotification(title: "+41 00 000", body: "Hi"), to: recipient, placeholder: .standard)
-        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(Keyset([entry])))
+        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(Keyset([entry])), senders: .unsigned)
         push = try opener.open(Array(sealed.json), at: sealed.expiresAt - 60).get()
     }
 

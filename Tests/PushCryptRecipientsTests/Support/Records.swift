@@ -66,7 +66,7 @@ struct Device: Sendable {
         let payload = Array(#"{"aps":{"alert":{"body":"x"}}}"#.utf8)
         let push = try sealer.seal(payload, to: recipient, placeholder: .standard)
         let own = try Keyset([.init(record, KeyLifecycle(activatesAt: UnixTime(0)))])
-        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(own))
+        let opener = try Opener(topic: "com.example.app", keyring: KeysetKeyring(own), senders: .unsigned)
         return (try? opener.open(Array(push.json), at: time).get()) != nil
     }
 }

@@ -65,7 +65,7 @@ import Testing
         let signs = load.kind == .sender
         let opener = try Opener(
             topic: Watch.topic, keyring: KeysetKeyring(signs ? recipients.keyset() : place.keyset()),
-            senders: signs ? TrustedSenders(place.keyset()) : nil)
+            senders: signs ? .pinned(TrustedSenders(place.keyset())) : .unsigned)
         let time = place.clock.now
         let tallies = Locked([Tally]())
         DispatchQueue.concurrentPerform(iterations: pushes.count) { worker in

@@ -19,7 +19,7 @@ import Testing
         init(_ server: RawServer) throws {
             folder = try TemporaryFolder()
             reports = Reports()
-            var configuration = DeliverySession.Configuration()
+            var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
             let transport = LoopbackTransport(server)
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: folder.path + "/files"), transport: transport, timer: ManualTimer())
@@ -27,7 +27,8 @@ import Testing
             configuration.diagnostics = reports
             let chosen = configuration
             let opener = try Opener(
-                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))))
+                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))), senders: .unsigned
+            )
             let hosted = SessionExtension { payload, handler in
                 DeliverySession(
                     payload: payload, opener: opener, configuration: chosen, clock: { StagePush.now },

@@ -36,7 +36,7 @@ enum StagePush {
         _ json: String = json, attachments: [AttachmentReference] = [], offload: OffloadReference? = nil
     ) throws -> OpenedPush {
         let payload = try sealed(json, attachments: attachments, offload: offload)
-        let opener = try Opener(topic: topic, keyring: KeysetKeyring(Keyset(json: Array(jwk()))))
+        let opener = try Opener(topic: topic, keyring: KeysetKeyring(Keyset(json: Array(jwk()))), senders: .unsigned)
         return try opener.open(Array(payload), at: now).get()
     }
 }
