@@ -7,7 +7,7 @@ public import UserNotifications
 ///
 /// What the change leaves as it is stays what it was, to the byte. A sound of its own name can't be read back from Apple's
 /// class: set one with a `ContentStage`, here it becomes the default one.
-public struct SystemContentStage: ContentStage {
+public struct SystemContentStage: ContentStage, UnsealedStage {
     public typealias Change = @Sendable (UNMutableNotificationContent) async throws -> Void
 
     public let name: String
@@ -25,6 +25,10 @@ public struct SystemContentStage: ContentStage {
     }
 
     public func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        try await process(unsealed: content)
+    }
+
+    public func process(unsealed content: NotificationContent) async throws -> NotificationContent {
         let changed = content.systemContent
         try await change(changed)
         return content.changed(to: changed)

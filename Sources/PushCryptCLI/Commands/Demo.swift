@@ -79,7 +79,8 @@ private struct DemoStory {
             senders: .pinned(try TrustedSenders(senders.publicKeyset(keepingPSK: false))))
         let delivery = await withCheckedContinuation { continuation in
             DeliverySession(
-                payload: payload, opener: opener, configuration: .init(fallback: .outerAlert(orElse: .standard), deadline: deadline),
+                payload: payload, opener: opener,
+                configuration: .init(fallback: .outerAlert(orElse: .standard), deadline: deadline),
                 handler: { delivery in continuation.resume(returning: delivery) }
             ).start()
         }

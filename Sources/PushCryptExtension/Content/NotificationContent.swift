@@ -12,7 +12,9 @@ public struct NotificationContent: Hashable, Sendable {
             self.locArguments = locArguments
         }
 
-        public var isEmpty: Bool { (literal ?? "").isEmpty && (locKey ?? "").isEmpty }
+        /// Whether a user would see nothing of it. White space and characters without a glyph are not text; a key counts
+        /// as text until it is looked up.
+        public var isEmpty: Bool { !(literal ?? "").isVisible && !(locKey ?? "").isVisible }
     }
 
     /// A sound file of the app, or `default`.
@@ -71,6 +73,7 @@ public struct NotificationContent: Hashable, Sendable {
 
     public init() {}
 
-    /// The system shows the original in place of content without text, so it is never handed such content.
+    /// Whether any of title, subtitle and body isn't empty. The system shows the original in place of content without text,
+    /// so it is never handed such content.
     public var hasText: Bool { !(title.isEmpty && subtitle.isEmpty && body.isEmpty) }
 }

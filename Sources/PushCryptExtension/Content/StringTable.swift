@@ -9,8 +9,10 @@ extension [String: String]: StringTable {
 }
 
 extension NotificationContent {
-    /// The content with literal text only: each key is looked up and its arguments are put in. A key that the table doesn't
-    /// have gives way to the literal text beside it; where there is none, the key itself is shown, as the system does.
+    /// The content with literal text only: each key is looked up and its arguments are put in.
+    ///
+    /// The literal text beside a key stands in for a key that the table doesn't have, and for one whose text is empty once
+    /// the arguments are in it. Without a literal the first shows the key itself, as the system does, and the second nothing.
     public func localized(by table: any StringTable) -> NotificationContent {
         var content = self
         content.title = title.localized(by: table)
@@ -21,13 +23,13 @@ extension NotificationContent {
 }
 
 extension NotificationContent.Text {
+    private var visibleLiteral: String? { literal.flatMap { $0.isVisible ? $0 : nil } }
+
     fileprivate func localized(by table: any StringTable) -> Self {
         guard let locKey, !locKey.isEmpty else { return self }
-        if let format = table.string(for: locKey) {
-            return Self(literal: StringFormat.text(format, locArguments))
-        }
-        guard let literal, !literal.isEmpty else { return Self(literal: locKey) }
-        return Self(literal: literal)
+        guard let format = table.string(for: locKey) else { return Self(literal: visibleLiteral ?? locKey) }
+        let text = StringFormat.text(format, locArguments)
+        return Self(literal: text.isVisible ? text : visibleLiteral)
     }
 }
 

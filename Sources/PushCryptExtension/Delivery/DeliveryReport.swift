@@ -2,7 +2,8 @@ public import PushCryptCore
 
 /// What became of one push, for counters and receipts: nothing of its content.
 public struct DeliveryReport: Hashable, Sendable {
-    /// nil when it was restored whole; `attachmentFailed` when its text was restored.
+    /// nil when it was restored whole, and for a push that was let through unsealed, which isn't `isRestored`;
+    /// `attachmentFailed` when its text was restored.
     public let failure: FailureClass?
     /// Whether the text that was shown is the one that was sealed.
     public let isRestored: Bool

@@ -23,8 +23,8 @@ extension DeliverySession {
         public var offloadTimeLimit: Duration
         /// Fetches what the push names; the text is shown whatever becomes of it. An ``AttachmentStage``, as a rule.
         public var attachments: (any ContentStage)?
-        /// Hears of every push that was restored as soon as its attachments are there, and of the others when their
-        /// placeholder was handed over.
+        /// Hears of every push that was restored as soon as its attachments are there, and of failures when their text was
+        /// handed over. It doesn't hear of pushes that were let through unsealed.
         public var receipts: (any DeliveryReporter)?
         /// The app's own work on restored content, in order.
         public var stages: [any ContentStage]
@@ -42,17 +42,7 @@ extension DeliverySession {
         }
     }
 
-    /// What becomes of a push without a `pushcrypt` member that reaches the extension.
-    public struct UnsealedPolicy: Hashable, Sendable {
-        private let isShown: Bool
-
-        /// The app's own text is shown, nothing of the push.
-        public static let refused = UnsealedPolicy(isShown: false)
-        /// Shown as it came, for apps that mix; nothing in it is acted on.
-        public static let shown = UnsealedPolicy(isShown: true)
-    }
-
-    /// What becomes of a push that was shown before. Somebody on the way can send one again.
+    /// What becomes of a push that was shown before. A relay can send one again.
     public struct ReplayPolicy: Hashable, Sendable {
         private let isShown: Bool
 

@@ -19,13 +19,16 @@ public import Foundation
 public final class DeliverySession: Sendable {
     /// What the handler gets.
     public struct Delivery: Sendable {
-        /// Always has text.
+        /// Always has text: a character that a user sees, or without the app's strings a key of them.
         public let content: NotificationContent
-        /// Whether `content` is what was sealed.
+        /// Whether `content` is what was sealed. Sealed content without text, as that of a key with an empty localisation,
+        /// is replaced by the app's own text and `malformed`.
         public let isRestored: Bool
-        /// Why `content` is not the whole of what was sealed; nil when it is. With `attachmentFailed` and `replayed` the
-        /// text may have been restored all the same.
+        /// Why `content` is not the whole of what was sealed; nil when it is, and for a push that was let through
+        /// unsealed. With `attachmentFailed` and `replayed` the text may have been restored all the same.
         public let failure: FailureClass?
+        /// Whether the push wasn't sealed and the app lets such pushes through: nothing of it is authenticated.
+        public var isUnsealed: Bool { !isRestored && failure == nil }
         /// Whose work isn't in `content`.
         public let stageFailures: [StageFailure]
     }
@@ -80,10 +83,10 @@ public final class DeliverySession: Sendable {
 
     private func restore() {
         let restorer = Restorer(payload: payload, opener: opener, configuration: configuration, time: clock())
-        switch restorer.restore() {
+        switch restorer.restore().flatMapError({ configuration.admitted(payload, $0) }) {
         case .success(let restored):
             guard keep({ $0.restored = restored }) else { return }
-            advance(restored, through: restored.isReplay ? [] : configuration.steps(for: restored.push)[...])
+            advance(restored, through: configuration.steps(for: restored)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
     }
@@ -120,7 +123,7 @@ public final class DeliverySession: Sendable {
         }
         guard let handler = last.handler else { return }
         let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
-        let delivery = restored?.delivery ?? placeholder(failure)
+        let delivery = configuration.withText(restored?.delivery ?? placeholder(failure))
         handler(delivery)
         last.cancelTimer?()
         last.running?.run.cancel()
@@ -128,20 +131,14 @@ public final class DeliverySession: Sendable {
     }
 
     private func placeholder(_ failure: FailureClass) -> Delivery {
-        var content = configuration.fallback.content(for: payload, failure)
-        if failure == .notSealed, configuration.unsealed == .shown,
-            let original = NotificationContent(asItCame: payload)
-        {
-            content = original
-        } else if failure == .keyLocked, let notice = configuration.unlockNotice, notice.isDue() {
-            content = configuration.fallback.content(for: payload, failure, showing: notice.text)
-        }
-        if let strings = configuration.strings { content = content.localized(by: strings) }
+        let notice = failure == .keyLocked ? configuration.unlockNotice : nil
+        let text = notice.flatMap { $0.isDue() ? $0.text : nil }
+        let content = configuration.localized(configuration.fallback.content(for: payload, failure, showing: text))
         return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
     }
 
     private func record(_ restored: RestoredPush?, _ delivery: Delivery) {
-        if let restored, !restored.isReplay { try? configuration.replayGuard?.markSeen(restored.push.messageID) }
+        if delivery.isRestored, let id = restored?.claimedID { try? configuration.replayGuard?.markSeen(id) }
         // Of a restored push the receipt was given before.
         let listeners = [restored == nil ? configuration.receipts : nil, configuration.diagnostics].compactMap(\.self)
         guard !listeners.isEmpty else { return }
@@ -150,6 +147,6 @@ public final class DeliverySession: Sendable {
     }
 
     private func report(of restored: RestoredPush) -> DeliveryReport {
-        DeliveryReport(restored.delivery, of: payload, restored.push, at: clock())
+        DeliveryReport(configuration.withText(restored.delivery), of: payload, restored.push, at: clock())
     }
 }

@@ -15,39 +15,43 @@ struct InnerStage: Sendable {
     let run: @Sendable (RestoredPush) async throws -> RestoredPush
 }
 
-extension InnerStage {
-    init(_ stage: any ContentStage, fetches: Bool = false) {
-        self.init(name: stage.name, timeLimit: stage.timeLimit, fetches: fetches) { restored in
-            var next = restored
-            next.content = try await stage.process(restored.content, of: restored.push)
-            return next
-        }
-    }
-}
-
 extension DeliverySession.Configuration {
-    func steps(for push: OpenedPush) -> [DeliveryStep] {
+    func steps(for restored: RestoredPush) -> [DeliveryStep] {
+        guard let push = restored.push else { return unsealedSteps }
+        guard !restored.isReplay else { return [] }
+        // Nothing of it can be shown: nothing is fetched for it, and no stage sees it.
+        guard restored.content.hasText || push.offload != nil else { return receipts == nil ? [] : [.receipt] }
         var steps = [DeliveryStep]()
         if let reference = push.offload, let offload { steps.append(.stage(fetching(reference, with: offload))) }
-        if let attachments { steps.append(.stage(InnerStage(attachments, fetches: true))) }
+        if let attachments { steps.append(.stage(running(attachments, fetches: true))) }
         if receipts != nil { steps.append(.receipt) }
-        return steps + stages.map { .stage(InnerStage($0)) }
+        return steps + stages.map { .stage(running($0)) }
+    }
+
+    private func running(_ stage: any ContentStage, fetches: Bool = false) -> InnerStage {
+        InnerStage(name: stage.name, timeLimit: stage.timeLimit, fetches: fetches) { restored in
+            guard let push = restored.push else { return restored }
+            var next = restored
+            next.content = localized(try await stage.process(restored.content, of: push))
+            return next
+        }
     }
 
     private func fetching(_ reference: OffloadReference, with fetcher: OffloadFetcher) -> InnerStage {
         InnerStage(name: "offload", timeLimit: offloadTimeLimit, fetches: true) { [self] restored in
-            let json = try await fetcher.payload(reference)
+            guard let push = try await restored.push?.replacing(offloaded: fetcher.payload(reference)) else {
+                return restored
+            }
             var next = restored
-            next.push = try restored.push.replacing(offloaded: json)
-            next.content = content(of: next.push)
+            next.push = push
+            next.content = content(of: push)
             return next
         }
     }
 
-    /// What the push says, in the words of the user's language.
+    /// What the push says, in the user's language.
     func content(of push: OpenedPush) -> NotificationContent {
-        var content = push.content
-        if let strings { content = content.localized(by: strings) }
+        var content = localized(push.content)
         if content.body.isEmpty, let defaultBody { content.body.literal = defaultBody }
         return content
     }

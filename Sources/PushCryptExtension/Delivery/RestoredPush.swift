@@ -1,8 +1,9 @@
 import PushCryptCore
 
-/// A push that was opened and verified, with what the stages have made of it so far.
+/// A push that is no failure, with what the stages have made of it so far: opened and verified, or let through unsealed.
 struct RestoredPush: Sendable {
-    var push: OpenedPush
+    /// nil for a push that wasn't sealed: nothing of it is authenticated.
+    var push: OpenedPush?
     var content: NotificationContent
     /// It was shown before.
     let isReplay: Bool
@@ -16,6 +17,16 @@ struct RestoredPush: Sendable {
         self.isReplay = isReplay
         self.isIncomplete = isIncomplete
     }
+
+    init(unsealed content: NotificationContent) {
+        push = nil
+        self.content = content
+        isReplay = false
+        isIncomplete = false
+    }
+
+    /// The message that is claimed for this delivery.
+    var claimedID: String? { isReplay ? nil : push?.messageID }
 
     /// What a stage achieved, or what was there before it with its failure noted.
     func after(_ stage: InnerStage, _ result: Result<RestoredPush, StageFailure.Ending>) -> RestoredPush {
@@ -37,10 +48,11 @@ struct RestoredPush: Sendable {
 
     var delivery: DeliverySession.Delivery {
         DeliverySession.Delivery(
-            content: content, isRestored: true, failure: failure, stageFailures: stageFailures)
+            content: content, isRestored: push != nil, failure: failure, stageFailures: stageFailures)
     }
 
     private var failure: FailureClass? {
+        guard push != nil else { return nil }
         if isReplay { return .replayed }
         return isIncomplete || content.missingAttachmentCount > 0 ? .attachmentFailed : nil
     }

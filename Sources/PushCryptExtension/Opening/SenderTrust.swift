@@ -12,10 +12,6 @@ public struct SenderTrust: Sendable {
     /// nil for unsigned payloads.
     private let source: Source?
 
-    private init(source: Source?) {
-        self.source = source
-    }
-
     /// No sender is pinned: unsigned payloads are opened, signed ones are `unknownKey`.
     ///
     /// Who can seal to this device can then write to it. In the base profile that is everyone who has its public key.

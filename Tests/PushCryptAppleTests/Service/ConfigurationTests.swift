@@ -76,7 +76,8 @@ import UserNotifications
     @Test func topicIsChecked() throws {
         let keyring = try channel.keyring
         #expect(throws: KeyError.self) {
-            try ExtensionConfiguration(topic: "com.example.app ", keyring: keyring, senders: .unsigned, session: Channel.session)
+            try ExtensionConfiguration(
+                topic: "com.example.app ", keyring: keyring, senders: .unsigned, session: Channel.session)
         }
         #expect(throws: KeyError.self) {
             try ExtensionConfiguration(

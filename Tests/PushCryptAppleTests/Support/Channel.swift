@@ -63,7 +63,8 @@ struct Channel: Sendable {
     func configuration(
         timer: any DeadlineTimer = ManualTimer(), _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
     ) throws -> ExtensionConfiguration {
-        var configuration = try ExtensionConfiguration(topic: Self.topic, keyring: keyring, senders: senders,
+        var configuration = try ExtensionConfiguration(
+            topic: Self.topic, keyring: keyring, senders: senders,
             session: Self.session)
         change(&configuration.session)
         configuration.clock = { Self.now }

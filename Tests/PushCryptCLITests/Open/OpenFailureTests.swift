@@ -88,6 +88,31 @@ struct OpenFailureTests {
             try place.open(keys: "Keys/ios", trust[0], trust[1], payload: Payload.tampered(signed)), "undecryptable")
     }
 
+    @Test(
+        "with --fallback as it says: the payload's alert, which is the default, or a bundled text",
+        arguments: [
+            ([], "Outside"), (["--fallback", "outer"], "Outside"), (["--fallback", "bundled"], "New message"),
+        ])
+    func fallback(_ options: [String], _ title: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let sealed = try place.sealed(to: "Keys/ios", "--placeholder-title", "Outside", "--expose", "badge")
+        let output = try place.run(
+            ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+            stdin: Payload.tampered(sealed))
+        try expectPlaceholder(output, "undecryptable", title: title)
+        #expect(!output.text.contains("badge") && !output.text.contains("mutable-content"))
+    }
+
+    @Test("and refuses another word for --fallback, and the option with --batch", arguments: [["inner"], ["outer", "--batch"]])
+    func fallbackRefused(_ words: [String]) throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let output = try place.run(
+            ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--fallback"] + words, stdin: Data())
+        expectUsageError(output)
+    }
+
     @Test("for keys that are over", arguments: [("expiresAt", "keyExpired"), ("revokedAt", "keyRevoked")])
     func ended(_ member: String, _ reason: String) throws {
         let place = try Workplace()

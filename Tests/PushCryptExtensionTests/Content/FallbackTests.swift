@@ -88,7 +88,8 @@ import Testing
 
     @Test("members of the outer alert of another type than APNs has are left out")
     func wrongTypes() {
-        let outer = #"{"aps":{"alert":{"title":"x","body":{"a":1},"loc-args":["a",1],"title-loc-args":"a","subtitle":2}}}"#
+        let outer =
+            #"{"aps":{"alert":{"title":"x","body":{"a":1},"loc-args":["a",1],"title-loc-args":"a","subtitle":2}}}"#
         let payload = Fallback.outerAlert(orElse: Self.own).payload(for: Array(outer.utf8), .expired)
         #expect(payload.text == #"{"aps":{"alert":{"title":"x"}}"# + Self.status(.expired))
     }

@@ -39,12 +39,18 @@ import Testing
         Case(text: .init(literal: "", locKey: "NONE"), expected: "NONE"),
         Case(text: .init(locKey: "NONE"), expected: "NONE"),
         Case(text: .init(literal: "l", locKey: ""), expected: "l"),
+        Case(text: .init(literal: "l", locKey: "EMPTY"), expected: "l"),
+        Case(text: .init(locKey: "EMPTY"), expected: nil),
+        Case(text: .init(literal: " ", locKey: "EMPTY"), expected: nil),
+        Case(text: .init(literal: "l", locKey: "ARGUMENT", locArguments: [" "]), expected: "l"),
+        Case(text: .init(locKey: "ARGUMENT"), expected: nil),
+        Case(text: .init(locKey: "ARGUMENT", locArguments: ["a"]), expected: "a"),
         Case(text: .init(), expected: nil),
     ])
     func lookup(_ test: Case) {
         var content = NotificationContent()
         (content.title, content.subtitle, content.body) = (test.text, test.text, test.text)
-        let localized = content.localized(by: ["HELLO": "Hello %@"])
+        let localized = content.localized(by: ["HELLO": "Hello %@", "EMPTY": "", "ARGUMENT": "%@"])
         for text in [localized.title, localized.subtitle, localized.body] {
             #expect(text.literal == test.expected)
             #expect((text.locKey ?? "").isEmpty)

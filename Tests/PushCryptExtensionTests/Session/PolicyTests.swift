@@ -1,6 +1,7 @@
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 /// What the app chooses: texts, unsealed pushes, replays, localisation.
@@ -36,22 +37,118 @@ import Testing
         #expect(delivery.content.title.literal == Placeholder.standard.title)
     }
 
-    /// It is still no restored push: no stage acts on what anybody may have written.
-    @Test func unsealedIsShown() async throws {
+    /// Notes what it sees.
+    private final class NotingStage: ContentStage, UnsealedStage {
+        private let seen = Locked<[String]>([])
+        let suffix: String
+
+        init(suffix: String = "") { self.suffix = suffix }
+
+        var titles: [String] { seen.withLock { $0 } }
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            try await process(unsealed: content)
+        }
+
+        func process(unsealed content: NotificationContent) async throws -> NotificationContent {
+            var content = content
+            seen.withLock { [title = content.title.literal] in $0.append(title ?? "") }
+            content.title.literal = (content.title.literal ?? "") + suffix
+            return content
+        }
+    }
+
+    @Test("a push without pushcrypt passes unchanged where the app lets it through, and is neither failure nor success")
+    func unsealedIsShown() async throws {
+        let (stage, receipts, diagnostics) = (NotingStage(), RecordingReporter(), RecordingReporter())
         let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
             configuration.unsealed = .shown
-            configuration.stages = [SuffixStage(suffix: " a")]
+            configuration.stages = [stage]
+            configuration.attachments = stage
+            configuration.receipts = receipts
+            configuration.diagnostics = diagnostics
         }
-        #expect(delivery.failure == .notSealed)
+        #expect(delivery.failure == nil)
         #expect(!delivery.isRestored)
+        #expect(delivery.isUnsealed)
         #expect(delivery.content == NotificationContent(asItCame: Self.unsealed))
         #expect(delivery.content.title.literal == "Ad")
+        #expect(delivery.content.category == "PAY")
         #expect(delivery.content.userInfo == Self.unsealed)
+        #expect(stage.titles.isEmpty)
+        await diagnostics.hasHeard.wait()
+        #expect(diagnostics.reports.map(\.failure) == [nil])
+        #expect(diagnostics.reports.map(\.isRestored) == [false])
+        #expect(receipts.reports.isEmpty)
+    }
+
+    @Test("a push without pushcrypt runs through the stages that the app has for such pushes, and no others")
+    func unsealedStages() async throws {
+        let (first, second, other) = (NotingStage(suffix: " b"), NotingStage(suffix: " c"), NotingStage())
+        let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
+            configuration.unsealed = .shown(stages: [first, second])
+            configuration.stages = [other]
+        }
+        #expect(delivery.content.title.literal == "Ad b c")
+        #expect(delivery.content.category == "PAY")
+        #expect(delivery.isUnsealed)
+        #expect(first.titles == ["Ad"])
+        #expect(second.titles == ["Ad b"])
+        #expect(other.titles.isEmpty)
+    }
+
+    @Test("a sealed push runs through no stage for unsealed ones")
+    func sealedRunsNoUnsealedStage() async throws {
+        let stage = NotingStage(suffix: " b")
+        let delivery = try await Self.delivery(of: TestPush().sealed()) { $0.unsealed = .shown(stages: [stage]) }
+        #expect(delivery.content.title.literal == "Zoë")
+        #expect(delivery.isRestored)
+        #expect(stage.titles.isEmpty)
+    }
+
+    @Test(
+        "a pushcrypt member that isn't sealed content is a failure with nothing but alert text, whatever the app lets through",
+        arguments: ["0", "null", "{}", "\"\"", "[]", #"{"v":1}"#], [false, true])
+    func malformedEnvelope(_ member: String, letsUnsealedThrough: Bool) async throws {
+        let payload = Array(
+            #"""
+            {"aps":{"alert":{"title":"Pay","body":"now"},"mutable-content":1,"badge":9,"category":"PAY","thread-id":"t",\#
+            "sound":{"name":"siren.caf","critical":1,"volume":1},"interruption-level":"critical","filter-criteria":"f"},\#
+            "url":"https://a.example","pushcrypt":\#(member)}
+            """#.utf8)
+        let stage = NotingStage(suffix: " b")
+        for mode in [Fallback.outerAlert(orElse: .standard), .bundled(.standard)] {
+            let delivery = try await Self.delivery(of: payload) { configuration in
+                configuration.fallback = mode
+                if letsUnsealedThrough { configuration.unsealed = .shown(stages: [stage]) }
+            }
+            #expect(delivery.failure == .malformed)
+            #expect(!delivery.isRestored)
+            #expect(delivery.content == mode.content(for: payload, .malformed))
+            #expect(delivery.content.sound == .init(name: "default"))
+            #expect(delivery.content.badge == nil)
+            #expect(delivery.content.interruptionLevel == nil)
+        }
+        #expect(stage.titles.isEmpty)
+    }
+
+    private struct LyingKeyring: RecipientKeyring {
+        func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw .notSealed }
+    }
+
+    @Test("a sealed payload that the app's keyring calls notSealed is not let through")
+    func lyingKeyring() async throws {
+        let delivery = try await Self.delivery(of: TestPush().sealed(), keyring: LyingKeyring()) {
+            $0.unsealed = .shown
+        }
+        #expect(delivery.failure == .notSealed)
+        #expect(delivery.content.title.literal == Placeholder.standard.title)
     }
 
     /// There is nothing to show as it is.
     @Test func unsealedWithoutText() async throws {
         let delivery = try await Self.delivery(of: Array(#"{"aps":{}}"#.utf8)) { $0.unsealed = .shown }
+        #expect(delivery.failure == .notSealed)
         #expect(delivery.content.title.literal == Placeholder.standard.title)
     }
 

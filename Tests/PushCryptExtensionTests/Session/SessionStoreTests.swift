@@ -118,6 +118,25 @@ import Testing
         #expect(statistics.lastSelfTest == nil)
     }
 
+    @Test("a push that is let through unsealed is counted neither as opened nor as a failure, and gives no receipt")
+    func unsealed() async throws {
+        let transport = RecordingTransport()
+        let receipts = ReceiptSender(
+            store: store, address: "https://example.com/receipts", transport: transport, clock: { TestPush.now })
+        let delivery = try await deliver(Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8)) {
+            $0.unsealed = .shown
+            $0.receipts = receipts
+        }
+        #expect(delivery.isUnsealed)
+        #expect(try store.statistics().opened == nil)
+        #expect(try store.statistics().failures.isEmpty)
+        receipts.report(
+            DeliveryReport(
+                failure: nil, isRestored: false, time: TestPush.now, kid: nil, messageID: nil, pushID: nil,
+                isSelfTest: false, stageFailures: []))
+        #expect(try store.receiptCount() == 0)
+    }
+
     @Test func selfTest() async throws {
         let sealer = Sealer(topic: TestPush.topic, clock: { TestPush.now })
         let push = try sealer.seal(

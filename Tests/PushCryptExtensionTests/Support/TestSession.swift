@@ -32,7 +32,8 @@ final class TestSession: Sendable {
 
     init(
         payload: [UInt8], key: String = "p256", timer: ManualTimer = ManualTimer(),
-        configuration: DeliverySession.Configuration = .init(fallback: .outerAlert(orElse: .standard)), at time: UnixTime = TestPush.now
+        configuration: DeliverySession.Configuration = .init(fallback: .outerAlert(orElse: .standard)),
+        at time: UnixTime = TestPush.now
     ) throws {
         self.timer = timer
         let keyring = GatedKeyring(try KeysetKeyring(TestKeys.keyset(key)), asked: asked, gone: gone)

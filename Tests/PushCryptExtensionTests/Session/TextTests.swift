@@ -1,0 +1,190 @@
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// Whatever is handed over has text that a user sees.
+@Suite struct TextTests {
+    private static let bundled = "Bundled"
+
+    private struct Outcome {
+        let delivery: DeliverySession.Delivery
+        let receipts: [DeliveryReport]
+    }
+
+    private static func deliver(
+        _ payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
+        _ change: (inout DeliverySession.Configuration) -> Void
+    ) async throws -> Outcome {
+        let (receipts, diagnostics) = (RecordingReporter(), RecordingReporter())
+        var configuration = DeliverySession.Configuration(
+            fallback: .outerAlert(orElse: .literal(title: bundled, body: nil)))
+        (configuration.receipts, configuration.diagnostics) = (receipts, diagnostics)
+        change(&configuration)
+        let chosen = configuration
+        let opener = try Opener(
+            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: .unsigned)
+        let delivery = await withCheckedContinuation { continuation in
+            DeliverySession(
+                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now }, timer: ManualTimer(),
+                handler: { continuation.resume(returning: $0) }
+            ).start()
+        }
+        await diagnostics.hasHeard.wait()
+        #expect(diagnostics.reports.map(\.failure) == [delivery.failure])
+        #expect(diagnostics.reports.map(\.isRestored) == [delivery.isRestored])
+        return Outcome(delivery: delivery, receipts: receipts.reports)
+    }
+
+    private static func sealed(alert: String) throws -> [UInt8] {
+        try TestPush(json: #"{"aps":{"alert":\#(alert),"badge":3},"n":1}"#).sealed()
+    }
+
+    private static let empty = ["", "%@", " %@\n", "\u{200B}", "%1$@\u{2060}%2$@"]
+
+    @Test("sealed text whose localisation is empty shows the app's own, is malformed and no success", arguments: empty)
+    func emptyLocalisation(format: String) async throws {
+        let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) { configuration in
+            configuration.strings = ["MSG": format]
+            // Neither sees content that can't be shown.
+            configuration.stages = [SuffixStage(suffix: " a")]
+            configuration.attachments = SuffixStage(suffix: " b")
+        }
+        #expect(outcome.delivery.content.title.literal == Self.bundled)
+        #expect(outcome.delivery.stageFailures.isEmpty)
+        #expect(outcome.delivery.content.badge == nil)
+        #expect(outcome.delivery.failure == .malformed)
+        #expect(!outcome.delivery.isRestored)
+        #expect(outcome.receipts.map(\.failure) == [.malformed])
+        #expect(outcome.receipts.map(\.isRestored) == [false])
+    }
+
+    @Test("sealed text whose localisation is empty shows the literal beside its key, and is restored", arguments: empty)
+    func literalBeside(format: String) async throws {
+        let alert = #"{"body":"Hello","loc-key":"MSG"}"#
+        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = ["MSG": format] }
+        #expect(outcome.delivery.content.body == .init(literal: "Hello"))
+        #expect(outcome.delivery.failure == nil)
+        #expect(outcome.receipts.map(\.failure) == [nil])
+    }
+
+    @Test("the app's default body stands in for a body whose localisation is empty, and the push is restored")
+    func defaultBody() async throws {
+        let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) {
+            ($0.strings, $0.defaultBody) = (["MSG": ""], "No text")
+        }
+        #expect(outcome.delivery.content.body.literal == "No text")
+        #expect(outcome.delivery.failure == nil)
+    }
+
+    @Test(
+        "sealed text of which a user sees nothing shows the app's own",
+        arguments: [#"" ""#, #"{"title":"\t","body":"\u200b"}"#, #""\u2800""#, #""\u3164\u202e""#])
+    func invisible(alert: String) async throws {
+        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { _ in }
+        #expect(outcome.delivery.content.title.literal == Self.bundled)
+        #expect(outcome.delivery.failure == .malformed)
+        #expect(outcome.receipts.map(\.failure) == [.malformed])
+    }
+
+    @Test("an outer alert whose localisation is empty gives way to the app's own text", arguments: empty)
+    func outerAlert(format: String) async throws {
+        let payload = try TestPush(key: "other p256").sealed().replacing(
+            #"{"title":"New message"}"#, with: #"{"loc-key":"MSG"}"#)
+        let outcome = try await Self.deliver(payload) { $0.strings = ["MSG": format] }
+        #expect(outcome.delivery.content.title.literal == Self.bundled)
+        #expect(outcome.delivery.failure == .unknownKey)
+    }
+
+    @Test("the standard text stands in for the app's own whose localisation is empty")
+    func ownText() async throws {
+        let payload = Array(#"{"aps":{"alert":"x"}}"#.utf8)
+        let outcome = try await Self.deliver(payload) {
+            ($0.fallback, $0.strings) = (.bundled(.localized(title: "NEW", body: nil)), ["NEW": " "])
+        }
+        #expect(outcome.delivery.content.title.literal == Placeholder.standard.title)
+        #expect(outcome.delivery.failure == .notSealed)
+    }
+
+    private struct LockedKeyring: RecipientKeyring {
+        func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw .keyLocked }
+    }
+
+    private struct Always: BootMarker {
+        func markThisBoot() -> Bool { true }
+    }
+
+    @Test("the app's own text stands in for an unlock notice whose localisation is empty")
+    func unlockNotice() async throws {
+        let outcome = try await Self.deliver(TestPush().sealed(), keyring: LockedKeyring()) {
+            $0.unlockNotice = UnlockNotice(.localized(title: "UNLOCK", body: nil), marker: Always())
+            $0.strings = ["UNLOCK": ""]
+        }
+        #expect(outcome.delivery.content.title.literal == Self.bundled)
+        #expect(outcome.delivery.failure == .keyLocked)
+    }
+
+    private struct KeyStage: ContentStage {
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            var content = NotificationContent()
+            content.body = .init(locKey: "MSG")
+            return content
+        }
+    }
+
+    private struct BlankStage: ContentStage {
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            var content = NotificationContent()
+            content.body = .init(literal: "\n\u{FEFF}")
+            return content
+        }
+    }
+
+    @Test(
+        "a stage that leaves text of which a user sees nothing has emptied it: the content before it is shown",
+        arguments: [KeyStage() as any ContentStage, BlankStage()])
+    func stage(_ stage: any ContentStage) async throws {
+        let outcome = try await Self.deliver(Self.sealed(alert: #""Hello""#)) {
+            ($0.stages, $0.strings) = ([stage], ["MSG": "%@"])
+        }
+        #expect(outcome.delivery.content.body.literal == "Hello")
+        #expect(outcome.delivery.failure == nil)
+        #expect(outcome.delivery.stageFailures == [StageFailure(stage: stage.name, ending: .emptied)])
+    }
+
+    @Test("a push that is let through unsealed and has no text in the end shows the app's own, as notSealed")
+    func unsealed() async throws {
+        let outcome = try await Self.deliver(Array(#"{"aps":{"alert":{"loc-key":"MSG"},"badge":2}}"#.utf8)) {
+            ($0.unsealed, $0.strings) = (.shown, ["MSG": ""])
+        }
+        #expect(outcome.delivery.content.title.literal == Self.bundled)
+        #expect(outcome.delivery.content.badge == nil)
+        #expect(outcome.delivery.failure == .notSealed)
+        #expect(!outcome.delivery.isUnsealed)
+    }
+
+    @Test("a message without text wasn't shown: it may come again")
+    func mayComeAgain() async throws {
+        let folder = try StoreFolder()
+        let store = folder.store()
+        let payload = try Self.sealed(alert: #"{"loc-key":"MSG"}"#)
+        let messageID = try TestPush.open(payload).get().messageID
+        _ = try await Self.deliver(payload) { ($0.strings, $0.replayGuard) = (["MSG": ""], store) }
+        #expect(try store.claim(messageID, issuedAt: TestPush.now, at: TestPush.now + 60))
+    }
+
+    @Test(
+        "what a user sees",
+        arguments: [
+            ("a", true), (" a ", true), ("é", true), ("🧶", true), ("👩‍👩‍👧", true), ("\u{0301}", true), ("٣", true),
+            ("\u{FFFC}", true), ("", false), (" \t\r\n", false), ("\u{A0}\u{3000}\u{2028}", false),
+            ("\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}", false), ("\u{200E}\u{202E}\u{2066}", false),
+            ("\u{AD}\u{FE0F}\u{E0020}", false), ("\u{0}\u{7}\u{1B}\u{85}", false), ("\u{115F}\u{3164}\u{FFA0}", false),
+            ("\u{2800}", false), ("\u{180E}", false),
+        ])
+    func visible(text: String, isVisible: Bool) {
+        #expect(text.isVisible == isVisible)
+        #expect(NotificationContent.Text(literal: text).isEmpty == !isVisible)
+    }
+}
