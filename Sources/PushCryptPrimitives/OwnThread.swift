@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -18,6 +20,11 @@ package enum OwnThread {
             return false
         }
         return true
+    }
+
+    /// The same where the work must not be lost: a system without threads to give may still have one in a pool.
+    package static func startOrQueue(_ body: @escaping @Sendable () -> Void) {
+        if !start(body) { DispatchQueue(label: "pushcrypt.work", qos: .userInitiated).async(execute: body) }
     }
 
     private static func startDetached(_ work: UnsafeMutableRawPointer) -> Bool {

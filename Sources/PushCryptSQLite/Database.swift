@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 #if canImport(SQLite3)
 import SQLite3
 #else
@@ -40,8 +42,8 @@ import CPushCryptSQLite
             defer { unsafe sqlite3_close_v2(handle) }
             throw unsafe Self.error(handle)
         }
-        let milliseconds = busyTimeout / .milliseconds(1)
-        unsafe sqlite3_busy_timeout(handle, Int32(min(max(milliseconds, 0), 60_000)))
+        let milliseconds = busyTimeout.count(of: .milliseconds(1), as: Int32.self)
+        unsafe sqlite3_busy_timeout(handle, min(max(milliseconds, 0), 60_000))
         unsafe connection = handle
     }
 

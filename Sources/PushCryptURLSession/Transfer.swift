@@ -14,10 +14,12 @@ final class Transfer: Sendable {
     private struct State: Sendable {
         var task: URLSessionTask?
         var continuation: Waiting?
-        /// The first thing that went wrong; nothing is received after it.
-        var failure: (any Error)?
+        /// How it ended, or the first thing that went wrong; nothing is received after it.
+        var outcome: Result<Void, any Error>?
+        var hasHead = false
         var isReceiving = false
         var redirectCount = 0
+        var receivedByteCount: Int64 = 0
 
         /// The continuation, once: when nothing more will be received.
         mutating func takeContinuation() -> Waiting? {
@@ -30,11 +32,12 @@ final class Transfer: Sendable {
     private let policy: TransferPolicy
     /// The status codes of success.
     private let success: Range<Int>
-    private let receive: @Sendable ([UInt8]) throws -> Void
+    private let receive: (@Sendable ([UInt8]) throws -> Void)?
     private let state = Locked(State())
 
+    /// - Parameter receive: nil: the body isn't read, and the transfer is over with the head of the answer.
     init(
-        policy: TransferPolicy, success: Range<Int>, receive: @escaping @Sendable ([UInt8]) throws -> Void
+        policy: TransferPolicy, success: Range<Int>, receive: (@Sendable ([UInt8]) throws -> Void)?
     ) {
         self.policy = policy
         self.success = success
@@ -48,14 +51,14 @@ final class Transfer: Sendable {
     ) {
         let task = session.dataTask(with: request)
         router.add(self, for: task)
-        let failure = state.withLock { state in
-            if state.failure == nil { (state.task, state.continuation) = (task, continuation) }
-            return state.failure
+        let outcome = state.withLock { state in
+            if state.outcome == nil { (state.task, state.continuation) = (task, continuation) }
+            return state.outcome
         }
-        guard let failure else { return task.resume() }
+        guard let outcome else { return task.resume() }
         // It was cancelled before its start.
         task.cancel()
-        continuation.resume(throwing: failure)
+        continuation.resume(with: outcome)
     }
 
     /// May come at any time, from any thread.
@@ -63,17 +66,27 @@ final class Transfer: Sendable {
         fail(TransferError(.cancelled, "the transfer was cancelled"))
     }
 
+    /// The time for the head of the answer is up.
+    func giveUpHead() {
+        guard !state.withLock({ $0.hasHead }) else { return }
+        fail(TransferError(.cancelled, "the server took too long for the head of its answer"))
+    }
+
+    func fail(_ failure: any Error) {
+        finish(.failure(failure))
+    }
+
     /// The caller has its answer at once, or when the piece is taken that is being taken; the session may need longer to
     /// let go of the connection.
-    func fail(_ failure: any Error) {
+    private func finish(_ outcome: Result<Void, any Error>) {
         let (task, continuation) = state.withLock { state in
-            guard state.failure == nil else { return (nil as URLSessionTask?, nil as Waiting?) }
-            state.failure = failure
+            guard state.outcome == nil else { return (nil as URLSessionTask?, nil as Waiting?) }
+            state.outcome = outcome
             return (state.task, state.takeContinuation())
         }
         // Elsewhere: on Linux this waits for the thread that reads, which may be this one.
         if let task { DispatchQueue.global().async { task.cancel() } }
-        continuation?.resume(throwing: failure)
+        continuation?.resume(with: outcome)
     }
 }
 
@@ -83,7 +96,7 @@ extension Transfer {
         let refusal = refusal(of: request)
         if let refusal { fail(refusal) }
         state.withLock { state in
-            if state.failure == nil {
+            if state.outcome == nil {
                 answer(request)
             } else {
                 #if !canImport(FoundationNetworking)
@@ -115,39 +128,39 @@ extension Transfer {
     }
 
     func begin(_ response: URLResponse) {
-        if let failure = flaw(of: response) { fail(failure) }
+        if let failure = flaw(of: response) { return fail(failure) }
+        state.withLock { $0.hasHead = true }
+        if receive == nil { finish(.success(())) }
     }
 
     func take(_ piece: [UInt8]) {
         let isWanted = state.withLock { state in
-            state.isReceiving = state.failure == nil
+            state.isReceiving = state.outcome == nil
+            state.receivedByteCount += Int64(piece.count)
             return state.isReceiving
         }
         guard isWanted else { return }
         do {
-            try receive(piece)
+            try receive?(piece)
         } catch {
             fail(error)
         }
-        let (failure, continuation) = state.withLock { state in
+        let (outcome, continuation) = state.withLock { state in
             state.isReceiving = false
-            return (state.failure, state.failure == nil ? nil : state.takeContinuation())
+            return (state.outcome, state.outcome == nil ? nil : state.takeContinuation())
         }
-        if let failure { continuation?.resume(throwing: failure) }
+        if let outcome { continuation?.resume(with: outcome) }
     }
 
+    /// The task has ended.
     func end(_ response: URLResponse?, _ error: (any Error)?) {
         // A redirect to nowhere ends a task without ``begin(_:)``.
-        let outcome = error.map(TransferError.init(_:)) ?? flaw(of: response)
-        let (continuation, failure) = state.withLock { state in
+        let failure = error.map(TransferError.init(_:)) ?? flaw(of: response) ?? wrongLength(of: response)
+        let (continuation, outcome) = state.withLock { state in
             state.task = nil
-            return (state.takeContinuation(), state.failure ?? outcome)
+            return (state.takeContinuation(), state.outcome ?? failure.map { .failure($0) } ?? .success(()))
         }
-        if let failure {
-            continuation?.resume(throwing: failure)
-        } else {
-            continuation?.resume()
-        }
+        continuation?.resume(with: outcome)
     }
 
     private func flaw(of response: URLResponse?) -> TransferError? {
@@ -157,10 +170,20 @@ extension Transfer {
         guard success.contains(response.statusCode) else {
             return TransferError(.status, "the server answered \(response.statusCode)")
         }
+        guard receive != nil else { return nil }
         let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
         guard encoding == "identity" else {
             return TransferError(.encoding, "the server sent an encoding that wasn't asked for")
         }
         return nil
+    }
+
+    /// A body that was cut short, where the head says how long it is. The system takes a length that is no number, or two of
+    /// them, for none, or for the first digits, and such a body for a whole one.
+    private func wrongLength(of response: URLResponse?) -> TransferError? {
+        guard let length = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Length"),
+            Int64(length) != state.withLock({ $0.receivedByteCount })
+        else { return nil }
+        return TransferError(.network, "the body is not as long as the head of the answer says")
     }
 }

@@ -1,4 +1,5 @@
 public import PushCryptExtension
+import PushCryptPrimitives
 
 #if canImport(FoundationNetworking)
 import Foundation
@@ -16,14 +17,24 @@ public final class URLSessionTransport: HTTPTransport {
     private let router: TransferRouter
     private let policy: TransferPolicy
     private let idleTimeout: TimeInterval
+    private let headTimeout: Duration
+    private let timer: any DeadlineTimer
 
     /// - Parameters:
     ///   - policy: which addresses may be asked.
-    ///   - idleTimeout: how long a server may send nothing, in whole seconds. How long a transfer takes as a whole is for
-    ///     the caller's task, which is cancelled.
-    public init(policy: TransferPolicy = TransferPolicy(), idleTimeout: Duration = .seconds(10)) {
+    ///   - idleTimeout: how long a server may send nothing, in whole seconds, at least one.
+    ///   - headTimeout: how long it may take until the head of the answer is there, redirects included: all of an exchange
+    ///     that sends something. How long a body takes is for the caller's task, which is cancelled.
+    ///   - timer: runs `headTimeout`.
+    public init(
+        policy: TransferPolicy = TransferPolicy(), idleTimeout: Duration = .seconds(10),
+        headTimeout: Duration = .seconds(10), timer: any DeadlineTimer = ThreadTimer()
+    ) {
         self.policy = policy
-        self.idleTimeout = TimeInterval(idleTimeout.components.seconds)
+        self.headTimeout = headTimeout
+        self.timer = timer
+        // Foundation on Linux counts milliseconds.
+        self.idleTimeout = TimeInterval(max(idleTimeout.count(of: .milliseconds(1), as: Int32.self) / 1000, 1))
         router = TransferRouter()
         session = URLSession(
             configuration: .forTransfers(idleTimeout: self.idleTimeout), delegate: router,
@@ -52,7 +63,7 @@ public final class URLSessionTransport: HTTPTransport {
         // A redirect would hand the body to somebody else.
         var policy = policy
         policy.maximumRedirects = 0
-        try await run(request, Transfer(policy: policy, success: 200..<300, receive: { _ in }))
+        try await run(request, Transfer(policy: policy, success: 200..<300, receive: nil))
     }
 
     private func request(to address: String) throws(TransferError) -> URLRequest {
@@ -64,6 +75,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private func run(_ request: URLRequest, _ transfer: Transfer) async throws {
+        let giveUp = timer.schedule(after: headTimeout) { transfer.giveUpHead() }
+        defer { giveUp() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 transfer.start(request, in: session, router, continuation)

@@ -7,6 +7,7 @@ enum ExtensionProcess {
     private static let commands: [String: Command] = [
         "attach": Attach.run,
         "deliver": Deliver.run,
+        "flush": Flush.run,
         "keyring": KeyringCommand.run,
         "open-all": OpenAll.run,
         "receive": Receive.run,

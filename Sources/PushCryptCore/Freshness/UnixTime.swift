@@ -7,8 +7,18 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     }
 
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
-    public static func + (time: UnixTime, seconds: Int64) -> UnixTime { UnixTime(time.seconds + seconds) }
-    public static func - (time: UnixTime, seconds: Int64) -> UnixTime { UnixTime(time.seconds - seconds) }
+
+    /// The first or the last moment where the sum is beyond it: whatever a clock says, no sum traps.
+    public static func + (time: UnixTime, seconds: Int64) -> UnixTime {
+        let (sum, isBeyond) = time.seconds.addingReportingOverflow(seconds)
+        return UnixTime(isBeyond ? (seconds < 0 ? .min : .max) : sum)
+    }
+
+    /// The same for differences.
+    public static func - (time: UnixTime, seconds: Int64) -> UnixTime {
+        let (difference, isBeyond) = time.seconds.subtractingReportingOverflow(seconds)
+        return UnixTime(isBeyond ? (seconds < 0 ? .max : .min) : difference)
+    }
 
     /// The numbers that the protocol's integers hold: 0...2^53-1.
     public static let protocolRange: ClosedRange<Int64> = 0...(1 << 53 - 1)

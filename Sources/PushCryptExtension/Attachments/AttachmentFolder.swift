@@ -1,5 +1,3 @@
-import PushCryptCore
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -17,13 +15,24 @@ import Musl
 /// Where attachments are written, for the owner alone:
 ///
 /// ```
-/// UUID.part         being received
-/// UUID.EXTENSION    verified; the system moves it away when the notification is shown
+/// PROCESS-AGE-UUID.part         being received
+/// PROCESS-AGE-UUID.EXTENSION    verified; the system moves it away when the notification is shown
+///
+/// PROCESS    the number of the process that writes it
+/// AGE        how long ago the device had been started when the file was made, in seconds
 /// ```
+/// A file is a leftover when its process is gone, or when it is an hour old. The name says so and not the file's date: the
+/// device's clock may be set at any time. Locks would say it, too, but the system ends a process that is suspended with a
+/// lock in an app group's folder (`0xdead10cc`).
 struct AttachmentFolder: Sendable {
     let path: String
+    var process: pid_t = getpid()
+    /// See ``BootSession/ageInSeconds``.
+    var bootAge: @Sendable () -> Int64 = { BootSession.ageInSeconds }
+    /// true also for a process that can't be asked about: then the hour alone decides.
+    var isRunning: @Sendable (pid_t) -> Bool = { kill($0, 0) == 0 || errno != ESRCH }
 
-    /// How old a file is before another process may take it for a leftover, in seconds: no extension lives so long.
+    /// In seconds; no extension runs so long.
     static let leftoverAgeInSeconds: Int64 = 3600
 
     /// A new file in it; the folder is made where there is none.
@@ -31,39 +40,37 @@ struct AttachmentFolder: Sendable {
     /// - Throws: `AttachmentError` with `noSpace`, `inputOutput`.
     func makePartFile() throws(AttachmentError) -> PartFile {
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .failure("make the folder") }
-        return try PartFile(path + "/" + UUID().uuidString)
+        return try PartFile(path + "/\(process)-\(bootAge())-\(UUID().uuidString)")
     }
 
     /// Removes what processes left behind that were killed, whole files among it: their notification never came.
-    ///
-    /// - Parameter time: now.
-    func removeLeftovers(at time: UnixTime) {
+    func removeLeftovers() {
         guard let folder = unsafe opendir(path) else { return }
         defer { unsafe closedir(folder) }
+        let now = bootAge()
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
             }
-            let file = path + "/" + name
-            guard Self.isOwnName(name), let age = Self.ageInSeconds(of: file, at: time) else { continue }
-            if age > Self.leftoverAgeInSeconds { unsafe unlink(file) }
+            if isLeftover(name, at: now) { unsafe unlink(path + "/" + name) }
         }
     }
 
-    private static func isOwnName(_ name: String) -> Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 2 && UUID(uuidString: String(parts[0])) != nil
+    private func isLeftover(_ name: String, at now: Int64) -> Bool {
+        guard let (process, made) = Self.origin(of: name) else { return false }
+        // Made later than now: before the device's last start.
+        let age = now >= made ? now - made : .max
+        return age > Self.leftoverAgeInSeconds || process != self.process && !isRunning(process)
     }
 
-    /// Since the last write.
-    private static func ageInSeconds(of file: String, at time: UnixTime) -> Int64? {
-        var status = stat()
-        guard unsafe lstat(file, &status) == 0 else { return nil }
-        #if canImport(Darwin)
-        let seconds = status.st_mtimespec.tv_sec
-        #else
-        let seconds = status.st_mtim.tv_sec
-        #endif
-        return time.seconds - Int64(seconds)
+    /// nil for what isn't the folder's own.
+    private static func origin(of name: String) -> (process: pid_t, made: Int64)? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let fields = parts[0].split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+        guard fields.count == 3, let process = pid_t(fields[0]), let made = Int64(fields[1]),
+            UUID(uuidString: String(fields[2])) != nil
+        else { return nil }
+        return process > 0 ? (process, made) : nil
     }
 }

@@ -1,25 +1,11 @@
 import PushCryptCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// Fetches what is shown with the text: the encrypted blobs that the message names, and plain files by address. They
 /// come one after the other; what can't be had is counted, and the others are shown all the same.
 public struct AttachmentStage: ContentStage {
     public struct Configuration: Sendable {
-        /// Where files are written, made in its parent where there is none. It belongs to the stage: what is older than an
-        /// hour there is a leftover of a process that was killed.
+        /// Where files are written, made in its parent where there is none. It belongs to the stage, which removes what
+        /// processes left there that were killed.
         public var folder: String
         /// Members of the sealed payload that hold the address of a file, as `image_url` or `aps.alert.image`. The file
         /// isn't encrypted: its server, and whoever has its address, can see it and can change it.
@@ -28,15 +14,19 @@ public struct AttachmentStage: ContentStage {
         public var maximumCount: Int
         /// For all of them, out of the session's time. What is complete a second before its end is shown.
         public var timeLimit: Duration
+        /// How much of that time is kept for each attachment that waits for its turn: a slow server can't use up the time
+        /// of the others. Where there isn't so much, each has an equal share.
+        public var reservedTime: Duration
 
         public init(
             folder: String, plainMembers: [String] = [], maximumCount: Int = AttachmentReference.maximumCount,
-            timeLimit: Duration = .seconds(15)
+            timeLimit: Duration = .seconds(15), reservedTime: Duration = .seconds(2)
         ) {
             self.folder = folder
             self.plainMembers = plainMembers
             self.maximumCount = maximumCount
             self.timeLimit = timeLimit
+            self.reservedTime = reservedTime
         }
     }
 
@@ -44,18 +34,30 @@ public struct AttachmentStage: ContentStage {
     private let configuration: Configuration
     private let downloader: AttachmentDownloader
     private let timer: any DeadlineTimer
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let onFailure: @Sendable (_ identifier: String, any Error) -> Void
 
     /// - Parameters:
-    ///   - timer: runs the time limit.
+    ///   - timer: runs the time limits.
     ///   - onFailure: told of each attachment that couldn't be had, with its `id`, and why: `AttachmentError` or
     ///     `TransferError`.
     public init(
         configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer = ThreadTimer(),
         onFailure: @escaping @Sendable (_ identifier: String, any Error) -> Void = { _, _ in }
     ) {
+        self.init(
+            configuration: configuration, transport: transport, timer: timer, now: { .now }, onFailure: onFailure)
+    }
+
+    /// - Parameter now: tells how much time is left.
+    package init(
+        configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer,
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        onFailure: @escaping @Sendable (_ identifier: String, any Error) -> Void
+    ) {
         self.configuration = configuration
         self.timer = timer
+        self.now = now
         self.onFailure = onFailure
         downloader = AttachmentDownloader(
             transport: transport, folder: AttachmentFolder(path: configuration.folder))
@@ -66,46 +68,46 @@ public struct AttachmentStage: ContentStage {
     public func process(
         _ content: NotificationContent, of push: OpenedPush
     ) async throws -> NotificationContent {
-        downloader.folder.removeLeftovers(at: UnixTime(Int64(Date().timeIntervalSince1970)))
+        // Before the session would end the stage: it uses nothing of one that it had to cancel.
+        let end = now() + configuration.timeLimit - .seconds(1)
+        downloader.folder.removeLeftovers()
         let sources = AttachmentSource.all(of: push, members: configuration.plainMembers)
         guard !sources.isEmpty else { return content }
-        let attachments = await attachments(from: sources)
+        var complete = content
+        complete.attachments += await attachments(from: sources, until: end)
         guard !Task.isCancelled else {
-            for attachment in attachments { unsafe unlink(attachment.path) }
+            complete.removeFiles(notIn: content)
             throw CancellationError()
         }
-        var content = content
-        content.attachments += attachments
-        content.missingAttachmentCount += sources.count - attachments.count
-        return content
+        complete.missingAttachmentCount += content.attachments.count + sources.count - complete.attachments.count
+        return complete
     }
 
-    /// Ends at once when the task is cancelled, and before the session would do so: it uses nothing of a stage that it
-    /// had to cancel.
-    private func attachments(from sources: [AttachmentSource]) async -> [NotificationContent.Attachment] {
-        let work = Task { await downloadAll(sources) }
-        let giveUp = timer.schedule(after: max(configuration.timeLimit - .seconds(1), .zero)) { work.cancel() }
-        defer { giveUp() }
-        return await withTaskCancellationHandler {
-            await work.value
-        } onCancel: {
-            work.cancel()
-        }
-    }
-
-    private func downloadAll(_ sources: [AttachmentSource]) async -> [NotificationContent.Attachment] {
+    private func attachments(
+        from sources: [AttachmentSource], until end: ContinuousClock.Instant
+    ) async -> [NotificationContent.Attachment] {
+        let fetchedCount = min(sources.count, configuration.maximumCount)
         var attachments: [NotificationContent.Attachment] = []
         for (index, source) in sources.enumerated() {
             do {
-                guard index < configuration.maximumCount else {
+                guard index < fetchedCount else {
                     throw AttachmentError(.tooLarge, "the push names more than \(configuration.maximumCount)")
                 }
-                guard !Task.isCancelled else { throw TransferError(.cancelled, "there was no time left for it") }
-                attachments.append(try await downloader.download(source))
+                let limit = time(before: end, waitingCount: fetchedCount - index - 1)
+                guard limit > .zero, !Task.isCancelled else {
+                    throw TransferError(.cancelled, "there was no time left for it")
+                }
+                attachments.append(try await timer.limit(limit) { try await downloader.download(source) })
             } catch {
                 onFailure(source.identifier, error)
             }
         }
         return attachments
+    }
+
+    /// What the next attachment has of the time that is left.
+    private func time(before end: ContinuousClock.Instant, waitingCount: Int) -> Duration {
+        let left = now().duration(to: end)
+        return left - min(configuration.reservedTime, left / (waitingCount + 1)) * waitingCount
     }
 }

@@ -35,7 +35,8 @@ public struct NotificationContent: Hashable, Sendable {
     public struct Attachment: Hashable, Sendable {
         /// Unique among those of one notification.
         public var identifier: String
-        /// The system moves the file away when the notification is shown.
+        /// The file belongs to the notification: the system moves it away when the notification is shown, and a session
+        /// removes it when it shows content without it.
         public var path: String
         public var type: AttachmentType
 

@@ -1,6 +1,12 @@
 #if canImport(Darwin)
 import Darwin
-#elseif canImport(FoundationEssentials)
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+#if canImport(FoundationEssentials)
 import FoundationEssentials
 #endif
 
@@ -20,5 +26,16 @@ enum BootSession {
         #else
         return nil
         #endif
+    }
+
+    /// How long ago the device was started, sleep included. No one sets this clock; it begins again with every start.
+    static var ageInSeconds: Int64 {
+        var age = timespec()
+        #if canImport(Darwin)
+        unsafe clock_gettime(CLOCK_MONOTONIC_RAW, &age)
+        #else
+        unsafe clock_gettime(CLOCK_BOOTTIME, &age)
+        #endif
+        return Int64(age.tv_sec)
     }
 }

@@ -15,20 +15,9 @@ public struct ThreadTimer: DeadlineTimer {
         after duration: Duration, _ body: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
         let cancelled = DispatchSemaphore(value: 0)
-        let wait: @Sendable () -> Void = {
-            if cancelled.wait(timeout: .now() + .nanoseconds(duration.nanoseconds)) == .timedOut { body() }
-        }
-        if !OwnThread.start(wait) {
-            // A system without threads to give may still have one in a pool.
-            DispatchQueue(label: "pushcrypt.deadline", qos: .userInitiated).async(execute: wait)
+        OwnThread.startOrQueue {
+            if cancelled.wait(timeout: .now() + duration.dispatchInterval) == .timedOut { body() }
         }
         return { cancelled.signal() }
-    }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int {
-        let (seconds, attoseconds) = components
-        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
 }

@@ -23,8 +23,9 @@ extension DeliverySession {
         public var offloadTimeLimit: Duration
         /// Fetches what the push names; the text is shown whatever becomes of it. An ``AttachmentStage``, as a rule.
         public var attachments: (any ContentStage)?
-        /// Hears of every push that was restored as soon as its attachments are there, and of failures when their text was
-        /// handed over. It doesn't hear of pushes that were let through unsealed.
+        /// Is called once for each push: for one that was restored as soon as its attachments are there, before the app's
+        /// stages; for the others, and where time ran out before that, when the content was handed over. It isn't called for
+        /// pushes that were let through unsealed.
         public var receipts: (any DeliveryReporter)?
         /// The app's own work on restored content, in order.
         public var stages: [any ContentStage]

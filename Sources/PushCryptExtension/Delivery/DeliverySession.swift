@@ -1,4 +1,3 @@
-import Dispatch
 public import PushCryptCore
 import PushCryptPrimitives
 
@@ -37,6 +36,9 @@ public final class DeliverySession: Sendable {
 
     private struct State {
         var handler: Handler?
+        var isStarted = false
+        /// The receipt step was reached.
+        var isReceiptGiven = false
         var restored: RestoredPush?
         var running: (stage: InnerStage, run: StageRun<RestoredPush>)?
         var cancelTimer: (@Sendable () -> Void)?
@@ -67,12 +69,19 @@ public final class DeliverySession: Sendable {
         state = Locked(State(handler: handler))
     }
 
-    /// Begins; call it once. The session keeps itself alive until the handler was called.
+    /// Begins. The session keeps itself alive until the handler was called. A second call does nothing, and neither does one
+    /// that comes after the end.
     public func start() {
+        let isFirst = state.withLock { state in
+            defer { state.isStarted = true }
+            return state.handler != nil && !state.isStarted
+        }
+        guard isFirst else { return }
         let cancel = timer.schedule(after: configuration.deadline) { [self] in expire() }
-        // Time may be up before the start, or while the timer is being set: nobody else would stop it then.
+        // Time may be up while the timer is being set: nothing else would stop it then.
         guard keep({ $0.cancelTimer = cancel }) else { return cancel() }
-        DispatchQueue(label: "pushcrypt.restore", qos: .userInitiated).async { [self] in restore() }
+        // No pool: stages that block its threads would hold up every later push.
+        OwnThread.startOrQueue { [self] in restore() }
     }
 
     /// Time is up: hands over the best content so far unless that was done already. Call it from
@@ -96,16 +105,25 @@ public final class DeliverySession: Sendable {
         guard let step = steps.first else { return handOver(orElse: .internalError) }
         let rest = steps.dropFirst()
         guard case .stage(let stage) = step else {
+            guard keep({ $0.isReceiptGiven = true }) else { return }
             configuration.receipts?.report(report(of: restored))
             return advance(restored, through: rest)
         }
-        let run = StageRun<RestoredPush> { [self] result in
+        let run = StageRun<RestoredPush> { [self] late in
+            use(restored, insteadOf: late)
+        } ended: { [self] result in
             let next = restored.after(stage, result)
-            guard keep({ ($0.restored, $0.running) = (next, nil) }) else { return }
+            guard keep({ ($0.restored, $0.running) = (next, nil) }) else { return use(restored, insteadOf: next) }
+            use(next, insteadOf: restored)
             advance(next, through: rest)
         }
         guard keep({ $0.running = (stage, run) }) else { return }
         run.start(timeLimit: stage.timeLimit, timer: timer) { try await stage.run(restored) }
+    }
+
+    /// The files of a version of the push that isn't used go with it.
+    private func use(_ used: RestoredPush, insteadOf other: RestoredPush) {
+        other.content.removeFiles(notIn: used.content)
     }
 
     /// - Returns: false when the content was handed over already: then nothing is kept.
@@ -124,10 +142,12 @@ public final class DeliverySession: Sendable {
         guard let handler = last.handler else { return }
         let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
         let delivery = configuration.withText(restored?.delivery ?? placeholder(failure))
-        handler(delivery)
         last.cancelTimer?()
-        last.running?.run.cancel()
-        record(restored, delivery)
+        // Before the handler: what the stage completes while that runs isn't in the content, and must not stay on disk.
+        last.running?.run.stop()
+        restored?.content.removeFiles(notIn: delivery.content)
+        handler(delivery)
+        record(restored, delivery, isReceiptGiven: last.isReceiptGiven)
     }
 
     private func placeholder(_ failure: FailureClass) -> Delivery {
@@ -137,10 +157,10 @@ public final class DeliverySession: Sendable {
         return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
     }
 
-    private func record(_ restored: RestoredPush?, _ delivery: Delivery) {
+    private func record(_ restored: RestoredPush?, _ delivery: Delivery, isReceiptGiven: Bool) {
         if delivery.isRestored, let id = restored?.claimedID { try? configuration.replayGuard?.markSeen(id) }
-        // Of a restored push the receipt was given before.
-        let listeners = [restored == nil ? configuration.receipts : nil, configuration.diagnostics].compactMap(\.self)
+        let receipts = isReceiptGiven || delivery.isUnsealed ? nil : configuration.receipts
+        let listeners = [receipts, configuration.diagnostics].compactMap(\.self)
         guard !listeners.isEmpty else { return }
         let report = DeliveryReport(delivery, of: payload, restored?.push, at: clock())
         for listener in listeners { listener.report(report) }

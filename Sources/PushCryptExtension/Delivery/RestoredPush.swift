@@ -33,7 +33,10 @@ struct RestoredPush: Sendable {
         switch result {
         case .success(let next):
             // The system shows the original in place of content without text.
-            guard next.content.hasText else { return without(stage, .emptied) }
+            guard next.content.hasText else {
+                next.content.removeFiles(notIn: content)
+                return without(stage, .emptied)
+            }
             return next
         case .failure(let ending): return without(stage, ending)
         }

@@ -12,12 +12,14 @@ extension ReceiptSender {
     private static let refusalLimit = 3
 
     /// Sends the receipts that wait, in order and one after the other; for the app, when it runs. Ends at the first
-    /// failure of the network, and when the task is cancelled.
+    /// failure of the network, when its time is up, and when the task is cancelled.
     ///
+    /// - Parameter timeLimit: for all of them. The system gives an app in the background 30 seconds.
     /// - Throws: `StoreError`.
-    public func flush() async throws -> Flush {
+    public func flush(timeLimit: Duration = .seconds(25)) async throws -> Flush {
         try store.removeOldReceipts(at: clock())
-        let sentCount = try await sendAll(upTo: store.lastReceiptNumber() ?? 0)
+        let last = try store.lastReceiptNumber() ?? 0
+        let sentCount = try await timer.limit(timeLimit) { [self] in try await sendAll(upTo: last) }
         return Flush(sentCount: sentCount, leftCount: try store.receiptCount())
     }
 

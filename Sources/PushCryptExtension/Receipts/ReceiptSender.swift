@@ -8,7 +8,7 @@ public import Foundation
 #endif
 
 /// Tells a backend what became of each push. A receipt is written to the store first and sent then, without anybody
-/// waiting for it; one that couldn't be sent stays for the next ``flush()`` of the app.
+/// waiting for it; one that couldn't be sent stays for the next ``flush(timeLimit:)`` of the app.
 ///
 /// The server may get a receipt more than once, and knows it by its id. It learns when a device is on and which pushes
 /// it got, the network when a push came: ``Delay`` blurs that.
@@ -20,7 +20,7 @@ public final class ReceiptSender: DeliveryReporter {
 
         /// - Parameters:
         ///   - draw: how long to wait.
-        ///   - sleep: waits; an error leaves the receipt for ``ReceiptSender/flush()``.
+        ///   - sleep: waits; an error leaves the receipt for ``ReceiptSender/flush(timeLimit:)``.
         public init(
             draw: @escaping @Sendable () -> Duration,
             sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -40,20 +40,28 @@ public final class ReceiptSender: DeliveryReporter {
     private let address: String
     private let transport: any HTTPTransport
     private let delay: Delay?
+    private let postTimeLimit: Duration
+    let timer: any DeadlineTimer
 
     /// - Parameters:
     ///   - address: where each receipt is posted; https, or what the transport's policy allows.
     ///   - delay: nil: at once.
+    ///   - postTimeLimit: how long the exchange with the server may take for one receipt.
     ///   - clock: tells which receipts are too old.
+    ///   - timer: runs the time limits.
     public init(
         store: SharedStore, address: String, transport: any HTTPTransport, delay: Delay? = nil,
-        clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) }
+        postTimeLimit: Duration = .seconds(10),
+        clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) },
+        timer: any DeadlineTimer = ThreadTimer()
     ) {
         self.store = store
         self.address = address
         self.transport = transport
         self.delay = delay
+        self.postTimeLimit = postTimeLimit
         self.clock = clock
+        self.timer = timer
     }
 
     /// Returns when the receipt is in the store. Where the store can't be used it is sent all the same, once.
@@ -100,6 +108,8 @@ public final class ReceiptSender: DeliveryReporter {
     }
 
     private func post(_ json: [UInt8]) async throws {
-        try await transport.post(json, contentType: "application/json", to: address)
+        try await timer.limit(postTimeLimit) { [transport, address] in
+            try await transport.post(json, contentType: "application/json", to: address)
+        }
     }
 }

@@ -11,7 +11,8 @@ public protocol HTTPTransport: Sendable {
     /// - Throws: `TransferError`, or what `receive` throws.
     func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws
 
-    /// Sends a body and waits for an answer of success, whose body is thrown away.
+    /// Sends a body and waits for the head of an answer of success; the answer's body isn't read. Cancelling the task ends
+    /// the transfer.
     ///
     /// - Throws: `TransferError`.
     func post(_ body: [UInt8], contentType: String, to address: String) async throws
@@ -29,7 +30,7 @@ public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let status = Code(name: "status")
         /// A body in a content encoding that wasn't asked for: a small one may unpack to any size.
         public static let encoding = Code(name: "encoding")
-        /// The network failed, or the transfer ended too early.
+        /// The network failed, or the body wasn't as long as its head said.
         public static let network = Code(name: "network")
         /// It was cancelled or took too long.
         public static let cancelled = Code(name: "cancelled")

@@ -1,5 +1,6 @@
 import Dispatch
 import PushCryptKeyFiles
+import PushCryptPrimitives
 
 /// Looks whenever something happens in a folder, and from time to time, on a queue of its own until it is released.
 final class WatchLoop: @unchecked Sendable {
@@ -22,7 +23,7 @@ final class WatchLoop: @unchecked Sendable {
         self.look = look
         timer = triggers.interval.map { [queue] interval in
             let timer = DispatchSource.makeTimerSource(queue: queue)
-            let time = Self.dispatchInterval(interval)
+            let time = max(interval, .milliseconds(10)).dispatchInterval
             timer.schedule(deadline: .now() + time, repeating: time)
             timer.setEventHandler {
                 events?.rearm()
@@ -48,11 +49,5 @@ final class WatchLoop: @unchecked Sendable {
     func stop() {
         timer?.cancel()
         queue.async { [events] in events?.cancel() }
-    }
-
-    /// At most a day: further than anybody waits, and it fits into nanoseconds.
-    private static func dispatchInterval(_ duration: Duration) -> DispatchTimeInterval {
-        let (seconds, attoseconds) = min(max(duration, .milliseconds(10)), .seconds(86_400)).components
-        return .nanoseconds(Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 }

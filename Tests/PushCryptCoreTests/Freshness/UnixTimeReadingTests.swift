@@ -48,4 +48,22 @@ import Testing
         #expect(UnixTime(5) - 8 == UnixTime(-3))
         #expect(UnixTime(4) < UnixTime(5))
     }
+
+    @Test("a sum beyond the last moment is the last moment, and one before the first is the first")
+    func saturatingArithmetic() {
+        #expect(UnixTime(.max) + 1 == UnixTime(.max))
+        #expect(UnixTime(.min) + -1 == UnixTime(.min))
+        #expect(UnixTime(.min) - 1 == UnixTime(.min))
+        #expect(UnixTime(.max) - -1 == UnixTime(.max))
+        #expect(UnixTime(0) - .min == UnixTime(.max))
+        #expect(UnixTime(.max) + .min == UnixTime(-1))
+    }
+
+    @Test("a moment outside of the years 0 to 9999 is described by its seconds", arguments: [.min, .max] as [Int64])
+    func farDescription(seconds: Int64) {
+        #expect(UnixTime(seconds).description == "\(seconds) s")
+        #expect(UnixTime(-62_167_219_200).description == "0000-01-01T00:00:00Z")
+        #expect(UnixTime(-62_167_219_201).description == "-62167219201 s")
+        #expect(UnixTime(253_402_300_800).description == "253402300800 s")
+    }
 }

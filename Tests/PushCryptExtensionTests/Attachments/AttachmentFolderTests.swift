@@ -1,53 +1,107 @@
 import Foundation
-import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptExtension
 
 @Suite struct AttachmentFolderTests {
-    private static let now = UnixTime(1_800_000_000)
-    private static let stem = "0E5B7B3C-3D51-4C5A-9B52-0C8A5B6A5D10"
+    private static let uuid = "0E5B7B3C-3D51-4C5A-9B52-0C8A5B6A5D10"
+    /// How long ago the device was started, in seconds.
+    private static let bootAge: Int64 = 100_000
 
-    private func remains(_ name: String, ageInSeconds: Int64) throws -> Bool {
-        let folder = try TemporaryFolder()
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// This process is number 7, and number 8 runs, too.
+    private func files(at bootAge: Int64 = bootAge) -> AttachmentFolder {
+        AttachmentFolder(path: folder.path, process: 7, bootAge: { bootAge }, isRunning: { $0 == 8 })
+    }
+
+    private func remains(_ name: String, dated date: Date = Date()) throws -> Bool {
         try Data("x".utf8).write(to: folder.file(name))
-        let date = Date(timeIntervalSince1970: Double(Self.now.seconds - ageInSeconds))
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: folder.file(name).path)
-        AttachmentFolder(path: folder.path).removeLeftovers(at: Self.now)
+        files().removeLeftovers()
         return try folder.names() == [name]
     }
 
-    @Test(arguments: ["part", "jpg", "m2v"])
-    func leftovers(ending: String) throws {
-        #expect(try !remains(Self.stem + "." + ending, ageInSeconds: 3601))
+    /// A clock that is set back or ahead gives files dates of any year.
+    private static let dates = [Date(), .distantPast, Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 4e9)]
+
+    @Test("a file of a process that is gone is removed, whatever its date", arguments: dates)
+    func deadProcess(date: Date) throws {
+        for ending in ["part", "jpg", "m2v"] {
+            #expect(try !remains("9-99999-\(Self.uuid).\(ending)", dated: date))
+        }
     }
 
-    /// Another process may be writing it.
-    @Test(arguments: [3600, 10, 0, -100])
-    func young(ageInSeconds: Int64) throws {
-        #expect(try remains(Self.stem + ".part", ageInSeconds: ageInSeconds))
+    @Test("a file of a process that runs stays for an hour, whatever its date", arguments: dates, [7, 8])
+    func runningProcess(date: Date, process: Int) throws {
+        #expect(try remains("\(process)-100000-\(Self.uuid).part", dated: date))
     }
 
-    @Test(arguments: ["x.part", "keys.json", stem, stem + ".a.part", "a" + stem + ".part", ".part"])
+    @Test("after an hour a file is removed, also of a process that runs", arguments: [7, 8])
+    func hour(process: Int) throws {
+        #expect(try !remains("\(process)-96399-\(Self.uuid).part"))
+        #expect(try remains("\(process)-96400-\(Self.uuid).part"))
+    }
+
+    @Test("a file from before the device's last start is removed", arguments: [7, 8])
+    func earlierBoot(process: Int) throws {
+        #expect(try !remains("\(process)-100001-\(Self.uuid).part"))
+    }
+
+    @Test(
+        "a file with another name than the folder's own stays",
+        arguments: [
+            "x.part", "keys.json", uuid, uuid + ".part", "9-1-\(uuid)", "9-1-\(uuid).a.part", "9-1-\(uuid)x.part",
+            "a-1-\(uuid).part", "0-1-\(uuid).part", "-9-1-\(uuid).part", "9--1-\(uuid).part", "9-\(uuid).part", ".part",
+            "99999999999999999999-1-\(uuid).part", "9-99999999999999999999-\(uuid).part",
+        ])
     func notOurs(name: String) throws {
-        #expect(try remains(name, ageInSeconds: 1_000_000))
+        #expect(try remains(name))
     }
 
-    @Test func noFolder() {
-        AttachmentFolder(path: "/nowhere/at/all").removeLeftovers(at: Self.now)
+    @Test("a folder that isn't there has no leftovers")
+    func noFolder() {
+        AttachmentFolder(path: "/nowhere/at/all").removeLeftovers()
     }
 
-    /// A file of its own name each time.
-    @Test func names() throws {
-        let folder = try TemporaryFolder()
-        let files = try (0..<3).map { _ in try AttachmentFolder(path: folder.path).makePartFile() }
+    @Test("what another run of the same process writes stays while it is written, and is removed after an hour")
+    func inUse() throws {
+        let file = try files().makePartFile()
+        files(at: Self.bootAge + 15).removeLeftovers()
+        try file.write([1])
+        let path = try file.publish(extension: "gif")
+        files(at: Self.bootAge + 3600).removeLeftovers()
+        #expect(FileManager.default.fileExists(atPath: path))
+        files(at: Self.bootAge + 3601).removeLeftovers()
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test("this process runs, and the clock of the device's start goes on")
+    func system() throws {
+        let files = AttachmentFolder(path: folder.path)
+        #expect(files.isRunning(getpid()))
+        #expect(files.isRunning(1))
+        #expect(!files.isRunning(.max))
+        #expect(BootSession.ageInSeconds > 0)
+        _ = try files.makePartFile()
+        files.removeLeftovers()
+        #expect(try folder.names().count == 1)
+    }
+
+    @Test("each file has a name of its own")
+    func names() throws {
+        let parts = try (0..<3).map { _ in try files().makePartFile() }
         #expect(try folder.names().count == 3)
-        files[0].remove()
-        let path = try files[1].publish(extension: "gif")
+        parts[0].remove()
+        let path = try parts[1].publish(extension: "gif")
         #expect(try folder.names().count == 2)
         #expect(FileManager.default.fileExists(atPath: path))
-        files[2].remove()
+        parts[2].remove()
         #expect(try folder.names() == [URL(fileURLWithPath: path).lastPathComponent])
     }
 }

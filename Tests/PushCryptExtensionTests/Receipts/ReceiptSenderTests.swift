@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
@@ -111,6 +112,23 @@ import Testing
         end.give()
         await ended.wait()
         #expect(ids(transport) == ["a"])
+    }
+
+    @Test("a server that never answers is given up when the time for a post is up, and the receipt waits for the app")
+    func neverAnswered() async throws {
+        let (asked, timer) = (Signal(), ManualTimer())
+        let sender = ReceiptSender(
+            store: store, address: Self.address, transport: StuckTransport(asked: asked), postTimeLimit: .seconds(7),
+            clock: { StoreFolder.now }, timer: timer)
+        sender.report(.sample(nil, "a"))
+        await asked.wait()
+        timer.fire(.seconds(7))
+        // While that one is being sent, a flush leaves it alone.
+        var sentCount = 0
+        let working = self.sender(RecordingTransport())
+        while sentCount == 0 { sentCount += try await working.flush().sentCount }
+        #expect(try store.receiptCount() == 0)
+        #expect(timer.durations == [.seconds(7)])
     }
 
     @Test("an interrupted delay leaves it")
@@ -243,6 +261,35 @@ import Testing
         task.cancel()
         closed.open()
         #expect(try await task.value == .init(sentCount: 1, leftCount: 4))
+    }
+
+    @Test("ends at the first receipt that a server never answers")
+    func neverAnswered() async throws {
+        let (asked, timer) = (Signal(), ManualTimer())
+        let stuck = StuckTransport(asked: asked)
+        let sender = ReceiptSender(
+            store: store, address: "https://push.example", transport: stuck, postTimeLimit: .seconds(7),
+            clock: { StoreFolder.now }, timer: timer)
+        async let flush = sender.flush()
+        await asked.wait()
+        timer.fire(.seconds(7))
+        #expect(try await flush == .init(sentCount: 0, leftCount: 5))
+        #expect(stuck.requestCount == 1)
+        #expect(!timer.isPending)
+    }
+
+    @Test("ends when its own time is up, whatever the server does")
+    func timeLimit() async throws {
+        let (asked, timer) = (Signal(), ManualTimer())
+        let sender = ReceiptSender(
+            store: store, address: "https://push.example", transport: StuckTransport(asked: asked),
+            clock: { StoreFolder.now }, timer: timer)
+        async let flush = sender.flush(timeLimit: .seconds(3))
+        await asked.wait()
+        timer.fire(.seconds(3))
+        #expect(try await flush == .init(sentCount: 0, leftCount: 5))
+        #expect(timer.durations == [.seconds(3), .seconds(10)])
+        #expect(!timer.isPending)
     }
 
     @Test("a store that can't be read")

@@ -93,6 +93,59 @@ import Testing
         #expect(session.timer.cancelCount == 1)
     }
 
+    @Test("a session that is started twice asks for its key once, sets one timer and calls its handler once")
+    func startedTwice() async throws {
+        let reporter = RecordingReporter()
+        var configuration = DeliverySession.Configuration()
+        configuration.receipts = reporter
+        let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
+        session.start()
+        session.start()
+        await session.asked.wait()
+        session.start()
+        // Two questions for the key would both be answered.
+        session.releaseKeyring()
+        session.releaseKeyring()
+        #expect(await session.finish().map(\.failure) == [nil])
+        #expect(session.timer.durations == [.seconds(25)])
+        #expect(session.timer.cancelCount == 1)
+        #expect(reporter.reports.count == 1)
+    }
+
+    @Test("a session that is started again from its handler does nothing more")
+    func startedAfterTheEnd() async throws {
+        let session = try TestSession(payload: TestPush().sealed())
+        session.whenDelivered { [weak session] in session?.start() }
+        session.releaseKeyring()
+        session.start()
+        #expect(await session.finish().map(\.failure) == [nil])
+        #expect(session.timer.durations == [.seconds(25)])
+    }
+
+    @Test(
+        "limits of any length do not trap, by the system's own timer",
+        arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
+    func longLimits(limit: Duration) async throws {
+        var configuration = DeliverySession.Configuration(deadline: limit)
+        configuration.attachments = SuffixStage(suffix: "!", timeLimit: limit)
+        let chosen = configuration
+        let (payload, keyring) = try (TestPush().sealed(), KeysetKeyring(TestKeys.keyset("p256")))
+        let opener = try Opener(topic: TestPush.topic, keyring: keyring)
+        let delivery = await withCheckedContinuation { continuation in
+            DeliverySession(
+                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now },
+                handler: { continuation.resume(returning: $0) }
+            ).start()
+        }
+        #expect(delivery.content.title.literal == "Zoë!")
+    }
+
+    @Test("a clock beyond every date refuses a push", arguments: [.min, .max] as [Int64])
+    func extremeClock(seconds: Int64) async throws {
+        let deliveries = try await Self.deliveries(of: TestPush().sealed(), at: UnixTime(seconds))
+        #expect(deliveries.map(\.failure) == [seconds > 0 ? .expired : .notYetValid])
+    }
+
     /// A session that was never started owes nothing.
     @Test func notStarted() async throws {
         let session = try TestSession(payload: TestPush().sealed())

@@ -22,7 +22,7 @@ import Testing
         func post(_ body: [UInt8], contentType: String, to address: String) async throws {}
     }
 
-    private static func push() throws -> (payload: [UInt8], blob: [UInt8]) {
+    static func push() throws -> (payload: [UInt8], blob: [UInt8]) {
         let sealer = Sealer(topic: TestPush.topic, clock: { TestPush.now })
         let offloaded = try Sealer.offload(Array(json.utf8))
         let reference = try OffloadReference(url: "https://example.com/9", blob: offloaded.reference)

@@ -159,6 +159,19 @@ import Testing
         #expect(body.contains(#""push":"campaign-7""#) == !fails)
     }
 
+    @Test("a replay that is shown passively has a receipt that says so")
+    func receiptOfAReplay() async throws {
+        let payload = try TestPush().sealed()
+        let reporter = RecordingReporter()
+        for _ in 0..<2 {
+            _ = try await deliver(payload) { configuration in
+                configuration.replays = .passive
+                configuration.receipts = reporter
+            }
+        }
+        #expect(reporter.reports.map(\.failure) == [nil, .replayed])
+    }
+
     private struct BrokenGuard: ReplayGuard {
         struct Failure: Error {}
 

@@ -118,9 +118,10 @@ import Testing
         #expect(session.timer.cancelCount == 2)
     }
 
-    /// More stuck sessions than the shared pool has threads: a new one isn't held up.
-    @Test func stuckSessionsHoldUpNobody() async throws {
-        let held = (0..<64).map { _ in HeldStage(.blocking) }
+    /// Dispatch has 255 threads at most.
+    @Test("300 stages that block their threads hold up neither the restoring nor the stages of another push")
+    func stuckSessions() async throws {
+        let held = (0..<300).map { _ in HeldStage(.blocking) }
         let stuck = try held.map { try Self.session([$0]) }
         for session in stuck { session.start() }
         for stage in held { await stage.begun.wait() }
@@ -141,6 +142,36 @@ import Testing
         let deliveries = await session.finish()
         #expect(deliveries.map(\.failure) == [.unknownKey])
         #expect(deliveries.map(\.content.title.literal) == ["New message"])
+    }
+
+    enum CutStep: CaseIterable { case attachments, offload, own }
+
+    @Test(
+        "a push that was restored has one receipt, also when time runs out in any of its steps",
+        arguments: CutStep.allCases, DeadlineTests.End.allCases)
+    func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
+        let (held, receipts) = (HeldStage(.deaf), RecordingReporter())
+        var configuration = DeliverySession.Configuration()
+        configuration.receipts = receipts
+        var payload = try TestPush().sealed()
+        switch step {
+        case .attachments: configuration.attachments = held
+        case .offload:
+            configuration.offload = OffloadFetcher(transport: StuckTransport(asked: held.begun))
+            payload = try OffloadTests.push().payload
+        case .own: configuration.stages = [held]
+        }
+        let session = try TestSession(payload: payload, configuration: configuration)
+        session.releaseKeyring()
+        session.start()
+        await held.begun.wait()
+        end.come(to: session)
+        held.release()
+        let deliveries = await session.finish()
+        #expect(deliveries.map(\.isRestored) == [true])
+        #expect(receipts.reports.map(\.failure) == deliveries.map(\.failure))
+        #expect(receipts.reports.map(\.failure) == [step == .own ? nil : .attachmentFailed])
+        #expect(receipts.reports.map(\.isRestored) == [true])
     }
 
     @Test func receiptComesBetween() async throws {

@@ -6,6 +6,7 @@ import PushCryptTestSupport
 /// Rewrites the title: what a stage does that works.
 struct SuffixStage: ContentStage {
     let suffix: String
+    var timeLimit: Duration?
     var name: String { "suffix \(suffix)" }
 
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {

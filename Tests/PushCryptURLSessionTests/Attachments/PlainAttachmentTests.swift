@@ -70,6 +70,8 @@ import Testing
     private static let failures: [(String, [RawServer.Step])] = [
         ("wrongType", .body(TestFile.html)), ("wrongType", .body([])),
         ("network", [.head("200 OK", "Content-Length: 300000"), .send(TestFile.png)]),
+        ("network", [.head("200 OK", "Content-Length: 300000", "Content-Length: 100000"), .send(TestFile.png)]),
+        ("network", [.head("200 OK", "Content-Length: 99999999999999999999"), .send(TestFile.png)]),
         ("status", [.head("404 X"), .hold()]),
         ("tooLarge", [.head("200 OK", "Connection: close"), .send(TestFile.png), .flood(TestFile.png)]),
     ]

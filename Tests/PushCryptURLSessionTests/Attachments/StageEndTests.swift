@@ -21,8 +21,45 @@ import Testing
         }
     }
 
-    /// The stage's own time is up: what is complete is shown, and the rest is left.
-    @Test(arguments: stalls)
+    @Test("a server that never ends its answer costs one attachment, and the others are fetched", arguments: stalls)
+    func oneStalls(stall: String) async throws {
+        let run = try StageRun()
+        let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
+        let (asked, closed) = (Signal(), Signal())
+        let scripts: [[RawServer.Step]] = [
+            .body(files[0].blob), Self.steps(stall, files[1]) + [.give(asked), .hold(closed)], .body(files[2].blob),
+        ]
+        try await RawServer.serving(scripts) { server in
+            let push = try StagePush.opened(attachments: files.map(\.reference))
+            async let processed = run.process(push, from: server)
+            await asked.wait()
+            run.timer.fire()
+            let content = try await processed
+            #expect(content.attachments.map(\.identifier) == ["a", "c"])
+            #expect(content.missingAttachmentCount == 1)
+            #expect(run.failed == ["b cancelled"])
+            #expect(try run.names().count == 2)
+            await closed.wait()
+            // Of 14 seconds, 2 are kept for each that waits.
+            #expect(run.timer.durations == [.seconds(10), .seconds(12), .seconds(14)])
+            #expect(!run.timer.isPending)
+        }
+    }
+
+    @Test("of eight attachments each has its share of the time, and what one leaves goes to the others")
+    func shares() async throws {
+        let run = try StageRun()
+        let files = try (0..<8).map { try TestFile(id: "\($0)", path: "\($0)") }
+        let missing = [RawServer.Step.head("404 X", "Content-Length: 0", "Connection: close")]
+        try await RawServer.serving(Array(repeating: missing, count: 8)) { server in
+            _ = try await run.process(try StagePush.opened(attachments: files.map(\.reference)), from: server)
+            // 14 / 8, 14 / 7, and then all but 2 seconds for each that waits.
+            #expect(run.timer.durations.first == .milliseconds(1_750))
+            #expect(Array(run.timer.durations.dropFirst()) == [2, 4, 6, 8, 10, 12, 14].map { Duration.seconds($0) })
+        }
+    }
+
+    @Test("when the stage's time is up, what is complete is shown, and the rest is left", arguments: stalls)
     func timeLimit(stall: String) async throws {
         let run = try StageRun()
         let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
@@ -34,6 +71,7 @@ import Testing
             let push = try StagePush.opened(attachments: files.map(\.reference))
             async let processed = run.process(push, from: server)
             await asked.wait()
+            run.elapsed.withLock { $0 = .seconds(14) }
             run.timer.fire()
             let content = try await processed
             #expect(content.attachments.map(\.identifier) == ["a"])

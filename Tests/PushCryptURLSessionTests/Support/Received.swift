@@ -1,5 +1,6 @@
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
 import PushCryptURLSession
 import Testing
 
@@ -13,14 +14,15 @@ final class Received: Sendable {
 }
 
 extension URLSessionTransport {
-    /// For servers on loopback. The idle timeout is longer than any test.
+    /// For servers on loopback. The idle timeout is longer than any test, and the time for the head isn't up by itself.
     static func loopback(
-        allowedHosts: Set<String>? = nil, maximumRedirects: Int = 5, idleTimeout: Duration = .seconds(86_400)
+        allowedHosts: Set<String>? = nil, maximumRedirects: Int = 5, idleTimeout: Duration = .seconds(86_400),
+        timer: any DeadlineTimer = ManualTimer()
     ) -> URLSessionTransport {
         URLSessionTransport(
             policy: TransferPolicy(
                 allowedHosts: allowedHosts, allowsLoopbackHTTP: true, maximumRedirects: maximumRedirects),
-            idleTimeout: idleTimeout)
+            idleTimeout: idleTimeout, timer: timer)
     }
 
     /// The whole body.

@@ -7,6 +7,8 @@ import PushCryptTestSupport
 /// One run of the attachment stage in a folder of its own.
 final class StageRun: Sendable {
     let timer = ManualTimer()
+    /// How much time has passed for the stage.
+    let elapsed = Locked(Duration.zero)
     private let folder: TemporaryFolder
     private let plainMembers: [String]
     private let maximumCount: Int
@@ -26,18 +28,22 @@ final class StageRun: Sendable {
     func process(_ push: OpenedPush, from server: RawServer) async throws -> NotificationContent {
         let configuration = AttachmentStage.Configuration(
             folder: folder.path, plainMembers: plainMembers, maximumCount: maximumCount)
+        let start = ContinuousClock.now
         let stage = AttachmentStage(
-            configuration: configuration, transport: LoopbackTransport(server), timer: timer
-        ) { [failures] identifier, error in
-            let code: String =
-                switch error {
-                case let error as AttachmentError: Self.name(of: error.code)
-                case let error as TransferError: Self.name(of: error.code)
-                default: "\(error)"
-                }
-            failures.withLock { $0.append("\(identifier) \(code)") }
-        }
+            configuration: configuration, transport: LoopbackTransport(server), timer: timer,
+            now: { [elapsed] in start + elapsed.withLock { $0 } },
+            onFailure: { [failures] identifier, error in
+                failures.withLock { $0.append("\(identifier) \(Self.code(of: error))") }
+            })
         return try await stage.process(push.content, of: push)
+    }
+
+    private static func code(of error: any Error) -> String {
+        switch error {
+        case let error as AttachmentError: name(of: error.code)
+        case let error as TransferError: name(of: error.code)
+        default: "\(error)"
+        }
     }
 
     private static func name(of code: AttachmentError.Code) -> String {

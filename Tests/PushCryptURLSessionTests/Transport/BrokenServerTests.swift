@@ -2,6 +2,7 @@ import FlyingSocks
 import Foundation
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
 import PushCryptTestSupport
 import PushCryptURLSession
 import Testing
@@ -80,6 +81,56 @@ import Testing
         ]
         try await RawServer.serving([steps]) { server in
             await expectFailure(.encoding) { try await transport.get(server.address) { _ in } }
+        }
+    }
+
+    @Test(
+        "a body that isn't as long as its head says is refused, also where the length is no number",
+        arguments: [
+            "Content-Length: 10", "Content-Length: 99999999999999999999", "Content-Length: 3x", "Content-Length: 0x3",
+            "Content-Length: 10, 3", "Content-Length: 3, 10", "Content-Length: 10\r\nContent-Length: 3",
+            "Content-Length: 3\r\nContent-Length: 10", "Content-Length: 3 4", "Content-Length: 3.0",
+        ])
+    func wrongLength(line: String) async throws {
+        try await RawServer.serving([[.head("200 OK", line, "Connection: close"), .text("abcdef")]]) { server in
+            await expectFailure(.network) { try await transport.get(server.address) { _ in } }
+        }
+    }
+
+    @Test("a body in chunks that has a length, too, is refused when the two differ", arguments: [3, 20])
+    func lengthOfChunks(length: Int) async throws {
+        let steps: [RawServer.Step] = [
+            .head("200 OK", "Content-Length: \(length)", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n0\r\n\r\n"),
+        ]
+        try await RawServer.serving([steps]) { server in
+            guard length != 3 else { return try await transport.expectBody(Array("abc".utf8), of: server.address) }
+            await expectFailure(.network) { try await transport.get(server.address) { _ in } }
+        }
+    }
+
+    @Test("the time for the head doesn't count for the body")
+    func slowBody() async throws {
+        let (timer, begun, go) = (ManualTimer(), Signal(), Signal())
+        let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 6"), .text("abc"), .wait(go), .text("def")]
+        try await RawServer.serving([steps]) { server in
+            let received = Received()
+            async let got: Void = URLSessionTransport.loopback(timer: timer).get(server.address) { piece in
+                received.take(piece)
+                begun.give()
+            }
+            await begun.wait()
+            timer.fire(.seconds(10))
+            go.give()
+            try await got
+            #expect(received.bytes == Array("abcdef".utf8))
+        }
+    }
+
+    @Test("the longest idle timeout doesn't trap")
+    func longestIdleTimeout() async throws {
+        let transport = URLSessionTransport.loopback(idleTimeout: .seconds(Int64.max))
+        try await RawServer.serving([.body([1])]) { server in
+            try await transport.expectBody([1], of: server.address)
         }
     }
 

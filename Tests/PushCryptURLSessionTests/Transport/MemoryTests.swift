@@ -34,6 +34,21 @@ import Testing
         }
     }
 
+    @Test("receipts to a server that accepts each and streams its answer without end are sent in little memory")
+    func receipts() async throws {
+        let folder = try TemporaryFolder()
+        let chunk = [UInt8](repeating: 0, count: 65_536)
+        let answer: [RawServer.Step] = [.head("200 OK", "Connection: close"), .flood(chunk)]
+        try await RawServer.serving(Array(repeating: answer, count: 10)) { server in
+            let arguments = ["flush", folder.path + "/store", server.address, "10"]
+            let lines = try await Self.offThread { try ExtensionCommand.output(arguments) }
+            #expect(lines?.prefix(2) == ["sent 10", "left 0"])
+            let growth = try Self.growth(lines)
+            // With the network library.
+            #expect(growth < 3 * Self.limitInKiB)
+        }
+    }
+
     /// Fetched, opened, verified and written.
     @Test func attachment() async throws {
         let folder = try TemporaryFolder()

@@ -2,6 +2,7 @@ import FlyingFox
 import Foundation
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSimulator
 import PushCryptTestSupport
 import PushCryptURLSession
 import Testing
@@ -62,6 +63,55 @@ import Testing
             await asked.wait()
             go.give()
             try await posted
+        }
+    }
+
+    private static let chunk = [UInt8](repeating: 0x78, count: 65_536)
+
+    private static let endlessBodies: [[RawServer.Step]] = [
+        [.head("200 OK", "Content-Length: 999999"), .text("a")],
+        [.head("200 OK", "Transfer-Encoding: chunked"), .text("1\r\na\r\n")],
+        [.head("202 Accepted", "Connection: close")],
+        [.head("200 OK", "Connection: close"), .flood(chunk)],
+        [.head("200 OK", "Content-Encoding: gzip"), .text("no gzip")],
+    ]
+
+    @Test(
+        "a post is over with the head of its answer, and the connection of an answer without end is closed",
+        arguments: endlessBodies.indices)
+    func endlessBody(index: Int) async throws {
+        let closed = Signal()
+        try await RawServer.serving([Self.endlessBodies[index] + [.hold(closed)]]) { server in
+            try await post(to: server.address)
+            if case .flood = Self.endlessBodies[index].last { return }
+            await closed.wait()
+        }
+    }
+
+    private static let withoutHead: [[RawServer.Step]] = [
+        [], [.text("HTTP/1.1 200 OK\r\n")], [.text("HTTP/1.1 200 OK\r\nA: "), .send(chunk)],
+        [.head("302 Found", "Location: /y", "Connection: close"), .text("a")],
+    ]
+
+    @Test(
+        "a server that doesn't come to the end of its head is left when the time is up", arguments: withoutHead.indices)
+    func endlessHead(index: Int) async throws {
+        let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
+        let transport = URLSessionTransport.loopback(timer: timer)
+        try await RawServer.serving([Self.withoutHead[index] + [.give(asked), .hold(closed)]]) { server in
+            let transfer = Task { try await transport.post([1], contentType: "text/plain", to: server.address) }
+            await asked.wait()
+            timer.fire(.seconds(10))
+            await expectFailure(.cancelled) { try await transfer.value }
+            await closed.wait()
+            #expect(!timer.isPending)
+        }
+    }
+
+    @Test("a server that resets the connection after the request is a failure of the network")
+    func reset() async throws {
+        try await RawServer.serving([[]]) { server in
+            await expectFailure(.network) { try await post(to: server.address) }
         }
     }
 

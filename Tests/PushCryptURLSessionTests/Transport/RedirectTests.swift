@@ -1,5 +1,7 @@
 import Foundation
 import PushCryptExtension
+import PushCryptSimulator
+import PushCryptTestSupport
 import PushCryptURLSession
 import Testing
 
@@ -64,6 +66,23 @@ import Testing
                 try await URLSessionTransport().post([1], contentType: "text/plain", to: address)
             }
             #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(
+        "a redirect whose body doesn't end is left when the time for the head of the answer is up",
+        arguments: [[.hold()], [.flood([UInt8](repeating: 0, count: 4_096))]] as [[RawServer.Step]])
+    func endlessBody(body: [RawServer.Step]) async throws {
+        let (asked, timer) = (Signal(), ManualTimer())
+        let head = RawServer.Step.head("302 Found", "Location: /y", "Connection: close")
+        try await RawServer.serving([[head, .text("a"), .give(asked)] + body]) { server in
+            let transfer = Task {
+                try await URLSessionTransport.loopback(timer: timer).get(server.address) { _ in }
+            }
+            await asked.wait()
+            timer.fire(.seconds(10))
+            await expectFailure(.cancelled) { try await transfer.value }
+            #expect(server.requests.count == 1)
         }
     }
 

@@ -1,0 +1,169 @@
+import Dispatch
+import Foundation
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// Decrypted files of content that isn't shown.
+@Suite struct DroppedFilesTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Writes a file and attaches it, as a stage does that fetches one. It doesn't hear of a cancellation.
+    private struct FileStage: ContentStage {
+        let name: String
+        let folder: TemporaryFolder
+        var timeLimit: Duration?
+        var begun = Signal()
+        /// It goes on when this is given.
+        var go: Signal?
+        var written: DispatchSemaphore?
+        var removesText = false
+        var dropsOthers = false
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            begun.give()
+            if let go { await Task { await go.wait() }.value }
+            let file = folder.file(name)
+            try Data("secret".utf8).write(to: file)
+            written?.signal()
+            var content = removesText ? NotificationContent() : content
+            if dropsOthers { content.attachments = [] }
+            content.attachments.append(.init(identifier: name, path: file.path, type: .png))
+            return content
+        }
+    }
+
+    private func session(
+        attachments: FileStage?, _ stages: [any ContentStage] = [], key: String = "p256"
+    ) throws -> TestSession {
+        var configuration = DeliverySession.Configuration()
+        configuration.attachments = attachments
+        configuration.stages = stages
+        let session = try TestSession(payload: TestPush(key: key).sealed(), key: key, configuration: configuration)
+        session.releaseKeyring()
+        return session
+    }
+
+    /// The handler lasts until the stage has written its file.
+    @Test("a stage that completes while the handler runs leaves no file", arguments: DeadlineTests.End.allCases)
+    func duringTheHandler(end: DeadlineTests.End) async throws {
+        let (go, written) = (Signal(), DispatchSemaphore(value: 0))
+        let stage = FileStage(name: "a", folder: folder, go: go, written: written)
+        let session = try session(attachments: stage)
+        session.whenDelivered {
+            go.give()
+            written.wait()
+        }
+        session.start()
+        await stage.begun.wait()
+        DispatchQueue(label: "end").async { end.come(to: session) }
+        #expect(await session.finish().map(\.content.attachments) == [[]])
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test("the files of a stage that completes after its time limit go, those of the stages around it stay")
+    func afterTheTimeLimit() async throws {
+        let go = Signal()
+        let late = FileStage(name: "late", folder: folder, timeLimit: .seconds(3), go: go)
+        let session = try session(
+            attachments: FileStage(name: "a", folder: folder), [late, FileStage(name: "b", folder: folder)])
+        session.start()
+        await late.begun.wait()
+        session.timer.fire(.seconds(3))
+        await session.delivered.wait()
+        go.give()
+        #expect(await session.finish().map { $0.content.attachments.map(\.identifier) } == [["a", "b"]])
+        #expect(try folder.names() == ["a", "b"])
+    }
+
+    @Test("the files of content without text go, those that were there before it stay")
+    func emptied() async throws {
+        let session = try session(
+            attachments: FileStage(name: "a", folder: folder),
+            [FileStage(name: "b", folder: folder, removesText: true)])
+        session.start()
+        #expect(await session.finish().map { $0.content.attachments.map(\.identifier) } == [["a"]])
+        #expect(try folder.names() == ["a"])
+    }
+
+    @Test("a file that a stage takes out of the content goes")
+    func takenOut() async throws {
+        let session = try session(
+            attachments: FileStage(name: "a", folder: folder),
+            [FileStage(name: "b", folder: folder, dropsOthers: true)])
+        session.start()
+        #expect(await session.finish().map { $0.content.attachments.map(\.identifier) } == [["b"]])
+        #expect(try folder.names() == ["b"])
+    }
+
+    @Test("a stage is cancelled before the handler is called, and its cancellation can't hold the handler up")
+    func cancelledFirst() async throws {
+        let stage = CancellationStage()
+        var configuration = DeliverySession.Configuration()
+        configuration.stages = [stage]
+        let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
+        // The handler waits for the cancellation, and the cancellation for the end of the handler.
+        session.whenDelivered { stage.cancelled.wait() }
+        session.releaseKeyring()
+        session.start()
+        await stage.begun.wait()
+        session.expire()
+        stage.goOn.signal()
+        #expect(await session.finish().count == 1)
+    }
+
+    /// Its cancellation takes until it may go on.
+    private final class CancellationStage: ContentStage {
+        let begun = Signal()
+        let cancelled = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        private let ended = Signal()
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            begun.give()
+            await withTaskCancellationHandler {
+                await Task { [ended] in await ended.wait() }.value
+            } onCancel: {
+                cancelled.signal()
+                goOn.wait()
+                ended.give()
+            }
+            return content
+        }
+    }
+
+    /// Meant for the thread sanitizer, too.
+    @Test("in 400 races of a stage's end and the deadline no file is left that wasn't handed over")
+    func race() async throws {
+        var random = SplitMix64(seed: 5)
+        var shownCount = 0
+        for round in 0..<400 {
+            let go = Signal()
+            let stage = FileStage(name: "\(round)", folder: folder, go: go)
+            let session = try session(attachments: stage, key: "shared")
+            session.start()
+            await stage.begun.wait()
+            // The stage takes a while to write its file.
+            let delay = Int.random(in: 0..<60_000, using: &random)
+            DispatchQueue.concurrentPerform(iterations: 2) { part in
+                guard part == 1 else { return go.give() }
+                var sum: UInt64 = 0
+                var idle = SplitMix64(seed: UInt64(round))
+                for _ in 0..<delay { sum &+= idle.next() }
+                withExtendedLifetime(sum) { session.expire() }
+            }
+            let shown = await session.finish().flatMap { $0.content.attachments.map(\.identifier) }
+            #expect(try folder.names() == shown)
+            for name in shown { try FileManager.default.removeItem(at: folder.file(name)) }
+            shownCount += shown.count
+        }
+        // The race is one: both sides win.
+        #expect(shownCount > 0 && shownCount < 400, "\(shownCount) shown")
+    }
+}
