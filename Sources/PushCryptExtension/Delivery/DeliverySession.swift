@@ -80,12 +80,17 @@ public final class DeliverySession: Sendable {
 
     private func restore() {
         let restorer = Restorer(payload: payload, opener: opener, configuration: configuration, time: clock())
-        switch restorer.restore() {
+        switch restorer.restore(unless: { !keep { _ in } }) {
         case .success(let restored):
-            guard keep({ $0.restored = restored }) else { return }
+            guard keep({ $0.restored = restored }) else { return release(restored) }
             advance(restored, through: restored.isReplay ? [] : configuration.steps(for: restored.push)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
+    }
+
+    /// The session ended while the message was being claimed: it wasn't shown, and may come again.
+    private func release(_ restored: RestoredPush) {
+        if let claim = restored.claim { try? configuration.replayGuard?.release(claim) }
     }
 
     /// One step after the other; whoever ends a step goes on with the next.
@@ -141,7 +146,7 @@ public final class DeliverySession: Sendable {
     }
 
     private func record(_ restored: RestoredPush?, _ delivery: Delivery) {
-        if let restored, !restored.isReplay { try? configuration.replayGuard?.markSeen(restored.push.messageID) }
+        if let claim = restored?.claim { try? configuration.replayGuard?.markSeen(claim) }
         // Of a restored push the receipt was given before.
         let listeners = [restored == nil ? configuration.receipts : nil, configuration.diagnostics].compactMap(\.self)
         guard !listeners.isEmpty else { return }

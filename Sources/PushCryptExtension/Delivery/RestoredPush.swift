@@ -6,15 +6,26 @@ struct RestoredPush: Sendable {
     var content: NotificationContent
     /// It was shown before.
     let isReplay: Bool
+    /// The right to show it; nil where nothing remembers it.
+    let claim: MessageClaim?
     private(set) var stageFailures: [StageFailure] = []
     /// Something that the push names isn't there.
     private var isIncomplete: Bool
 
-    init(_ push: OpenedPush, content: NotificationContent, isReplay: Bool, isIncomplete: Bool) {
+    init(_ push: OpenedPush, content: NotificationContent, claim: MessageClaim?, isIncomplete: Bool) {
         self.push = push
         self.content = content
-        self.isReplay = isReplay
+        self.claim = claim
         self.isIncomplete = isIncomplete
+        isReplay = false
+    }
+
+    init(replay push: OpenedPush, content: NotificationContent) {
+        self.push = push
+        self.content = content
+        claim = nil
+        isIncomplete = false
+        isReplay = true
     }
 
     /// What a stage achieved, or what was there before it with its failure noted.
