@@ -15,6 +15,7 @@ import CPushCryptSQLite
     // the database behind a lock.
     private let connection: OpaquePointer
     private var statements: [String: Statement] = [:]
+    private var waitEnd = ContinuousClock.now
 
     /// Opens the file; SQLite reads it at the first use.
     ///
@@ -24,6 +25,11 @@ import CPushCryptSQLite
     package convenience init(path: String, creates: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0) | Self.protection
         try self.init(name: path, flags: flags, busyTimeout: busyTimeout)
+    }
+
+    /// A new, empty database in memory.
+    package convenience init() throws(SQLiteError) {
+        try self.init(name: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: .zero)
     }
 
     /// Opens a file for reading that nobody changes as long as it is there: no lock is taken.
@@ -71,6 +77,25 @@ import CPushCryptSQLite
     #else
     private static let protection: Int32 = 0
     #endif
+
+    /// All statements from here on together wait for other connections until that moment at most; `busyTimeout` no
+    /// longer applies.
+    package func wait(until end: ContinuousClock.Instant) {
+        waitEnd = end
+        // SQLite calls it on the thread of the statement that waits, so the database is there.
+        unsafe sqlite3_busy_handler(
+            connection,
+            { context, _ in
+                guard let context = unsafe context else { return 0 }
+                return unsafe Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().waitsOn() ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func waitsOn() -> Bool {
+        guard ContinuousClock.now < waitEnd else { return false }
+        SharedFolder.pause()
+        return true
+    }
 
     /// Whether the file under the name isn't the open one any more.
     package var hasMoved: Bool {

@@ -34,14 +34,26 @@ package final class SharedFolder: Sendable {
     package func withLock<Value>(
         _ lock: Lock, timeout: Duration, _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
-        let end = ContinuousClock.now + timeout
+        try withLock(lock, until: ContinuousClock.now + timeout, body)
+    }
+
+    /// - Parameter end: when waiting for the lock ends; the lock is tried once even if that has passed.
+    /// - Throws: `SQLiteError` of the kind `busy` when the lock wasn't free in time.
+    package func withLock<Value>(
+        _ lock: Lock, until end: ContinuousClock.Instant, _ body: () throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value {
         while flock(descriptor, (lock == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw .system("lock the folder of the store") }
             guard ContinuousClock.now < end else { throw SQLiteError(.busy, "another process is using the store") }
-            usleep(2_000)
+            Self.pause()
         }
         defer { _ = flock(descriptor, LOCK_UN) }
         return try body()
+    }
+
+    /// How long a lock that another process holds is left alone before it is tried again: 2 ms.
+    static func pause() {
+        usleep(2_000)
     }
 
     package func path(_ name: String) -> String { path + "/" + name }

@@ -14,6 +14,7 @@ enum ExtensionProcess {
         "store-claim": StoreClaim.run,
         "store-hammer": StoreHammer.run,
         "store-hold": StoreHold.run,
+        "store-show": StoreShow.run,
         "store-try": StoreTry.run,
     ]
 

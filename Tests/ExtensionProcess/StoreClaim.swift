@@ -6,8 +6,9 @@ enum StoreClaim {
         guard arguments.count == 2, let count = Int(arguments[1]) else { throw ExtensionProcess.Misuse() }
         let store = SharedStore(folder: arguments[0], role: .extension, configuration: .patient)
         let time = UnixTime(1_800_000_000)
-        for number in 0..<count where try store.claim("\(number)", issuedAt: time, at: time) {
-            say("\(number)")
+        for number in 0..<count {
+            let message = MessageStamp(id: "\(number)", issuedAt: time, expiresAt: time + 86_400)
+            if case .success = try store.claimInFile(message, at: time.seconds) { say("\(number)") }
         }
     }
 }

@@ -12,10 +12,11 @@ enum StoreHammer {
         for number in 0... {
             let id = "\(arguments[1])-\(number)"
             let time = UnixTime(1_800_000_000 + Int64(number))
-            guard try store.claim(id, issuedAt: time, at: time) else { throw Refused() }
+            let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
+            let claim = try store.claimInFile(message, at: time.seconds).get()
             say("claimed \(id)")
             if number % 3 != 0 {
-                try store.markSeen(id)
+                try store.markSeenInFile(claim)
                 say("seen \(id)")
             }
             let report = DeliveryReport(
@@ -25,8 +26,6 @@ enum StoreHammer {
             sender.report(report)
         }
     }
-
-    struct Refused: Error {}
 
     private struct NoNetwork: HTTPTransport {
         func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {

@@ -8,9 +8,10 @@ enum StoreTry {
         let time = UnixTime(1_800_000_000)
         do {
             let issuedAt = time + (arguments.count > 2 ? Int64(arguments[2]) ?? 0 : 0)
-            let isGranted = try store.claim(arguments[1], issuedAt: issuedAt, at: time)
-            if isGranted { try store.markSeen(arguments[1]) }
-            say("\(isGranted)")
+            let message = MessageStamp(id: arguments[1], issuedAt: issuedAt, expiresAt: issuedAt + 86_400)
+            let answer = try store.claimInFile(message, at: time.seconds)
+            if case .success(let claim) = answer { try store.markSeenInFile(claim) }
+            say("\((try? answer.get()) != nil)")
         } catch {
             say("\(error)")
         }

@@ -92,12 +92,22 @@ public final class DeliverySession: Sendable {
 
     private func restore() {
         let restorer = Restorer(payload: payload, opener: opener, configuration: configuration, time: clock())
-        switch restorer.restore().flatMapError({ configuration.admitted(payload, $0) }) {
+        let result = restorer.restore(unless: { !keep { _ in } })
+        switch result.flatMapError({ configuration.admitted(payload, $0) }) {
         case .success(let restored):
-            guard keep({ $0.restored = restored }) else { return }
+            guard keep({ $0.restored = restored }) else { return release(restored) }
             advance(restored, through: configuration.steps(for: restored)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
+    }
+
+    private func markSeen(_ restored: RestoredPush) {
+        if let claim = restored.claim { try? configuration.replayGuard?.markSeen(claim) }
+    }
+
+    /// The message wasn't shown: it may come again.
+    private func release(_ restored: RestoredPush) {
+        if let claim = restored.claim { try? configuration.replayGuard?.release(claim) }
     }
 
     /// One step after the other; whoever ends a step goes on with the next.
@@ -158,7 +168,7 @@ public final class DeliverySession: Sendable {
     }
 
     private func record(_ restored: RestoredPush?, _ delivery: Delivery, isReceiptGiven: Bool) {
-        if delivery.isRestored, let id = restored?.claimedID { try? configuration.replayGuard?.markSeen(id) }
+        if let restored { if delivery.isRestored { markSeen(restored) } else { release(restored) } }
         let receipts = isReceiptGiven || delivery.isUnsealed ? nil : configuration.receipts
         let listeners = [receipts, configuration.diagnostics].compactMap(\.self)
         guard !listeners.isEmpty else { return }

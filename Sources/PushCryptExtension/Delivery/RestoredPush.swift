@@ -7,26 +7,35 @@ struct RestoredPush: Sendable {
     var content: NotificationContent
     /// It was shown before.
     let isReplay: Bool
+    /// The right to show it; nil where nothing remembers it.
+    let claim: MessageClaim?
     private(set) var stageFailures: [StageFailure] = []
     /// Something that the push names isn't there.
     private var isIncomplete: Bool
 
-    init(_ push: OpenedPush, content: NotificationContent, isReplay: Bool, isIncomplete: Bool) {
+    init(_ push: OpenedPush, content: NotificationContent, claim: MessageClaim?, isIncomplete: Bool) {
         self.push = push
         self.content = content
-        self.isReplay = isReplay
+        self.claim = claim
         self.isIncomplete = isIncomplete
+        isReplay = false
+    }
+
+    init(replay push: OpenedPush, content: NotificationContent) {
+        self.push = push
+        self.content = content
+        claim = nil
+        isIncomplete = false
+        isReplay = true
     }
 
     init(unsealed content: NotificationContent) {
         push = nil
         self.content = content
+        claim = nil
         isReplay = false
         isIncomplete = false
     }
-
-    /// The message that is claimed for this delivery.
-    var claimedID: String? { isReplay ? nil : push?.messageID }
 
     /// What a stage achieved, or what was there before it with its failure noted.
     func after(_ stage: InnerStage, _ result: Result<RestoredPush, StageFailure.Ending>) -> RestoredPush {

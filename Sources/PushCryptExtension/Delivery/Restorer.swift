@@ -7,24 +7,31 @@ struct Restorer {
     let configuration: DeliverySession.Configuration
     let time: UnixTime
 
-    func restore() -> Result<RestoredPush, FailureClass> {
-        // A store that fails must not keep messages from being read: it is as if there were none.
-        let highest = (try? configuration.replayGuard?.highestIssuedAt()) ?? nil
-        return opener.open(payload, at: time, highestIssuedAt: highest).flatMap { push in
+    /// - Parameter hasEnded: whether the session is over. Then the message isn't claimed: it isn't shown either.
+    func restore(unless hasEnded: () -> Bool) -> Result<RestoredPush, FailureClass> {
+        opener.untimed(payload, at: time).flatMap { push in
             let content = configuration.content(of: push)
-            guard isReplay(push) else {
+            if hasEnded() { return .failure(.timedOut) }
+            switch claim(push) {
+            case .success(let claim):
                 let isIncomplete = configuration.leavesOut(of: push)
-                return .success(RestoredPush(push, content: content, isReplay: false, isIncomplete: isIncomplete))
+                return .success(RestoredPush(push, content: content, claim: claim, isIncomplete: isIncomplete))
+            case .failure(.replayed) where configuration.replays == .passive:
+                return .success(RestoredPush(replay: push, content: content.passive))
+            case .failure(let failure): return .failure(failure)
             }
-            guard configuration.replays == .passive else { return .failure(.replayed) }
-            return .success(RestoredPush(push, content: content.passive, isReplay: true, isIncomplete: false))
         }
     }
 
-    private func isReplay(_ push: OpenedPush) -> Bool {
-        guard let replayGuard = configuration.replayGuard else { return false }
-        let isGranted = try? replayGuard.claim(push.messageID, issuedAt: push.issuedAt, at: time)
-        return isGranted == false
+    /// - Returns: nil for a message that may be shown and that nothing remembers: a store that fails must not keep messages
+    ///   from being read.
+    private func claim(_ push: OpenedPush) -> Result<MessageClaim?, FailureClass> {
+        let answer = try? configuration.replayGuard?.claim(
+            push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
+        if let answer { return answer.map(Optional.some) }
+        let failure = Freshness.failure(
+            issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: nil)
+        return failure.map { .failure($0) } ?? .success(nil)
     }
 }
 

@@ -23,18 +23,26 @@ public struct Opener: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
-    ///   - highestIssuedAt: the highest `iat` that this recipient has accepted, so that a clock set back doesn't
-    ///     reopen the past.
+    ///   - highestIssuedAt: the highest `iat` that this recipient has accepted and believes, so that a clock set back
+    ///     doesn't reopen the past.
     public func open(
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
     ) -> Result<OpenedPush, FailureClass> {
+        untimed(payload, at: time).flatMap { push in
+            Freshness.failure(
+                issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: highestIssuedAt
+            ).map { .failure($0) } ?? .success(push)
+        }
+    }
+
+    /// Restores what was sealed, whenever that was: the caller judges its freshness.
+    func untimed(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, FailureClass> {
         Result { () throws(FailureClass) in
             let outer = try Self.outerPayload(payload)
             let key = try keyring.key(outer.kid, at: time)
             let message = try openEnvelope(outer, with: key, at: time)
             let inner = try InnerPayload(message: message)
             guard let header = inner.header else { throw .malformed }
-            try Freshness.check(header, clock: time, highestIssuedAt: highestIssuedAt)
             return OpenedPush(inner, header, kid: outer.kid, signedBy: outer.skid)
         }
     }

@@ -1,11 +1,12 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptSQLite
 
 /// The messages that a role has claimed (PROTOCOL section 5), within a transaction.
 ///
 /// ```
 /// (id, iat) are kept until iat + window + 10 min < H; of a message that was sealed again, the latest iat that was seen
-/// when full, the smallest iat goes and everything at or below it is refused
+/// when full, what is ahead of L and of the clock goes first, then the smallest iat, and everything at or below that is
+/// refused
 /// a claim lapses after 60 s
 /// ```
 struct ReplayMemory {
@@ -17,38 +18,54 @@ struct ReplayMemory {
     let role: SharedStore.Role
     let limit: Int
 
+    /// Checks freshness and claims.
+    ///
     /// - Parameter refuse: called where the message is refused for a repeat, whatever becomes of what is written then.
-    func claim(
-        _ id: String, issuedAt: Int64, at time: Int64, refuse: () -> Void
-    ) throws(SQLiteError) -> Bool {
-        var state = try ReplayState.read(database, role)
-        guard try grant(id, issuedAt, at: time, state, refuse) else { return false }
-        let highest = max(state.highest ?? issuedAt, issuedAt)
-        state.highest = highest
-        try forget(before: highest - Self.memoryInSeconds)
-        try evict(&state)
-        try state.write(database, role)
-        return true
+    func admit(
+        _ message: MessageStamp, at clock: Int64, refuse: () -> Void
+    ) throws(SQLiteError) -> Result<MessageClaim, FailureClass> {
+        let highest = try ReplayState.read(database, role).highest(at: clock)
+        let failure = Freshness.failure(
+            issuedAt: message.issuedAt, expiresAt: message.expiresAt, clock: UnixTime(clock),
+            highestIssuedAt: highest.map(UnixTime.init))
+        if let failure { return .failure(failure) }
+        let claim = MessageClaim(messageID: message.id, issuedAt: message.issuedAt)
+        return try self.claim(claim, at: clock, refuse: refuse) ? .success(claim) : .failure(.replayed)
+    }
+
+    /// - Parameter clock: within the protocol's range, as is the time of the message.
+    /// - Returns: whether the message may be shown.
+    func claim(_ claim: MessageClaim, at clock: Int64, refuse: () -> Void) throws(SQLiteError) -> Bool {
+        let stored = try ReplayState.read(database, role)
+        var state = stored
+        state.correct(at: clock)
+        let isGranted = try grant(claim, at: clock, state, refuse)
+        if isGranted {
+            state.accept(claim.issuedAt.seconds, at: clock)
+            if let confirmed = state.confirmed { try forget(before: confirmed - Self.memoryInSeconds) }
+            try evict(&state, at: clock)
+        }
+        if state != stored { try state.write(database, role) }
+        return isGranted
     }
 
     private func grant(
-        _ id: String, _ issuedAt: Int64, at time: Int64, _ state: ReplayState, _ refuse: () -> Void
+        _ claim: MessageClaim, at clock: Int64, _ state: ReplayState, _ refuse: () -> Void
     ) throws(SQLiteError) -> Bool {
-        if let claimed = try claimTime(of: id) {
-            let isGranted = claimed.map { Self.hasLapsed($0, at: time) } ?? false
+        let issuedAt = claim.issuedAt.seconds
+        if let claimed = try claimTime(of: claim.messageID) {
+            let isGranted = claimed.map { Self.hasLapsed($0, at: clock) } ?? false
             if !isGranted { refuse() }
-            try keep(id, issuedAt)
+            try keep(claim.messageID, issuedAt)
             guard isGranted else { return false }
             try database.run(
-                "UPDATE message SET claimed = ? WHERE role = ? AND id = ?", .integer(time), .integer(role.number),
-                .text(id))
+                "UPDATE message SET claimed = ?, token = ? WHERE role = ? AND id = ?", .integer(clock),
+                .integer(claim.token), .integer(role.number), .text(claim.messageID))
             return true
         }
         if let floor = state.floor, issuedAt <= floor { return false }
-        if let highest = state.highest, issuedAt < highest - Self.memoryInSeconds { return false }
-        try database.run(
-            "INSERT INTO message (role, id, iat, claimed) VALUES (?, ?, ?, ?)", .integer(role.number), .text(id),
-            .integer(issuedAt), .integer(time))
+        if let confirmed = state.confirmed, issuedAt < confirmed - Self.memoryInSeconds { return false }
+        try adopt([RememberedMessage(claim, claimed: clock)])
         return true
     }
 
@@ -66,9 +83,29 @@ struct ReplayMemory {
             "UPDATE message SET claimed = NULL WHERE role = ? AND id = ?", .integer(role.number), .text(id))
     }
 
+    func release(_ claim: MessageClaim) throws(SQLiteError) {
+        try database.run(
+            "DELETE FROM message WHERE role = ? AND id = ? AND token = ? AND claimed IS NOT NULL",
+            .integer(role.number), .text(claim.messageID), .integer(claim.token))
+    }
+
+    /// Takes over what was remembered elsewhere. What was seen in either place is seen here.
+    func adopt(_ messages: [RememberedMessage]) throws(SQLiteError) {
+        // SQLite's max of two values is NULL where one of them is.
+        for message in messages {
+            try database.run(
+                """
+                INSERT INTO message (role, id, iat, claimed, token) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (role, id) DO UPDATE
+                SET iat = max(iat, excluded.iat), claimed = max(claimed, excluded.claimed), token = excluded.token
+                """, .integer(role.number), .text(message.id), .integer(message.issuedAt), SQLiteValue(message.claimed),
+                .integer(message.token))
+        }
+    }
+
     /// In both directions: a clock that was set back must not make a claim last for years.
-    private static func hasLapsed(_ claimed: Int64, at time: Int64) -> Bool {
-        let (difference, overflow) = time.subtractingReportingOverflow(claimed)
+    private static func hasLapsed(_ claimed: Int64, at clock: Int64) -> Bool {
+        let (difference, overflow) = clock.subtractingReportingOverflow(claimed)
         return overflow || difference.magnitude >= UInt64(claimLifetimeInSeconds)
     }
 
@@ -78,18 +115,22 @@ struct ReplayMemory {
             "SELECT claimed FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(id)
         ) { $0.integer(0) }
     }
+}
 
+/// What goes.
+extension ReplayMemory {
     private func forget(before oldest: Int64) throws(SQLiteError) {
         try database.run("DELETE FROM message WHERE role = ? AND iat < ?", .integer(role.number), .integer(oldest))
     }
 
     /// The new message may be the one that goes: it was granted, and the floor refuses it from now on.
-    private func evict(_ state: inout ReplayState) throws(SQLiteError) {
+    private func evict(_ state: inout ReplayState, at clock: Int64) throws(SQLiteError) {
         let count = try database.first("SELECT count(*) FROM message WHERE role = ?", .integer(role.number)) {
             $0.integer(0) ?? 0
         }
-        let excess = (count ?? 0) - Int64(max(limit, 1))
+        var excess = (count ?? 0) - Int64(max(limit, 1))
         guard excess > 0 else { return }
+        excess -= try evictAhead(of: max(clock, state.latest ?? clock) + Freshness.toleranceInSeconds, excess)
         let oldest = try database.rows(
             "SELECT id, iat FROM message WHERE role = ? ORDER BY iat, id LIMIT ?",
             [.integer(role.number), .integer(excess)]
@@ -98,5 +139,45 @@ struct ReplayMemory {
             try database.run("DELETE FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(message.id))
             state.floor = max(state.floor ?? message.issuedAt, message.issuedAt)
         }
+    }
+
+    /// Messages that a clock which was ahead let in can't be shown now. They would fill the memory until their time comes.
+    ///
+    /// - Returns: how many went.
+    private func evictAhead(of time: Int64, _ count: Int64) throws(SQLiteError) -> Int64 {
+        Int64(
+            try database.run(
+                """
+                DELETE FROM message WHERE role = ?1 AND id IN
+                (SELECT id FROM message WHERE role = ?1 AND iat > ?2 ORDER BY iat DESC, id LIMIT ?3)
+                """, .integer(role.number), .integer(time), .integer(count)))
+    }
+}
+
+/// A message and its times, as claims and freshness want them.
+package struct MessageStamp: Sendable {
+    let id: String
+    let issuedAt: UnixTime
+    let expiresAt: UnixTime
+
+    package init(id: String, issuedAt: UnixTime, expiresAt: UnixTime) {
+        self.id = id
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A row of the memory.
+struct RememberedMessage: Hashable, Sendable {
+    let id: String
+    let issuedAt: Int64
+    /// The clock's time; nil once the message was seen.
+    let claimed: Int64?
+    let token: Int64
+}
+
+extension RememberedMessage {
+    init(_ claim: MessageClaim, claimed: Int64?) {
+        self.init(id: claim.messageID, issuedAt: claim.issuedAt.seconds, claimed: claimed, token: claim.token)
     }
 }

@@ -1,17 +1,64 @@
 import PushCryptCore
 import PushCryptSQLite
 
-/// What a role remembers beside the messages themselves.
+/// What a role remembers of time, beside the messages themselves (PROTOCOL section 5).
+///
+/// ```
+/// believed   L where it is at most a day ahead of the clock, else H
+/// accept     a day after H or the clock last moved back or on, H becomes L, but rises by the window at most; L = max(L, iat)
+/// correct    L more than a day ahead of the clock, and above H, becomes H; the floor falls to max(clock, H)
+/// ```
+/// A message can be stamped as late as the device's clock says, so a clock that is ahead lets one message raise L by
+/// years. Without a second opinion of the clock, a day later, that raises H by nothing.
 struct ReplayState: Equatable {
-    /// H: the highest `iat` accepted so far.
-    var highest: Int64?
+    static let dayInSeconds: Int64 = 86_400
+
+    /// L: the highest `iat` accepted so far.
+    var latest: Int64?
+    /// H: as much of L as is confirmed. It never falls.
+    var confirmed: Int64?
+    /// The clock's time when the day began after which L is confirmed.
+    var since: Int64?
     /// Messages that aren't remembered and not issued after it may have been forgotten.
     var floor: Int64?
 
+    /// The highest `iat` that freshness may rely on.
+    func highest(at clock: Int64) -> Int64? {
+        isContradicted(by: clock) ? confirmed : latest
+    }
+
+    /// - Parameter clock: within the protocol's range.
+    mutating func correct(at clock: Int64) {
+        guard isContradicted(by: clock) else { return }
+        (latest, since) = (confirmed, clock)
+        floor = floor.map { min($0, max(clock, confirmed ?? clock)) }
+    }
+
+    /// - Parameter clock: within the protocol's range.
+    mutating func accept(_ issuedAt: Int64, at clock: Int64) {
+        if let since, let latest, clock - since >= Self.dayInSeconds {
+            confirmed = confirmed.map { min(latest, $0 + MessageHeader.windowInSeconds) } ?? latest
+            self.since = clock
+        }
+        since = min(since ?? clock, clock)
+        latest = max(latest ?? issuedAt, issuedAt)
+    }
+
+    private func isContradicted(by clock: Int64) -> Bool {
+        guard let latest else { return false }
+        return latest > clock + Self.dayInSeconds && latest > confirmed ?? .min
+    }
+}
+
+extension ReplayState {
     static func read(_ database: Database, _ role: SharedStore.Role) throws(SQLiteError) -> ReplayState {
         let row = try database.first(
-            "SELECT highest, floor, digest FROM reader WHERE role = ?", .integer(role.number)
-        ) { row in (ReplayState(highest: row.integer(0), floor: row.integer(1)), row.integer(2)) }
+            "SELECT latest, confirmed, since, floor, digest FROM reader WHERE role = ?", .integer(role.number)
+        ) { row in
+            let state = ReplayState(
+                latest: row.integer(0), confirmed: row.integer(1), since: row.integer(2), floor: row.integer(3))
+            return (state, row.integer(4))
+        }
         guard let (state, digest) = row else { return ReplayState() }
         // SQLite doesn't notice a changed number, and one that is too high would refuse every message to come.
         guard digest == state.digest(role) else { throw SQLiteError(.damaged, "a number in the store was changed") }
@@ -20,13 +67,15 @@ struct ReplayState: Equatable {
 
     func write(_ database: Database, _ role: SharedStore.Role) throws(SQLiteError) {
         try database.run(
-            "INSERT OR REPLACE INTO reader (role, highest, floor, digest) VALUES (?, ?, ?, ?)",
-            .integer(role.number), SQLiteValue(highest), SQLiteValue(floor), .integer(digest(role)))
+            "INSERT OR REPLACE INTO reader (role, latest, confirmed, since, floor, digest) VALUES (?, ?, ?, ?, ?, ?)",
+            .integer(role.number), SQLiteValue(latest), SQLiteValue(confirmed), SQLiteValue(since), SQLiteValue(floor),
+            .integer(digest(role)))
     }
 
-    /// FNV-1a, against accidents: whoever can write the file could also compute it.
+    /// FNV-1a, against accidents: who can write the file can compute it, too.
     private func digest(_ role: SharedStore.Role) -> Int64 {
-        let text = "\(role.number) \(highest ?? -1) \(floor ?? -1)"
+        let numbers = [role.number] + [latest, confirmed, since, floor].map { $0 ?? -1 }
+        let text = numbers.map(String.init).joined(separator: " ")
         let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return Int64(bitPattern: hash)
     }

@@ -13,6 +13,16 @@ import PushCryptSQLite
 /// two calls the connection holds no lock, so that the system has no reason to end a suspended process (`0xdead10cc`);
 /// each call is one short transaction. An app that calls it while it goes to the background does so within
 /// `beginBackgroundTask`. A damaged file is replaced by an empty store, and counted.
+///
+/// A store that can't be used keeps no message from being read. While another process holds it, the first call waits for
+/// ``Configuration/busyTimeout``, and those that follow for 50 ms at most, until one succeeds or 5 seconds have passed.
+/// What was shown while the file couldn't be read or written (locked, damaged, on a full disk) is remembered in memory:
+/// the process shows none of it twice, and writes it to the file as soon as that works. If the process ends before, it is
+/// forgotten, and a message that comes again while it is fresh is shown again.
+///
+/// A message is claimed before it is shown and marked as seen after it was handed to the system. Where the process is
+/// killed between the two, nobody knows whether it was shown. The claim lapses after 60 seconds, and the message is
+/// shown if it comes again after that: the protocol prefers a message shown twice to one that is lost.
 public final class SharedStore: Sendable {
     /// Who uses the store. A push with `content-available` reaches both, and each of them shows it once.
     public struct Role: Hashable, Sendable {
@@ -32,8 +42,8 @@ public final class SharedStore: Sendable {
         public var receiptLimit = 1_000
         /// How long a receipt waits to be sent.
         public var receiptLifetimeInSeconds: Int64 = 7 * 86_400
-        /// How long a call waits for another process, at each of up to three locks: well below the 25 seconds of a
-        /// session.
+        /// How long a call waits in all, for other threads and other processes: a minute at most, and well below the
+        /// 25 seconds of a session, which makes one call before its text is restored.
         public var busyTimeout: Duration = .seconds(2)
 
         public init() {}
@@ -43,25 +53,33 @@ public final class SharedStore: Sendable {
     let configuration: Configuration
     /// The numbers of receipts that are being sent.
     let sending = Locked<Set<Int64>>([])
-    private let file: Locked<StoreFile>
+    /// What couldn't be written to the file.
+    let spare: SpareMemory
+    private let queue: StoreQueue
 
     /// - Parameters:
     ///   - folder: the path of a folder for the store alone; it is made where there is none, those above it aren't.
     ///   - role: who uses it.
-    public init(folder: String, role: Role, configuration: Configuration = Configuration()) {
+    public convenience init(folder: String, role: Role, configuration: Configuration = Configuration()) {
+        self.init(folder: folder, role: role, configuration: configuration, clock: { .now })
+    }
+
+    /// - Parameter clock: tells how long the store has been busy.
+    init(
+        folder: String, role: Role, configuration: Configuration,
+        clock: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
         self.role = role
         self.configuration = configuration
-        file = Locked(StoreFile(folder: folder, timeout: configuration.busyTimeout))
+        spare = SpareMemory(role: role, limit: configuration.messageLimit)
+        queue = StoreQueue(StoreFile(folder: folder), timeout: configuration.busyTimeout, clock: clock)
     }
 
     /// One statement.
     func perform<Value: Sendable>(
         _ body: @Sendable (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
-        let result = file.withLock { file in
-            Result { () throws(StoreError) in try file.perform(body) }
-        }
-        return try result.get()
+        try queue.use { file, end throws(StoreError) in try file.perform(until: end, body) }
     }
 
     /// Several statements, all or none of them.
@@ -74,9 +92,6 @@ public final class SharedStore: Sendable {
     }
 
     func rebuildCount() throws(StoreError) -> Int {
-        let result = file.withLock { file in
-            Result { () throws(StoreError) in try file.rebuildCount() }
-        }
-        return try result.get()
+        try queue.use { file, _ throws(StoreError) in try file.rebuildCount() }
     }
 }

@@ -1,6 +1,6 @@
 import PushCryptSQLite
 
-/// Why the store can't be used. A push is shown all the same: whoever gets this error goes on without the store.
+/// Why the store can't be used. A push is shown all the same.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let locked = Code(name: "locked")
         /// The folder isn't there, or can't be written.
         public static let unavailable = Code(name: "unavailable")
-        /// Another process holds the store for longer than the time-out.
+        /// Another process holds the store, or other threads wait for it, for longer than the time-out.
         public static let busy = Code(name: "busy")
         /// There is no room on the disk.
         public static let full = Code(name: "full")
@@ -26,6 +26,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What SQLite or the system says; nothing of what is stored.
     public let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
 
     init(_ error: SQLiteError) {
         code =

@@ -14,30 +14,30 @@ struct StoreFile: Sendable {
 
     private static let attempts = 3
     private let path: String
-    private let timeout: Duration
     private var folder: SharedFolder?
     private var database: Database?
 
-    init(folder path: String, timeout: Duration) {
+    init(folder path: String) {
         self.path = path
-        self.timeout = timeout
     }
 
-    /// - Parameter body: one statement or one transaction; it may run again on a new database.
+    /// - Parameters:
+    ///   - end: when it stops waiting for other processes, at whichever lock.
+    ///   - body: one statement or one transaction; it may run again on a new database.
     mutating func perform<Value>(
-        _ body: (Database) throws(SQLiteError) -> Value
+        until end: ContinuousClock.Instant, _ body: (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
         var attempt = 1
         while true {
             do throws(SQLiteError) {
-                return try performOnce(body)
+                return try performOnce(until: end, body)
             } catch {
                 let damaged = database
                 (folder, database) = (nil, nil)
                 guard attempt < Self.attempts, error.kind == .missing || error.kind == .damaged else {
                     throw StoreError(error)
                 }
-                try replace(error.kind == .damaged ? damaged : nil)
+                try replace(error.kind == .damaged ? damaged : nil, until: end)
                 attempt += 1
             }
         }
@@ -53,15 +53,19 @@ struct StoreFile: Sendable {
     }
 
     private mutating func performOnce<Value>(
-        _ body: (Database) throws(SQLiteError) -> Value
+        until end: ContinuousClock.Instant, _ body: (Database) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
         let folder = try openFolder()
         var current = database
         defer { database = current }
-        return try folder.withLock(.shared, timeout: timeout) { () throws(SQLiteError) in
-            if let database = current, !database.hasMoved { return try use(database, body) }
+        return try folder.withLock(.shared, until: end) { () throws(SQLiteError) in
+            if let database = current, !database.hasMoved {
+                database.wait(until: end)
+                return try use(database, body)
+            }
             guard folder.has(Self.name) else { throw SQLiteError(.missing, "there is no store") }
-            let database = try Database(path: folder.path(Self.name), busyTimeout: timeout)
+            let database = try Database(path: folder.path(Self.name), busyTimeout: .zero)
+            database.wait(until: end)
             // Before the first look at the file: if that finds damage, it is this file that is replaced.
             current = database
             try database.script(StoreSchema.settings)
@@ -83,10 +87,10 @@ struct StoreFile: Sendable {
         return opened
     }
 
-    private mutating func replace(_ damaged: Database?) throws(StoreError) {
+    private mutating func replace(_ damaged: Database?, until end: ContinuousClock.Instant) throws(StoreError) {
         do throws(SQLiteError) {
             let folder = try openFolder()
-            try folder.withLock(.exclusive, timeout: timeout) { () throws(SQLiteError) in
+            try folder.withLock(.exclusive, until: end) { () throws(SQLiteError) in
                 // Somebody may have replaced it meanwhile.
                 guard damaged?.hasMoved != true, damaged != nil || !folder.has(Self.name) else { return }
                 try StoreBuilder.build(in: folder)

@@ -3,8 +3,8 @@ import PushCryptSQLite
 /// What the database holds.
 ///
 /// ```
-/// reader    H and the floor of each role; the digest is of the other columns
-/// message   the ids that a role has claimed; claimed is null once the message was seen
+/// reader    L, H, since when L is above H, and the floor of each role; the digest is of the other columns
+/// message   the ids that a role has claimed, and by which claim; claimed is null once the message was seen
 /// counter   kind 0: opened, 1: failed as NAME, 2: stage NAME ended as ENDING; recent: since advice was last taken
 /// moment    when something happened last: "selfTest", "advice"
 /// receipt   what the backend is still to hear
@@ -33,9 +33,10 @@ enum StoreSchema {
         PRAGMA synchronous = FULL;
         PRAGMA page_size = 4096;
         BEGIN;
-        CREATE TABLE reader (role INTEGER PRIMARY KEY, highest INTEGER, floor INTEGER, digest INTEGER NOT NULL);
+        CREATE TABLE reader (role INTEGER PRIMARY KEY, latest INTEGER, confirmed INTEGER, since INTEGER, floor INTEGER,
+            digest INTEGER NOT NULL);
         CREATE TABLE message (role INTEGER NOT NULL, id TEXT NOT NULL, iat INTEGER NOT NULL, claimed INTEGER,
-            PRIMARY KEY (role, id)) WITHOUT ROWID;
+            token INTEGER NOT NULL, PRIMARY KEY (role, id)) WITHOUT ROWID;
         CREATE INDEX message_iat ON message (role, iat);
         CREATE TABLE counter (kind INTEGER NOT NULL, name TEXT NOT NULL, ending TEXT NOT NULL, count INTEGER NOT NULL,
             recent INTEGER NOT NULL, time INTEGER NOT NULL, kid TEXT, PRIMARY KEY (kind, name, ending)) WITHOUT ROWID;

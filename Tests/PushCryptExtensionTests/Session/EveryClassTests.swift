@@ -26,9 +26,12 @@ import Testing
     }
 
     private struct SawEverything: ReplayGuard {
-        func highestIssuedAt() throws -> UnixTime? { nil }
-        func claim(_ messageID: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool { false }
-        func markSeen(_ messageID: String) throws {}
+        func claim(
+            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
+        ) throws -> Result<MessageClaim, FailureClass> { .failure(.replayed) }
+
+        func markSeen(_ claim: MessageClaim) throws {}
+        func release(_ claim: MessageClaim) throws {}
     }
 
     @Sendable private static func keyring(_ lifecycle: KeyLifecycle) throws -> any RecipientKeyring {

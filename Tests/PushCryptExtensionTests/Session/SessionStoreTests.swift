@@ -92,14 +92,17 @@ import Testing
         #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)
     }
 
-    /// A clock that was set back by a year doesn't make an old push young again.
-    @Test func clockSetBack() async throws {
+    @Test("a push of 20 days ago is expired for a clock that was set back to its time")
+    func clockSetBack() async throws {
         let old = try TestPush(options: Sealer.Options(expiresAfterInSeconds: 60)).sealed()
-        let later = TestPush.now + 20 * 86_400
-        let sealer = Sealer(topic: TestPush.topic, clock: { later })
-        let new = try sealer.seal(
-            Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .literal(title: "New", body: nil))
-        #expect(try await deliver(Array(new.json), at: later).failure == nil)
+        // The day between the two confirms the first.
+        for day: Int64 in [20, 21] {
+            let time = TestPush.now + day * 86_400
+            let sealer = Sealer(topic: TestPush.topic, clock: { time })
+            let new = try sealer.seal(
+                Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .literal(title: "x", body: nil))
+            #expect(try await deliver(Array(new.json), at: time).failure == nil)
+        }
         #expect(try await deliver(old, at: TestPush.now).failure == .expired)
     }
 
@@ -175,17 +178,22 @@ import Testing
     private struct BrokenGuard: ReplayGuard {
         struct Failure: Error {}
 
-        func highestIssuedAt() throws -> UnixTime? { throw Failure() }
-        func claim(_ messageID: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool { throw Failure() }
-        func markSeen(_ messageID: String) throws { throw Failure() }
+        func claim(
+            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
+        ) throws -> Result<MessageClaim, FailureClass> { throw Failure() }
+
+        func markSeen(_ claim: MessageClaim) throws { throw Failure() }
+        func release(_ claim: MessageClaim) throws { throw Failure() }
     }
 
-    /// Nobody loses messages because a disk is full.
-    @Test func storeThatFails() async throws {
+    @Test("a guard that throws keeps no message from being read, and an old one is expired all the same")
+    func storeThatFails() async throws {
         let payload = try TestPush().sealed()
         for _ in 0..<2 {
             let delivery = try await deliver(payload) { $0.replayGuard = BrokenGuard() }
             #expect(delivery.failure == nil)
         }
+        let old = try await deliver(payload, at: TestPush.now + TestPush.window) { $0.replayGuard = BrokenGuard() }
+        #expect(old.failure == .expired)
     }
 }

@@ -12,9 +12,19 @@ import Testing
     private static let window = MessageHeader.windowInSeconds
     private static let tolerance = Freshness.toleranceInSeconds
 
+    private static let day: Int64 = 86_400
+
     init() throws {
         folder = try StoreFolder()
         store = folder.store { $0.messageLimit = 5 }
+    }
+
+    /// Makes H that `iat`. It takes a day, and another one for what is beyond a window.
+    private func confirm(_ issuedAt: Int64, _ store: SharedStore) throws {
+        for day: Int64 in 0...2 {
+            #expect(try claim("\(issuedAt) \(day)", issuedAt, at: issuedAt + day * Self.day, store))
+        }
+        #expect(try store.replayState().confirmed == (now + issuedAt).seconds)
     }
 
     private func claim(_ id: String, _ issuedAt: Int64 = 0, at time: Int64 = 0, _ other: SharedStore? = nil) throws
@@ -38,7 +48,7 @@ import Testing
         "a claim lapses after 60 seconds, whichever way the clock went",
         arguments: [
             (0, false), (1, false), (59, false), (60, true), (61, true), (1_000_000, true), (-59, false), (-60, true),
-            (-1_000_000, true),
+            (-80_000, true),
         ] as [(Int64, Bool)])
     func lapse(_ time: Int64, _ isGranted: Bool) throws {
         #expect(try claim("a"))
@@ -47,20 +57,31 @@ import Testing
         if isGranted { #expect(try !claim("a", 0, at: time + 1)) }
     }
 
-    @Test("what was seen doesn't lapse", arguments: [60, 10_000_000, -60, -10_000_000] as [Int64])
+    @Test("what was seen doesn't lapse", arguments: [60, 1_000_000, -60, -80_000] as [Int64])
     func seen(_ time: Int64) throws {
         #expect(try claim("a"))
         try store.markSeen("a")
         #expect(try !claim("a", 0, at: time))
     }
 
-    @Test("times beyond all bounds", arguments: [Int64.min, Int64.max])
+    @Test("a clock or a stamp at the end of the integers is refused", arguments: [Int64.min, Int64.max])
     func bounds(_ time: Int64) throws {
-        #expect(try claim("a", at: 0))
-        #expect(try store.claim("a", issuedAt: now, at: UnixTime(time)))
-        #expect(try store.claim("a", issuedAt: now, at: now))
-        #expect(try !store.claim("b", issuedAt: UnixTime(time), at: now))
-        #expect(try store.claim("c", issuedAt: UnixTime(UnixTime.protocolRange.upperBound), at: UnixTime(time)))
+        let (least, most) = (UnixTime(0), UnixTime(UnixTime.protocolRange.upperBound))
+        func answer(
+            _ id: String, _ issuedAt: UnixTime, _ expiresAt: UnixTime, at time: UnixTime
+        ) throws -> FailureClass? {
+            switch try store.claim(id, issuedAt: issuedAt, expiresAt: expiresAt, at: time) {
+            case .success: nil
+            case .failure(let failure): failure
+            }
+        }
+        #expect(try answer("a", now, now + Self.window, at: now) == nil)
+        #expect(try answer("a", now, now + Self.window, at: UnixTime(time)) == (time < 0 ? .notYetValid : .expired))
+        #expect(try answer("b", UnixTime(time), UnixTime(time), at: now) == .replayed)
+        #expect(try answer("c", now, UnixTime(time), at: now) == .replayed)
+        #expect(try answer("d", least, most, at: UnixTime(.min)) == nil)
+        #expect(try answer("e", most - 1, most, at: UnixTime(.max)) == .expired)
+        #expect(try answer("f", now, now + Self.window, at: now) == nil)
     }
 
     @Test("the app and the extension each show a message once")
@@ -68,57 +89,48 @@ import Testing
         let app = folder.store(.app)
         #expect(try claim("a", 7))
         try store.markSeen("a")
-        #expect(try app.highestIssuedAt() == nil)
+        #expect(try app.replayState().latest == nil)
         #expect(try claim("a", 7, app))
         try app.markSeen("a")
         #expect(try !claim("a", 7, app) && !claim("a", 7))
     }
 
-    @Test("H is the highest iat that was granted, and stays")
+    @Test("L is the highest iat that was granted, and stays")
     func highest() throws {
-        #expect(try store.highestIssuedAt() == nil)
+        #expect(try store.replayState().latest == nil)
         for (number, (issuedAt, highest)) in [(10, 10), (5, 10), (10, 10), (11, 11)].enumerated() {
             #expect(try claim("\(number)", Int64(issuedAt)))
-            #expect(try store.highestIssuedAt() == now + Int64(highest))
+            #expect(try store.replayState().latest == (now + Int64(highest)).seconds)
         }
         #expect(try !claim("3", 99))
-        #expect(try folder.store().highestIssuedAt() == now + 11)
+        #expect(try folder.store().replayState().latest == (now + 11).seconds)
     }
 
-    @Test("a message is remembered until H is further than the window and 10 minutes, and refused after")
+    @Test("a message is remembered until H is further than the window and 10 minutes")
     func window() throws {
-        #expect(try claim("old"))
-        try store.markSeen("old")
-        #expect(try claim("lost"))
-        #expect(try claim("a", Self.window + Self.tolerance))
-        #expect(try !claim("old"))
-        // Not remembered, but not too old to tell.
-        #expect(try claim("other"))
-        #expect(try claim("b", Self.window + Self.tolerance + 1))
-        #expect(try !claim("old"))
-        #expect(try !claim("third"))
-        #expect(try !claim("lost", at: 60))
-        #expect(try claim("fourth", 1))
+        let store = folder.store()
+        #expect(try claim("old", 0, at: 0, store) && claim("later", 1, at: 0, store))
+        try confirm(Self.window + Self.tolerance, store)
+        #expect(try store.rememberedIDs().suffix(2) == ["later", "old"])
+        try confirm(Self.window + Self.tolerance + 1, store)
+        #expect(try store.rememberedIDs().last == "later")
+        #expect(try !claim("old", 0, at: 0, store) && !claim("third", 0, at: 0, store))
     }
 
     /// Sealed again, a campaign's message has the same id and a later iat: it is remembered as long as that one.
     @Test("a repeat that was refused is remembered by its own iat", arguments: [false, true])
     func resealed(_ wasSeen: Bool) throws {
-        let day: Int64 = 86_400
-        #expect(try claim("a"))
+        let store = folder.store()
+        #expect(try claim("a", 0, at: 0, store))
         if wasSeen { try store.markSeen("a") }
-        #expect(try !claim("a", 20 * day, at: 59))
+        #expect(try !claim("a", 600, at: 59, store))
         // An earlier one takes nothing back.
-        #expect(try !claim("a", 10 * day, at: 59))
-        #expect(try store.highestIssuedAt() == now)
-        try store.markSeen("a")
-        #expect(try claim("b", 31 * day, at: 31 * day))
-        #expect(try !claim("a", 20 * day, at: 31 * day))
-        #expect(try claim("c", 20 * day + Self.window + Self.tolerance, at: 51 * day))
-        #expect(try !claim("a", 20 * day, at: 51 * day))
-        // Then it is too old to be shown, whether or not it is remembered.
-        #expect(try claim("d", 20 * day + Self.window + Self.tolerance + 1, at: 51 * day))
-        #expect(try !claim("a", 20 * day, at: 51 * day))
+        #expect(try !claim("a", 300, at: 59, store))
+        #expect(try store.replayState().latest == now.seconds)
+        try confirm(Self.window + Self.tolerance + 600, store)
+        #expect(try store.rememberedIDs().last == "a")
+        try confirm(Self.window + Self.tolerance + 601, store)
+        #expect(try store.rememberedIDs().last != "a")
     }
 
     /// Without an answer it would be shown: a store that fails is as good as none.
@@ -144,13 +156,35 @@ import Testing
 
     @Test("a repeat that was granted after a lapse counts as accepted")
     func resealedAfterLapse() throws {
-        let day: Int64 = 86_400
         #expect(try claim("a"))
-        #expect(try claim("a", 20 * day, at: 60))
-        #expect(try store.highestIssuedAt() == now + 20 * day)
+        #expect(try claim("a", 20 * Self.day, at: 20 * Self.day))
+        #expect(try store.replayState().latest == (now + 20 * Self.day).seconds)
         try store.markSeen("a")
-        #expect(try claim("b", 31 * day, at: 31 * day))
-        #expect(try !claim("a", 20 * day, at: 31 * day))
+        #expect(try claim("b", 31 * Self.day, at: 31 * Self.day))
+        #expect(try !claim("a", 20 * Self.day, at: 31 * Self.day))
+    }
+
+    private func stamp(_ id: String) -> MessageStamp {
+        MessageStamp(id: id, issuedAt: now, expiresAt: now + Self.window)
+    }
+
+    @Test("a claim that is released may be made again, and releases no other claim and nothing that was seen")
+    func release() throws {
+        let first = try store.claimInFile(stamp("a"), at: now.seconds).get()
+        try store.release(first)
+        let second = try store.claimInFile(stamp("a"), at: now.seconds).get()
+        try store.release(first)
+        #expect(try !claim("a"))
+        try store.markSeen(second)
+        try store.release(second)
+        #expect(try !claim("a", at: 60))
+        // A claim that lapsed and is another's now.
+        let lapsed = try store.claimInFile(stamp("b"), at: now.seconds).get()
+        let other = try store.claimInFile(stamp("b"), at: now.seconds + 60).get()
+        try store.release(lapsed)
+        #expect(try !claim("b", at: 61))
+        try store.release(other)
+        #expect(try claim("b", at: 61))
     }
 
     @Test("when full, the oldest goes, and nothing as old is granted")

@@ -32,7 +32,9 @@ import Testing
             case 8: time += Self.jump(&random)
             default: stores[index] = store(folder, roles[index])
             }
-            #expect(try stores[index].highestIssuedAt()?.seconds == models[index].highest, "seed \(seed), step \(step)")
+            let state = try stores[index].replayState()
+            #expect(state.latest == models[index].latest, "seed \(seed), step \(step)")
+            #expect(state.confirmed == models[index].confirmed, "seed \(seed), step \(step)")
         }
         // Both answers are asked for, or the test says little.
         #expect(counts.values.allSatisfy { $0 > 5 }, "\(counts)")
@@ -45,15 +47,17 @@ import Testing
     /// Ids have an `iat` of their own, some of them the same one; most are of now, others weeks old. Some were sealed
     /// again, up to three weeks later.
     private static func message(_ random: inout SplitMix64, _ time: Int64) -> (id: String, issuedAt: Int64) {
-        let age = Int64([0, 0, 1, 2].randomElement(using: &random) ?? 0)
+        let age = Int64([0, 0, 0, 1, 2].randomElement(using: &random) ?? 0)
         let epoch = (time - start) / (20 * 86_400) - age
         let number = Int.random(in: 0..<8, using: &random)
         let delay = Int64([0, 0, 0, 1, 20, 21].randomElement(using: &random) ?? 0)
-        return ("\(epoch).\(number)", start + (epoch * 20 + Int64(number / 2) + delay) * 86_400)
+        return ("\(epoch).\(number)", start + (epoch * 20 + Int64(number / 2) - 4 + delay) * 86_400)
     }
 
     private static func jump(_ random: inout SplitMix64) -> Int64 {
-        let seconds: [Int64] = [1, 59, 60, 61, 86_400, 20 * 86_400, 31 * 86_400]
+        let seconds: [Int64] = [
+            1, 59, 60, 61, 80_000, 86_399, 86_400, 86_400, 2 * 86_400, 20 * 86_400, 31 * 86_400, 1_000 * 86_400,
+        ]
         let jump = seconds.randomElement(using: &random) ?? 1
         return Int.random(in: 0..<3, using: &random) == 0 ? -jump : jump
     }
@@ -61,9 +65,14 @@ import Testing
 
 /// PROTOCOL section 5, word by word.
 private struct ReplayModel {
+    private static let day: Int64 = 86_400
+    private static let window: Int64 = 30 * day
+    private static let tolerance: Int64 = 600
+
     let limit: Int
-    private let memory: Int64 = 30 * 86_400 + 600
-    private(set) var highest: Int64?
+    private(set) var latest: Int64?
+    private(set) var confirmed: Int64?
+    private var since: Int64?
     private var floor = Int64.min
     private var messages: [String: (issuedAt: Int64, claimed: Int64?)] = [:]
 
@@ -71,27 +80,60 @@ private struct ReplayModel {
         self.limit = limit
     }
 
-    mutating func claim(_ id: String, issuedAt: Int64, at time: Int64) -> Bool {
+    mutating func claim(_ id: String, issuedAt: Int64, at clock: Int64) -> Bool {
+        var believed = latest
+        if let latest, latest > clock + Self.day { believed = confirmed }
+        let now = max(clock, (believed ?? .min + Self.tolerance) - Self.tolerance)
+        guard issuedAt <= now + Self.tolerance, issuedAt + Self.window > now else { return false }
+        if believed != latest {
+            latest = confirmed
+            since = clock
+            floor = min(floor, max(clock, confirmed ?? clock))
+        }
+        guard grant(id, issuedAt, clock) else { return false }
+        accept(issuedAt, clock)
+        forget(clock)
+        return true
+    }
+
+    private mutating func grant(_ id: String, _ issuedAt: Int64, _ clock: Int64) -> Bool {
         if let message = messages[id] {
             let latest = max(message.issuedAt, issuedAt)
             messages[id]?.issuedAt = latest
-            guard let claimed = message.claimed, abs(time - claimed) >= 60 else { return false }
-            messages[id] = (latest, time)
+            guard let claimed = message.claimed, abs(clock - claimed) >= 60 else { return false }
+            messages[id] = (latest, clock)
         } else {
-            guard issuedAt > floor, issuedAt + memory >= highest ?? .min else { return false }
-            messages[id] = (issuedAt, time)
-        }
-        let top = max(highest ?? .min, issuedAt)
-        highest = top
-        messages = messages.filter { $0.value.issuedAt + memory >= top }
-        while messages.count > limit {
-            guard let oldest = messages.min(by: { ($0.value.issuedAt, $0.key) < ($1.value.issuedAt, $1.key) }) else {
-                break
-            }
-            messages[oldest.key] = nil
-            floor = max(floor, oldest.value.issuedAt)
+            guard issuedAt > floor else { return false }
+            messages[id] = (issuedAt, clock)
         }
         return true
+    }
+
+    private mutating func accept(_ issuedAt: Int64, _ clock: Int64) {
+        if let latest, let start = since, clock >= start + Self.day {
+            confirmed = min(latest, (confirmed ?? latest) + Self.window)
+            since = clock
+        }
+        since = min(since ?? clock, clock)
+        latest = max(latest ?? issuedAt, issuedAt)
+    }
+
+    private mutating func forget(_ clock: Int64) {
+        if let confirmed {
+            messages = messages.filter { $0.value.issuedAt + Self.window + Self.tolerance >= confirmed }
+        }
+        let ahead = max(clock, latest ?? clock) + Self.tolerance
+        while messages.count > limit {
+            let order = messages.sorted { ($0.value.issuedAt, $0.key) < ($1.value.issuedAt, $1.key) }
+            guard let oldest = order.first, let newest = order.last else { break }
+            if newest.value.issuedAt > ahead {
+                let going = order.filter { $0.value.issuedAt == newest.value.issuedAt }.first ?? newest
+                messages[going.key] = nil
+            } else {
+                messages[oldest.key] = nil
+                floor = max(floor, oldest.value.issuedAt)
+            }
+        }
     }
 
     mutating func markSeen(_ id: String) {

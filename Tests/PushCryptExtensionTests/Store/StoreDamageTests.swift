@@ -78,8 +78,9 @@ import Testing
             Literal("DROP TABLE message"), Literal("ALTER TABLE counter RENAME COLUMN recent TO old"),
             Literal("PRAGMA user_version = 3"), Literal("PRAGMA user_version = 0"),
             Literal("PRAGMA application_id = 1"),
-            Literal("UPDATE reader SET highest = 1 << 50"), Literal("UPDATE reader SET floor = 1 << 50"),
-            Literal("UPDATE reader SET highest = 'x'"), Literal("UPDATE reader SET digest = digest + 1"),
+            Literal("UPDATE reader SET latest = 1 << 50"), Literal("UPDATE reader SET confirmed = 1 << 50"),
+            Literal("UPDATE reader SET since = 0"), Literal("UPDATE reader SET floor = 1 << 50"),
+            Literal("UPDATE reader SET latest = 'x'"), Literal("UPDATE reader SET digest = digest + 1"),
         ])
     fileprivate func changed(_ change: Literal) throws {
         let copy = try folder.copy()

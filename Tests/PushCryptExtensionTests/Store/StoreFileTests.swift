@@ -16,7 +16,7 @@ import Testing
     func lazy() throws {
         let store = folder.store()
         #expect(!FileManager.default.fileExists(atPath: folder.path))
-        #expect(try store.highestIssuedAt() == nil)
+        #expect(try store.replayState() == ReplayState())
         #expect(FileManager.default.fileExists(atPath: folder.path))
     }
 

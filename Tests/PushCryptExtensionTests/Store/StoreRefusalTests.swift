@@ -39,7 +39,7 @@ import Testing
         let store = SharedStore(folder: path, role: .extension)
         expect(.unavailable, store)
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
-        #expect(try store.highestIssuedAt() == nil)
+        #expect(try store.replayState() == ReplayState())
     }
 
     @Test("the folder is a file")
@@ -135,7 +135,7 @@ private enum Unprivileged {
 }
 
 /// A file system of 64 pages of 4,096 bytes that goes with the script.
-private enum FullDisk {
+enum FullDisk {
     static let missing: Comment = "no file system can be mounted here: it needs root, or user namespaces (unshare -rm)"
 
     static let isAvailable = (try? ExtensionProcess.shell(script("true")))?.ending == .exit(0)

@@ -65,6 +65,35 @@ struct StoreFolder {
     }
 }
 
+extension SharedStore {
+    /// Claims in the file, and nowhere else, a message that expires after 30 days.
+    func claim(_ id: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool {
+        let message = MessageStamp(
+            id: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+        switch try claimInFile(message, at: time.seconds) {
+        case .success: return true
+        case .failure: return false
+        }
+    }
+
+    /// Marks in the file, and nowhere else.
+    func markSeen(_ id: String) throws {
+        try markSeenInFile(MessageClaim(messageID: id, issuedAt: StoreFolder.now))
+    }
+
+    func replayState() throws -> ReplayState {
+        try perform { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
+    }
+
+    func rememberedIDs() throws -> [String] {
+        try perform { [role] database throws(SQLiteError) in
+            try database.rows("SELECT id FROM message WHERE role = ? ORDER BY id", [.integer(role.number)]) {
+                $0.text(0) ?? ""
+            }
+        }
+    }
+}
+
 extension DeliveryReport {
     static func sample(
         _ failure: FailureClass? = nil, _ messageID: String? = nil, pushID: String? = nil,

@@ -1,0 +1,94 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// A session whose time was up before its content was shown leaves no claim behind: the message may come again.
+@Suite struct EndedSessionTests {
+    private let store: SharedStore
+    private let folder: StoreFolder
+
+    init() throws {
+        folder = try StoreFolder()
+        store = folder.store()
+    }
+
+    private func session(_ payload: [UInt8], _ replayGuard: any ReplayGuard) throws -> TestSession {
+        var configuration = DeliverySession.Configuration()
+        configuration.replayGuard = replayGuard
+        return try TestSession(payload: payload, configuration: configuration)
+    }
+
+    private func deliver(_ payload: [UInt8]) async throws -> FailureClass? {
+        let session = try session(payload, store)
+        session.releaseKeyring()
+        session.start()
+        return await session.finish().first?.failure
+    }
+
+    /// The store, which ends the session as soon as the message is claimed.
+    private final class EndingGuard: ReplayGuard {
+        private let store: SharedStore
+        private let end = Locked<(@Sendable () -> Void)?>(nil)
+        private let claims = Locked(0)
+
+        init(_ store: SharedStore) {
+            self.store = store
+        }
+
+        var claimCount: Int { claims.withLock { $0 } }
+
+        func whenClaimed(_ body: @escaping @Sendable () -> Void) { end.withLock { $0 = body } }
+
+        func claim(
+            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
+        ) throws -> Result<MessageClaim, FailureClass> {
+            claims.withLock { $0 += 1 }
+            let answer = try store.claim(messageID, issuedAt: issuedAt, expiresAt: expiresAt, at: time)
+            end.withLock { $0 }?()
+            return answer
+        }
+
+        func markSeen(_ claim: MessageClaim) throws { try store.markSeen(claim) }
+        func release(_ claim: MessageClaim) throws { try store.release(claim) }
+    }
+
+    @Test("a message whose session ended right after it was claimed is shown when it comes again")
+    func endedAfterClaim() async throws {
+        let payload = try TestPush().sealed()
+        let ending = EndingGuard(store)
+        let session = try session(payload, ending)
+        ending.whenClaimed { [weak session] in session?.expire() }
+        session.releaseKeyring()
+        session.start()
+        #expect(await session.finish().map(\.failure) == [.timedOut])
+        #expect(ending.claimCount == 1)
+        #expect(try await deliver(payload) == nil)
+        #expect(try await deliver(payload) == .replayed)
+    }
+
+    @Test("a session that has ended claims nothing")
+    func claimsNothing() async throws {
+        let ending = EndingGuard(store)
+        let session = try session(TestPush().sealed(), ending)
+        session.start()
+        await session.asked.wait()
+        session.expire()
+        session.releaseKeyring()
+        _ = await session.finish()
+        #expect(ending.claimCount == 0)
+    }
+
+    @Test("a message whose session ended while it was being opened is shown when it comes again")
+    func endedWhileOpening() async throws {
+        let payload = try TestPush().sealed()
+        let session = try session(payload, store)
+        session.start()
+        await session.asked.wait()
+        session.expire()
+        session.releaseKeyring()
+        #expect(await session.finish().map(\.failure) == [.timedOut])
+        #expect(try await deliver(payload) == nil)
+        #expect(try await deliver(payload) == .replayed)
+    }
+}

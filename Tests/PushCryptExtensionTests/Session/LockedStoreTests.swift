@@ -1,0 +1,49 @@
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// Another process holds the store for as long as the test wants.
+@Suite struct LockedStoreTests {
+    private let folder: StoreFolder
+
+    init() throws {
+        folder = try StoreFolder()
+        try folder.fill()
+    }
+
+    private static func deliver(
+        _ payload: [UInt8], _ configuration: DeliverySession.Configuration
+    ) async throws -> DeliverySession.Delivery {
+        let opener = try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")))
+        return await withCheckedContinuation { continuation in
+            DeliverySession(
+                payload: payload, opener: opener, configuration: configuration, clock: { TestPush.now },
+                handler: { continuation.resume(returning: $0) }
+            ).start()
+        }
+    }
+
+    /// The real deadline of 25 seconds and the real limit of 2 seconds. With a wait of its own for each call of each
+    /// session, 30 sessions took over 100 seconds.
+    @Test(
+        "30 pushes at once are all restored while another process holds the store", arguments: ["folder", "database"])
+    func crowd(_ lock: String) async throws {
+        let holder = try ExtensionProcess.start("store-hold", folder.path, lock)
+        #expect(holder.line() == "held")
+        let store = folder.store()
+        var configuration = DeliverySession.Configuration()
+        (configuration.replayGuard, configuration.diagnostics) = (store, store)
+        let chosen = configuration
+        let failures = try await withThrowingTaskGroup(of: FailureClass?.self) { group in
+            for _ in 0..<30 {
+                let payload = try TestPush().sealed()
+                group.addTask { try await Self.deliver(payload, chosen).failure }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        holder.process.kill()
+        _ = try holder.process.wait()
+        #expect(failures.count { $0 == nil } == 30, "\(failures.count { $0 == .timedOut }) timed out")
+    }
+}

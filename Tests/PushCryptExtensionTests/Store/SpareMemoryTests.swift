@@ -1,0 +1,114 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// What the process remembers while the file can't be used.
+@Suite struct SpareMemoryTests {
+    private let folder: StoreFolder
+    private let store: SharedStore
+    private let now = StoreFolder.now
+
+    init() throws {
+        folder = try StoreFolder()
+        store = folder.store { $0.busyTimeout = .zero }
+    }
+
+    private func claim(_ id: String, at time: Int64 = 0, _ other: SharedStore? = nil) throws -> MessageClaim? {
+        let answer = try (other ?? store).claim(id, issuedAt: now, expiresAt: now + 86_400, at: now + time)
+        return try? answer.get()
+    }
+
+    /// While another process holds the store.
+    private func whileHeld(_ body: () throws -> Void) throws {
+        let holder = try ExtensionProcess.start("store-hold", folder.path, "database")
+        #expect(holder.line() == "held")
+        try body()
+        holder.process.kill()
+        #expect(try holder.process.wait() == .signal(SIGKILL))
+    }
+
+    @Test("what was shown while the store was held is shown once, and is in the file when that is free again")
+    func held() throws {
+        try folder.fill()
+        try whileHeld {
+            let claim = try #require(try claim("a"))
+            #expect(try self.claim("a") == nil)
+            try store.markSeen(claim)
+            #expect(try self.claim("a", at: 60) == nil)
+            #expect(try self.claim("b") != nil)
+            #expect(try self.claim("b", at: 60) != nil)
+        }
+        #expect(try claim("a", at: 61) == nil)
+        #expect(store.spare.messages.isEmpty)
+        let other = folder.store()
+        #expect(try claim("a", at: 61, other) == nil && claim("b", at: 61, other) == nil)
+        #expect(try claim("b", at: 120, other) != nil)
+    }
+
+    @Test("a message that was claimed in the file and shown while that was held stays seen")
+    func heldAfterClaim() throws {
+        let shown = try #require(try claim("a"))
+        try whileHeld { try store.markSeen(shown) }
+        #expect(try claim("b") != nil)
+        #expect(try claim("a", at: 60, folder.store()) == nil)
+    }
+
+    @Test("a message that was claimed while the store was held is marked and released in either place")
+    func heldAtClaim() throws {
+        try folder.fill()
+        var claims = [MessageClaim]()
+        try whileHeld {
+            for id in ["a", "b", "c"] { claims.append(try #require(try claim(id))) }
+            try store.release(claims[0])
+            #expect(try claim("a") != nil)
+        }
+        try store.markSeen(claims[1])
+        try store.release(claims[2])
+        let other = folder.store()
+        #expect(try claim("b", at: 60, other) == nil)
+        #expect(try claim("c", at: 1, other) != nil)
+    }
+
+    @Test("without a folder the process shows each message once, and another process shows it again")
+    func noFolder() throws {
+        let path = folder.path + "/below"
+        let (store, other) = (SharedStore(folder: path, role: .app), SharedStore(folder: path, role: .app))
+        let shown = try #require(try claim("a", store))
+        try store.markSeen(shown)
+        #expect(try claim("a", at: 1_000, store) == nil)
+        #expect(try claim("a", at: 1_000, other) != nil)
+    }
+
+    @Test("no more is remembered than the limit, and what is as old as the forgotten is refused")
+    func bounded() throws {
+        let path = folder.path + "/below"
+        var configuration = SharedStore.Configuration()
+        configuration.messageLimit = 3
+        let store = SharedStore(folder: path, role: .app, configuration: configuration)
+        for number in 0..<10 {
+            let answer = try store.claim("\(number)", issuedAt: now + Int64(number), expiresAt: now + 86_400, at: now)
+            #expect((try? answer.get()) != nil)
+        }
+        #expect(store.spare.messages.map(\.id) == ["7", "8", "9"])
+        #expect(try claim("0", at: 60, store) == nil)
+    }
+
+    @Test("a full disk shows nothing twice in one process", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    func full() throws {
+        let output = try ExtensionProcess.shell(
+            FullDisk.script(
+                """
+                "$EXTENSION" store-try disk/store a
+                fill 0
+                "$EXTENSION" store-show disk/store b a c b a c
+                make_room
+                "$EXTENSION" store-show disk/store a d a
+                """))
+        let answers = ["true", "true", "false", "true", "false", "false", "false", "false", "true", "false"]
+        #expect(output.lines == answers)
+    }
+
+    private func claim(_ id: String, _ other: SharedStore) throws -> MessageClaim? { try claim(id, at: 0, other) }
+}
