@@ -26,12 +26,9 @@ extension UnixTime: CustomStringConvertible {
         guard Self.rfc3339Range.contains(self) else { return nil }
     }
 
-    /// What RFC 3339 can say: the years 0 to 9999.
-    private static let rfc3339Range: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
-
     /// RFC 3339 in UTC, as in `2026-03-01T09:00:00Z`; for other years the seconds since 1970, as in `300000000000 s`.
     public var description: String {
-        guard Self.rfc3339Range.contains(seconds) else { return "\(seconds) s" }
+        guard Self.rfc3339Range.contains(self) else { return "\(seconds) s" }
         let days = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
         let second = seconds - days * 86_400
         let date = CivilDate(daysSince1970: days)
