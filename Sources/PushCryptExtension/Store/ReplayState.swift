@@ -5,11 +5,12 @@ import PushCryptSQLite
 ///
 /// ```
 /// believed   L where it is at most a day ahead of the clock, else H
-/// accept     a day after H or the clock last moved back or on, H becomes L, but rises by the window at most; L = max(L, iat)
-/// correct    L more than a day ahead of the clock, and above H, becomes H; the floor falls to max(clock, H)
+/// correct    where L isn't believed: L = H, since = clock, floor = min(floor, max(clock, H))
+/// accept     where clock >= since + a day: H = min(L, H + window), since = clock
+///            since = min(since, clock), L = max(L, iat)
 /// ```
-/// A message can be stamped as late as the device's clock says, so a clock that is ahead lets one message raise L by
-/// years. Without a second opinion of the clock, a day later, that raises H by nothing.
+/// A message can be stamped as late as the device's clock allows, so a clock that is years ahead lets one message raise L
+/// by years. H follows only if the clock still says so a day later.
 struct ReplayState: Equatable {
     static let dayInSeconds: Int64 = 86_400
 
@@ -17,7 +18,7 @@ struct ReplayState: Equatable {
     var latest: Int64?
     /// H: as much of L as is confirmed. It never falls.
     var confirmed: Int64?
-    /// The clock's time when the day began after which L is confirmed.
+    /// The clock's time when the day began at whose end L is confirmed.
     var since: Int64?
     /// Messages that aren't remembered and not issued after it may have been forgotten.
     var floor: Int64?

@@ -15,7 +15,7 @@ import PushCryptSQLite
 /// `beginBackgroundTask`. A damaged file is replaced by an empty store, and counted.
 ///
 /// A store that can't be used keeps no message from being read. While another process holds it, the first call waits for
-/// ``Configuration/busyTimeout``, and those that follow for 50 ms at most, until one succeeds or 5 seconds have passed.
+/// ``Configuration/busyTimeout``, and those that follow for 10 ms at most, until one succeeds or 5 seconds have passed.
 /// What was shown while the file couldn't be read or written (locked, damaged, on a full disk) is remembered in memory:
 /// the process shows none of it twice, and writes it to the file as soon as that works. If the process ends before, it is
 /// forgotten, and a message that comes again while it is fresh is shown again.

@@ -6,12 +6,12 @@ import PushCryptPrimitives
 ///
 /// ```
 /// call          waits at most `timeout` in all: for other threads, the folder's lock and SQLite's
-/// after busy    for 5 s, or until a call succeeds, calls wait at most 50 ms in all
+/// after busy    for 5 s, or until a call succeeds, calls wait at most 10 ms in all
 /// ```
 /// So a lock that another process keeps delays a push once, and a store that is free again is used again at once.
 final class StoreQueue: Sendable {
     static let pause: Duration = .seconds(5)
-    static let timeoutInPause: Duration = .milliseconds(50)
+    static let timeoutInPause: Duration = .milliseconds(10)
 
     private let timeout: Duration
     private let clock: @Sendable () -> ContinuousClock.Instant

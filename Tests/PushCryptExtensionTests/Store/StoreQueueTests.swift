@@ -54,25 +54,25 @@ import Testing
         #expect(storeErrorCode { try queue.use { _, _ throws(StoreError) in } } == nil)
     }
 
-    @Test("after a busy store calls wait for 50 ms at most, for 5 seconds, which further busy calls don't prolong")
+    @Test("after a busy store calls wait for 10 ms at most, for 5 seconds, which further busy calls don't prolong")
     func pause() {
         let queue = queue(.seconds(60))
         #expect(isLong(limit(queue)))
         #expect(isLong(limit(queue, .busy)))
-        #expect(limit(queue, .busy) <= .milliseconds(50))
+        #expect(limit(queue, .busy) <= .milliseconds(10))
         pass(.milliseconds(4_999))
-        #expect(limit(queue, .busy) <= .milliseconds(50))
+        #expect(limit(queue, .busy) <= .milliseconds(10))
         pass(.milliseconds(1))
         #expect(isLong(limit(queue, .busy)))
-        #expect(limit(queue, .busy) <= .milliseconds(50))
+        #expect(limit(queue, .busy) <= .milliseconds(10))
     }
 
     @Test("a call that succeeds ends the pause, and one that fails otherwise doesn't")
     func recovery() {
         let queue = queue(.seconds(60))
         _ = limit(queue, .busy)
-        #expect(limit(queue, .full) <= .milliseconds(50))
-        #expect(limit(queue) <= .milliseconds(50))
+        #expect(limit(queue, .full) <= .milliseconds(10))
+        #expect(limit(queue) <= .milliseconds(10))
         #expect(isLong(limit(queue, .full)))
         #expect(isLong(limit(queue)))
     }
