@@ -14,7 +14,12 @@ import Android
 /// Writing, for who holds the lock.
 extension KeyFolder {
     /// Puts a new file in place of `name` in one step: a crash leaves the old one or the new one, never a part.
+    ///
+    /// - Throws: `DeviceKeyError` with `unsuitable` for more bytes than ``read(_:)`` takes, `locked`, `failed`.
     func replace(_ name: String, with bytes: [UInt8]) throws(DeviceKeyError) {
+        guard bytes.count <= Self.maximumByteCount else {
+            throw DeviceKeyError(.unsuitable, "\(path)/\(name) would be longer than \(Self.maximumByteCount) bytes")
+        }
         try removeLeftovers()
         let temporary = try "\(name)\(Self.temporaryMark)\(Self.randomName())"
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW

@@ -38,7 +38,7 @@ public struct SenderPins: Sendable {
             return false
         } catch  where error.code == .notFound {}
         guard state.set == nil, try state.pin(new) else { return false }
-        try write(state, in: folder)
+        try folder.replace(Self.name, with: state.json)
         return true
     }
 
@@ -57,7 +57,7 @@ public struct SenderPins: Sendable {
         var state = try PinnedState(stored: folder.read(Self.name))
         guard state.set != nil else { throw Self.nothingPinned }
         guard try state.pin(new) else { return false }
-        try write(state, in: folder)
+        try folder.replace(Self.name, with: state.json)
         return true
     }
 
@@ -77,7 +77,7 @@ public struct SenderPins: Sendable {
             if state.revoked.isEmpty {
                 try folder.remove(Self.name)
             } else {
-                try write(state, in: folder)
+                try folder.replace(Self.name, with: state.json)
             }
         } catch  where error.code == .notFound {}
     }
@@ -111,15 +111,6 @@ public struct SenderPins: Sendable {
 
     private func read() throws(DeviceKeyError) -> PinnedState {
         try PinnedState(stored: try KeyFolder(folder).read(Self.name))
-    }
-
-    private func write(_ state: PinnedState, in folder: KeyFolder) throws(DeviceKeyError) {
-        let json = state.json
-        guard json.count <= KeyFolder.maximumByteCount else {
-            throw DeviceKeyError(
-                .unsuitable, "with the revoked keys the set takes more than \(KeyFolder.maximumByteCount) bytes")
-        }
-        try folder.replace(Self.name, with: json)
     }
 
     private static let name = "senders.json"

@@ -28,6 +28,26 @@ import UserNotifications
         #expect(shown.count == 1)
     }
 
+    private final class OwnTextService: PushCryptNotificationService {
+        override var unconfiguredText: Placeholder { .literal(title: "Own", body: nil) }
+    }
+
+    @Test("a service without a configuration shows its own text, and nothing that arrived outside")
+    func unconfiguredText() async throws {
+        let hostile = Array(
+            #"{"aps":{"alert":{"title":"Pay","body":"now"},"badge":9,"sound":"a.caf","category":"PAY"},"pushcrypt":0}"#
+                .utf8)
+        let shown = Shown()
+        OwnTextService().didReceive(try Channel.request(hostile)) { shown.handle($0) }
+        let content = await shown.content()
+        #expect(content.title == "Own")
+        #expect(content.body == "")
+        #expect(content.badge == nil)
+        #expect(content.sound == .default)
+        #expect(content.categoryIdentifier == "")
+        #expect(content.failure == "internalError")
+    }
+
     @Test func failureKeepsItsClass() async throws {
         let service = TestService { throw FailureClass.keyLocked }
         #expect(try await service.receive(payload).content().failure == "keyLocked")

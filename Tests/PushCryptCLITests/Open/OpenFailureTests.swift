@@ -104,7 +104,9 @@ struct OpenFailureTests {
         #expect(!output.text.contains("badge") && !output.text.contains("mutable-content"))
     }
 
-    @Test("and refuses another word for --fallback, and the option with --batch", arguments: [["inner"], ["outer", "--batch"]])
+    @Test(
+        "and refuses another word for --fallback, and the option with --batch",
+        arguments: [["inner"], ["outer", "--batch"]])
     func fallbackRefused(_ words: [String]) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

@@ -1,8 +1,9 @@
 import Foundation
 import PushCryptCore
-import PushCryptExtension
 import PushCryptTestSupport
 import Testing
+
+@testable import PushCryptExtension
 
 /// A sender key that a pinned set once listed as revoked verifies nothing any more.
 @Suite("revocation of pinned sender keys") struct SenderRevocationTests {
@@ -117,6 +118,31 @@ import Testing
         try write(stored.replacingOccurrences(of: #""revoked": []"#, with: member))
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
         expectDeviceKeyError(.damaged) { try pins.update(json: Self.published(2, ["sender": Self.always])) }
+    }
+
+    @Test("another key with the id of a revoked one is refused")
+    func sameName() throws {
+        try revokeSender()
+        try pins.update(json: Self.published(3, ["other sender": Self.always]))
+        let thumbprint = Base64URL.encode(try TestKeys.keyset("sender").entries[0].record.thumbprint())
+        // Its first 8 bytes, which are the id, stay.
+        let another =
+            thumbprint.prefix(20) + (thumbprint.dropFirst(20).hasPrefix("A") ? "B" : "A") + thumbprint.dropFirst(21)
+        let stored = try String(contentsOf: folder.file("keys/senders.json"), encoding: .utf8)
+        try write(stored.replacingOccurrences(of: thumbprint, with: another))
+        let again = try Self.published(4, ["sender": Self.always, "other sender": Self.always])
+        expectDeviceKeyError(.conflict) { try pins.update(json: again) }
+        #expect(try pins.sequence() == 3)
+    }
+
+    @Test("more bytes than a file of the folder may have are refused, and the file stays")
+    func tooLong() throws {
+        try pins.pinFirst(json: Self.published(1, ["sender": Self.always]))
+        let bytes = [UInt8](repeating: UInt8(ascii: " "), count: (1 << 20) + 1)
+        expectDeviceKeyError(.unsuitable) {
+            try KeyFolder(folder.path + "/keys").replace("senders.json", with: bytes)
+        }
+        #expect(try pins.sequence() == 1)
     }
 
     @Test("set and revocations are one file, which only its owner can reach")
