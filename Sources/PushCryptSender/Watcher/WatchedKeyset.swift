@@ -32,6 +32,7 @@ struct WatchedKeyset: Sendable {
     }
 
     /// The `seq` of a key that came without one: a JWK, or a set without the `pushcrypt` member. Such files have no order.
+    /// A keystore counts from 1.
     private static let unnumbered: Int64 = 0
 
     /// Why a keyset must not take the place of the one in use.
