@@ -1,4 +1,5 @@
 package import PushCryptCore
+package import PushCryptPrimitives
 
 #if canImport(Darwin)
 import Darwin
@@ -15,16 +16,12 @@ package struct FileStatus: Hashable, Sendable {
     }
 
     package let kind: Kind
-    /// The permission bits, sticky bit and the like among them.
-    package let mode: Int
-    /// The user id of the owner.
-    package let owner: UInt32
+    package let access: FileAccess
     package let modifiedAt: UnixTime
 
-    package init(kind: Kind, mode: Int, owner: UInt32, modifiedAt: UnixTime) {
+    package init(kind: Kind, access: FileAccess, modifiedAt: UnixTime) {
         self.kind = kind
-        self.mode = mode
-        self.owner = owner
+        self.access = access
         self.modifiedAt = modifiedAt
     }
 
@@ -41,8 +38,7 @@ package struct FileStatus: Hashable, Sendable {
         #else
         let seconds = status.st_mtim.tv_sec
         #endif
-        self.init(
-            kind: kind, mode: Int(status.st_mode & 0o7777), owner: status.st_uid, modifiedAt: UnixTime(Int64(seconds)))
+        self.init(kind: kind, access: FileAccess(status), modifiedAt: UnixTime(Int64(seconds)))
     }
 }
 

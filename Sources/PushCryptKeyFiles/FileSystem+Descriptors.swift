@@ -10,10 +10,6 @@ import Musl
 #endif
 
 extension FileSystem {
-    static func mode(ofDescriptor descriptor: Int32, _ path: String) throws(KeyStoreError) -> mode_t {
-        try status(ofDescriptor: descriptor, path).st_mode
-    }
-
     /// What makes a file or folder itself, whatever its name.
     struct Identity: Equatable {
         let device: UInt64

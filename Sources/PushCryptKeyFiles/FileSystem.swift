@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptPrimitives
 
 #if canImport(Darwin)
 import Darwin
@@ -15,14 +16,14 @@ package enum FileSystem {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("read", path) }
         defer { close(descriptor) }
-        guard try mode(ofDescriptor: descriptor, path) & S_IFMT != S_IFDIR else {
+        guard try status(ofDescriptor: descriptor, path).st_mode & S_IFMT != S_IFDIR else {
             throw KeyStoreError(.notAKeyset, "\(path) is a folder; a key file is needed here")
         }
         return try readAll(descriptor, path)
     }
 
-    /// Opens a file that nobody but its owner can reach; one of root's may be its group's to read, as container platforms
-    /// mount secrets, which they do through links, too.
+    /// Opens a private file. The group may read one of root's, and links are followed, because container platforms mount
+    /// secrets like that.
     ///
     /// - Returns: a descriptor to close.
     static func openPrivateFile(_ path: String) throws(KeyStoreError) -> Int32 {
@@ -34,8 +35,7 @@ package enum FileSystem {
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw KeyStoreError(.notAKeyset, "\(path) is not a file; a private file is needed here")
             }
-            let shared: mode_t = status.st_uid == 0 ? S_IRGRP : 0
-            try requirePrivate(mode: status.st_mode & ~shared, path, wanted: "600")
+            try check(FileAccess(status), .ownerOrRootsGroup, path)
             return descriptor
         } catch {
             close(descriptor)
@@ -43,11 +43,12 @@ package enum FileSystem {
         }
     }
 
-    static func requirePrivate(mode: mode_t, _ path: String, wanted: String) throws(KeyStoreError) {
-        guard mode & 0o077 == 0 else {
-            throw KeyStoreError(
-                .looseMode,
-                "\(path) can be reached by others than its owner; mend it with: chmod \(wanted) \(path)")
+    /// - Throws: `KeyStoreError` with `foreignOwner` or `looseMode`.
+    static func check(_ access: FileAccess, _ rule: FileAccess.Rule, _ path: String) throws(KeyStoreError) {
+        do throws(AccessFlaw) {
+            try access.check(rule, path)
+        } catch {
+            throw KeyStoreError(error.kind == .owner ? .foreignOwner : .looseMode, error.reason)
         }
     }
 

@@ -1,3 +1,5 @@
+package import PushCryptPrimitives
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -53,21 +55,24 @@ package final class Folder {
         case shared, exclusive
     }
 
-    /// Throws unless nobody but the owner can reach the folder.
-    package func requirePrivate() throws(KeyStoreError) {
-        try FileSystem.requirePrivate(mode: FileSystem.mode(ofDescriptor: descriptor, path), path, wanted: "700")
-    }
-
-    /// Throws unless nobody but the owner can reach the file.
-    package func requirePrivate(_ name: String) throws(KeyStoreError) {
-        guard let mode = mode(of: name) else { throw FileSystem.failure("read", path + "/" + name) }
-        try FileSystem.requirePrivate(mode: mode_t(mode), path + "/" + name, wanted: "600")
+    /// The owner and the mode of the folder.
+    func access() throws(KeyStoreError) -> FileAccess {
+        FileAccess(try FileSystem.status(ofDescriptor: descriptor, path))
     }
 
     /// The whole file; a symbolic link is refused.
     ///
-    /// - Parameter isPrivate: whether one that others can reach is refused.
+    /// - Parameter isPrivate: whether one that isn't private is refused.
     package func read(_ name: String, isPrivate: Bool) throws(KeyStoreError) -> [UInt8] {
+        try read(name, isPrivate ? .ownerOnly : nil).bytes
+    }
+
+    /// The whole file, and the owner and mode that it has; a symbolic link is refused.
+    ///
+    /// - Parameter rule: nil where they don't matter, or not yet.
+    func read(
+        _ name: String, _ rule: FileAccess.Rule? = nil
+    ) throws(KeyStoreError) -> (bytes: [UInt8], access: FileAccess) {
         let file = unsafe openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             guard errno != ELOOP else {
@@ -77,24 +82,18 @@ package final class Folder {
             throw FileSystem.failure("read", path + "/" + name)
         }
         defer { close(file) }
-        let mode = try FileSystem.mode(ofDescriptor: file, path + "/" + name)
-        guard mode & S_IFMT == S_IFREG else {
+        let status = try FileSystem.status(ofDescriptor: file, path + "/" + name)
+        guard status.st_mode & S_IFMT == S_IFREG else {
             throw KeyStoreError(.notAKeyset, "\(path)/\(name) is not a file")
         }
-        if isPrivate { try FileSystem.requirePrivate(mode: mode, path + "/" + name, wanted: "600") }
-        return try FileSystem.readAll(file, path + "/" + name)
+        let access = FileAccess(status)
+        if let rule { try FileSystem.check(access, rule, path + "/" + name) }
+        return (try FileSystem.readAll(file, path + "/" + name), access)
     }
 
     package func has(_ name: String) -> Bool {
         var status = stat()
         return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-    }
-
-    /// The file's permission bits; nil where there is none.
-    package func mode(of name: String) -> Int? {
-        var status = stat()
-        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-        return Int(status.st_mode & 0o7777)
     }
 
     /// - Returns: nil where there is nothing of that name.

@@ -18,6 +18,8 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let noPermission = Code(name: "noPermission")
         /// Others than the owner can reach a private file.
         public static let looseMode = Code(name: "looseMode")
+        /// A private file or folder belongs to another user, who isn't root.
+        public static let foreignOwner = Code(name: "foreignOwner")
         /// Not a keyset: a folder, a link, a device, or far too long.
         public static let notAKeyset = Code(name: "notAKeyset")
         /// Keys that are published with this project: everybody has their private halves.
@@ -30,7 +32,7 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let damaged = Code(name: "damaged")
         /// The private keys are encrypted, and nothing was given that opens them.
         public static let secretNeeded = Code(name: "secretNeeded")
-        /// A secret was given for keys that lie in plain text: perhaps not those that were encrypted with it.
+        /// A secret was given, and the keys are in plain text: perhaps not those that were encrypted with it.
         public static let notEncrypted = Code(name: "notEncrypted")
         /// The passphrase doesn't open the private keys.
         public static let wrongSecret = Code(name: "wrongSecret")
@@ -41,7 +43,7 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public let code: Code
-    /// What is wrong, where, and what mends it.
+    /// What is wrong, where, and what to do.
     public let reason: String
 
     package init(_ code: Code, _ reason: String) {

@@ -51,36 +51,44 @@ package struct KeysetFile: Sendable {
 
     private var text: JSONText { wholeText.text }
 
-    /// Refuses keys in clear, for who has a secret for them: somebody may have put them in place of the encrypted ones,
-    /// and whatever is sealed, signed or added from now on would be his. The published demo keys have nothing to hide.
-    ///
-    /// - Throws: `KeyStoreError` with `notEncrypted`.
-    package func requireEncrypted() throws(KeyStoreError) {
-        guard protection == .plaintext, !DemoKeys.covers(metadata.timeline.keys.map(\.kid)) else { return }
-        throw KeyStoreError(
-            .notEncrypted,
-            "\(path) holds its keys in plain text, though a secret was given for them; unless that is how you left it, "
-                + "somebody has exchanged the file. Without the secret it is used as it is")
-    }
-
     /// The whole text, private keys that lie in clear included.
     package var root: JSONValue { text.root }
 
-    /// With the keys.
+    /// The ids of its keys, destroyed ones among them, as the file says.
+    package var keyIDs: [KeyID] { metadata.timeline.keys.map(\.kid) }
+
+    /// The keyset with its keys. There is no other way to them.
     ///
-    /// - Parameter secret: asked for only where the keys are encrypted.
-    /// - Throws: `KeyStoreError`, `KeyError`.
-    package func unlocked(_ secret: () throws -> KeysetSecret) throws -> StoredKeyset {
+    /// - Throws: `KeyStoreError` with `notEncrypted` for plain keys where a secret was given; `KeyError`.
+    package func unlocked(_ source: SecretSource) throws -> StoredKeyset {
         guard let sealed = text.root["sealed"], let member = text.root["pushcrypt"] else {
+            try source.requireEncryption(of: keyIDs, in: path)
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
-        let secret = try secret()
+        let secret = try source.secret()
         var plaintext = try SealedKeys(sealed).open(
             metadata: Array(member.rawBytes), secret: secret, path: path)
         defer { wipe(&plaintext) }
         let keys = try Self.records(decrypted: plaintext)
         try Self.requireEveryKey(of: metadata, in: keys)
         return StoredKeyset(metadata: metadata, records: keys, protection: protection, secret: secret)
+    }
+
+    /// What the file says beside the keys: authenticated where a secret was given, else as it stands there.
+    ///
+    /// - Throws: where a secret was given, as ``unlocked(_:)``.
+    package func metadata(_ source: SecretSource) throws -> KeysetMetadata {
+        source.isGiven ? try unlocked(source).metadata : metadata
+    }
+
+    /// The source with its answer, so that nobody is asked while a lock is held. What was answered for encrypted keys is
+    /// given: the file must not hold plain keys when it is read again.
+    ///
+    /// - Throws: `KeyStoreError` with `notEncrypted`; what the source throws.
+    package func answered(_ source: SecretSource) throws -> SecretSource {
+        guard protection == .plaintext else { return SecretSource(try source.secret()) }
+        try source.requireEncryption(of: keyIDs, in: path)
+        return source
     }
 
     private static func records(decrypted plaintext: [UInt8]) throws -> [KeyID: KeyRecord] {

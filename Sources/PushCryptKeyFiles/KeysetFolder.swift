@@ -32,31 +32,27 @@ package struct KeysetFolder: Sendable {
     }
 
     package func file(in folder: Folder) throws -> KeysetFile {
-        var bytes = try folder.read(Self.keysetName, isPrivate: false)
+        var (bytes, access) = try folder.read(Self.keysetName)
         defer { wipe(&bytes) }
-        return try file(bytes, in: folder)
+        return try file(bytes, access, in: folder)
     }
 
-    /// - Parameter bytes: what was read from the folder.
-    func file(_ bytes: [UInt8], in folder: Folder) throws -> KeysetFile {
+    /// - Parameters:
+    ///   - bytes: what was read from the folder.
+    ///   - access: of the file that they were read from.
+    func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
-        if !DemoKeys.covers(file.metadata.timeline.keys.map(\.kid)) {
-            try folder.requirePrivate()
-            try folder.requirePrivate(Self.keysetName)
+        if !DemoKeys.covers(file.keyIDs) {
+            try FileSystem.check(folder.access(), .ownerOnly, path)
+            try FileSystem.check(access, .ownerOnly, path + "/" + Self.keysetName)
         }
         return file
     }
 
     /// The keyset with its keys.
     ///
-    /// - Parameter secret: asked for only where the keys are encrypted.
     /// - Throws: `KeyStoreError`, `KeyError`.
-    package func load(_ secret: () throws -> KeysetSecret = KeysetFolder.noSecret) throws -> Keyset {
+    package func load(_ secret: SecretSource = .none) throws -> Keyset {
         try file().unlocked(secret).keyset()
-    }
-
-    package static func noSecret() throws -> KeysetSecret {
-        throw KeyStoreError(
-            .secretNeeded, "the private keys are encrypted: a passphrase or a command that unwraps them is needed")
     }
 }

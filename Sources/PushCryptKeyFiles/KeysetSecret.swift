@@ -44,11 +44,12 @@ public struct KeysetSecret: Sendable {
     /// The most bytes of a passphrase from anywhere but ``passphrase(_:)``.
     package static let maximumPassphraseByteCount = 1_024
 
-    /// A passphrase from a file that only its owner can read; one newline at its end doesn't count. One that belongs to
-    /// root may be its group's to read, and links are followed: so container platforms mount secrets.
+    /// A passphrase from a private file, which belongs to this process's user or to root and which nobody else can reach;
+    /// one newline at its end doesn't count. The group may read a file of root's, and links are followed, because container
+    /// platforms mount secrets like that.
     ///
-    /// - Throws: `KeyStoreError` with `notFound`, `noPermission`, `looseMode`, `notAKeyset` for anything but a file,
-    ///   `secretNeeded` for an empty passphrase or one of more than 1,024 bytes.
+    /// - Throws: `KeyStoreError` with `notFound`, `noPermission`, `looseMode`, `foreignOwner`, `notAKeyset` for anything
+    ///   but a file, `secretNeeded` for an empty passphrase or one of more than 1,024 bytes.
     public static func passphraseFile(_ path: String) throws -> KeysetSecret {
         let descriptor = try FileSystem.openPrivateFile(path)
         defer { close(descriptor) }
@@ -77,7 +78,7 @@ public struct KeysetSecret: Sendable {
 
     /// A passphrase from an environment variable: visible to whoever may look at the process, as in containers.
     ///
-    /// - Returns: nil where the variable isn't set.
+    /// - Returns: nil where the variable isn't set. Nil is no secret: with it plain keys are read, too.
     /// - Throws: `KeyStoreError` with `secretNeeded` for an empty one or one of more than 1,024 bytes.
     public static func environment(_ name: String) throws -> KeysetSecret? {
         guard let value = unsafe getenv(name) else { return nil }

@@ -14,8 +14,8 @@ final class DirectoryFile: Sendable {
     let status: FileStatus
     private let descriptor: Int32
 
-    /// - Throws: `RecipientDirectoryError` with `notFound`, `noPermission`, `looseMode` for one that others can reach,
-    ///   `notADirectory` for anything but a file.
+    /// - Throws: `RecipientDirectoryError` with `notFound`, `noPermission`, `foreignOwner` or `looseMode` for one that isn't
+    ///   private, `notADirectory` for anything but a file.
     init(_ path: String) throws(RecipientDirectoryError) {
         self.path = path
         // Without blocking: a pipe under the name would hold up the process for good.
@@ -27,13 +27,11 @@ final class DirectoryFile: Sendable {
         guard found.st_mode & S_IFMT == S_IFREG else {
             throw RecipientDirectoryError(.notADirectory, "\(path) is not a file; a recipient directory is needed here")
         }
-        // One of root's may be its group's to read, as container platforms mount secrets.
-        let shared: mode_t = found.st_uid == 0 ? S_IRGRP : 0
-        guard found.st_mode & ~shared & 0o077 == 0 else {
-            throw RecipientDirectoryError(
-                .looseMode,
-                "\(path) can be reached by others than its owner, and records hold secrets; mend it with: chmod 600 \(path)"
-            )
+        // Records hold secrets, and who writes them chooses the keys that are sealed to.
+        do throws(AccessFlaw) {
+            try FileAccess(found).check(.ownerOrRootsGroup, path)
+        } catch {
+            throw RecipientDirectoryError(error.kind == .owner ? .foreignOwner : .looseMode, error.reason)
         }
     }
 
@@ -103,7 +101,6 @@ final class DirectoryFile: Sendable {
 struct FileStatus: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
-    let owner: UInt32
     let byteCount: Int64
     /// In nanoseconds since 1970.
     let modifiedAt: Int64
@@ -111,7 +108,6 @@ struct FileStatus: Hashable, Sendable {
     init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
-        owner = status.st_uid
         byteCount = Int64(status.st_size)
         #if canImport(Darwin)
         let time = status.st_mtimespec

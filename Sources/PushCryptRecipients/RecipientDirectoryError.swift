@@ -12,6 +12,8 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
         package static let notFound = Code(name: "notFound")
         /// The system refuses access.
         package static let noPermission = Code(name: "noPermission")
+        /// The file, which may hold pre-shared keys, belongs to another user, who isn't root.
+        package static let foreignOwner = Code(name: "foreignOwner")
         /// Others than the owner can reach the file, which may hold pre-shared keys.
         package static let looseMode = Code(name: "looseMode")
         /// Neither JSON lines with records nor a database with the table `recipients`.
@@ -35,7 +37,7 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
     }
 
     package let code: Code
-    /// What is wrong, where, and what mends it.
+    /// What is wrong, where, and what to do.
     package let reason: String
     /// The line of the record at fault, from 1; nil where there is none.
     package let lineNumber: Int?

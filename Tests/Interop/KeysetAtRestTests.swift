@@ -32,7 +32,7 @@ struct KeysetAtRestTests {
     }
 
     private static func open(_ text: String, _ passphrase: String) throws -> StoredKeyset {
-        try KeysetFile(Array(text.utf8), path: "keyset.json").unlocked { secret(passphrase) }
+        try KeysetFile(Array(text.utf8), path: "keyset.json").unlocked(SecretSource(secret(passphrase)))
     }
 
     private static func jwks(_ stored: StoredKeyset) throws -> [[String: String]] {

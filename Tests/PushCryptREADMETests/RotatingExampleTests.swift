@@ -34,7 +34,7 @@ import Testing
             try editor.promote(kid, force: true)
             return kid
         }
-        let new = try store.change(at: Self.now(), by: Self.actor, { secret }, rotation).result
+        let new = try store.change(at: Self.now(), by: Self.actor, SecretSource(secret), rotation).result
         pusher.signingKeys.lookNow()
         let second = try seal(pusher)
         #expect(try opened(first).signedBy == old)

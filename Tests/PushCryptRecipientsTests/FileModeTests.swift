@@ -21,6 +21,34 @@ struct FileModeTests {
         #expect(error?.code == .looseMode && error?.reason.contains("chmod 600 \(path)") == true)
     }
 
+    @Test(
+        "it belongs to another user", .enabled(if: geteuid() == 0, "only root can give files away"),
+        arguments: ["jsonl", "sqlite"])
+    func owner(_ ending: String) throws {
+        let place = try Place([Device.make().line])
+        _ = try DirectoryImport(place.open().directory, into: place.folder.file("devices.sqlite").path)
+        let path = place.folder.file("devices.\(ending)").path
+        try #require(unsafe chown(path, 65_534, 65_534) == 0)
+        let error = #expect(throws: RecipientDirectoryError.self) { try RecipientDirectory(path: path) }
+        #expect(error?.code == .foreignOwner)
+        #expect(error?.reason.hasPrefix("\(path) belongs to user 65534") == true)
+        #expect(error?.reason.hasSuffix("chown 0 \(path)") == true)
+    }
+
+    @Test(
+        "an index that belongs to another user is not used but made again",
+        .enabled(if: geteuid() == 0, "only root can give files away"))
+    func ownerOfTheIndex() throws {
+        let place = try Place([Device.make().line])
+        _ = try place.open()
+        let before = try #require(place.indexInode)
+        _ = try place.open()
+        #expect(place.indexInode == before)
+        try #require(unsafe chown(place.path + ".index", 65_534, 65_534) == 0)
+        _ = try place.open()
+        #expect(place.indexInode != before)
+    }
+
     @Test("it isn't there")
     func missing() throws {
         let place = try Place()

@@ -55,12 +55,12 @@ struct Rotate: ParsableCommand {
 
     func run() throws {
         if let revoke { return try replace(revoke) }
-        let secrets = SecretSource(options.secrets)
+        let answer = Remembered<KeysetSecret>()
         let gate = try CoverageGate(reports: reports)
         var outcomes = [Outcome]()
         for path in try keysets() {
             do {
-                outcomes.append(try rotate(KeysetChange(path, options, secrets), gate))
+                outcomes.append(try rotate(KeysetChange(path, options, answer), gate))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.complain(failure.message)
@@ -112,7 +112,8 @@ struct Rotate: ParsableCommand {
     private func keysets() throws -> [String] {
         guard isForAll else { return paths }
         let keystores = paths.isEmpty ? ["Keys"] : paths
-        let found = try keystores.flatMap { try Keystore($0).keysets() }
+        // With a secret the demo keys are refused like all plain keys: they may lie in the place of encrypted ones.
+        let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: options.secrets.isGiven) }
         guard !found.isEmpty else {
             throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))")
         }

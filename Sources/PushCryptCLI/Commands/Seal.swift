@@ -94,7 +94,8 @@ struct Seal: ParsableCommand {
 
     private func sealOne(_ to: String) throws {
         let time = timeOptions.time
-        let recipient = try KeySource(to, demo).recipient(device: DeviceID(option: device), at: time)
+        let source = try KeySource(to, demo, allowsPublic: signWith != nil)
+        let recipient = try source.recipient(device: DeviceID(option: device), at: time)
         let signer = try signWith.map { path in try KeySource(path, demo).senderKey(at: time) }
         let sealer = Sealer(topic: topic, signer: signer, options: options, clock: { time })
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)

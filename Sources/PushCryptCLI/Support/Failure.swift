@@ -87,7 +87,7 @@ struct Failure: Error {
     private static func status(_ code: RecipientDirectoryError.Code) -> ExitStatus {
         switch code {
         case .notFound: .noInput
-        case .noPermission, .looseMode: .noPermission
+        case .noPermission, .looseMode, .foreignOwner: .noPermission
         case .cannotCreate: .cannotCreate
         case .changedMeanwhile, .busy: .temporary
         case .inputOutput: .inputOutput
@@ -102,7 +102,7 @@ struct Failure: Error {
         case .changedMeanwhile: .temporary
         case .alreadyExists, .cannotCreate: .cannotCreate
         case .notFound: .noInput
-        case .noPermission, .looseMode: .noPermission
+        case .noPermission, .looseMode, .foreignOwner: .noPermission
         case .inputOutput: .inputOutput
         default: .dataError
         }

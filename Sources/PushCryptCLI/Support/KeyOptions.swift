@@ -75,8 +75,21 @@ struct SecretOptions: ParsableArguments {
         return wrapCommand.map { .command($0) }
     }
 
-    /// What opens `path`: what was named or else what the terminal answers.
-    func secret(of path: String) throws -> KeysetSecret {
+    /// What opens the keyset `path`. What an option or an environment variable names is given, also where it can't be read
+    /// or isn't needed; what the terminal answers is asked.
+    ///
+    /// - Parameters:
+    ///   - acceptsDemoKeys: whether a given secret doesn't refuse the published demo keys.
+    ///   - answer: remembers what the terminal answers, for the next keyset.
+    func source(
+        of path: String, acceptingDemoKeys acceptsDemoKeys: Bool = false,
+        remembering answer: Remembered<KeysetSecret> = Remembered()
+    ) -> SecretSource {
+        guard isGiven else { return .asked { try answer.value { try secret(of: path) } } }
+        return .given(acceptingDemoKeys: acceptsDemoKeys) { try secret(of: path) }
+    }
+
+    private func secret(of path: String) throws -> KeysetSecret {
         if let given = try given() { return given }
         guard let terminal = Terminal() else {
             throw Failure(

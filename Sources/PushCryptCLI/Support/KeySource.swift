@@ -11,8 +11,11 @@ struct KeySource {
     /// Whether it is a keyset of the operator's own keystore and not a file.
     let isKeystore: Bool
 
-    init(_ path: String, _ options: KeyOptions) throws {
-        try self.init(path, options.secrets)
+    /// - Parameter allowsPublic: whether a FILE without private keys is read although a secret is given, which is for another
+    ///   keyset of the same command. A keyset of a keystore never is.
+    init(_ path: String, _ options: KeyOptions, allowsPublic: Bool = false) throws {
+        let secret = options.secrets.source(of: path, acceptingDemoKeys: options.allowsDemoKeys)
+        try self.init(path, secret, allowsPublic: allowsPublic)
         guard options.allowsDemoKeys || !DemoKeys.contains(keyset) else {
             throw Failure(
                 .usage,
@@ -21,21 +24,19 @@ struct KeySource {
     }
 
     /// Demo keys too: for looking, which harms nobody.
-    init(_ path: String, _ secrets: SecretOptions) throws {
+    init(_ path: String, _ secret: SecretSource, allowsPublic: Bool = false) throws {
         self.path = path
         let folder = KeysetFolder(path)
         isKeystore = FileSystem.isFolder(path)
         if isKeystore {
             guard folder.exists else { throw Self.notAKeyset(path) }
-            keyset = try Self.naming(path) {
-                let file = try folder.file()
-                if secrets.isGiven { try file.requireEncrypted() }
-                return try file.unlocked { try secrets.secret(of: path) }.keyset()
-            }
+            keyset = try Self.naming(path) { try folder.load(secret) }
         } else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }
-            keyset = try Self.naming(path) { try Keyset(json: bytes) }
+            keyset = try Self.naming(path) {
+                try Keyset(plainText: bytes, from: path, secret, allowsPublic: allowsPublic)
+            }
         }
         FaultPoint.reach("keys-read")
     }
@@ -131,7 +132,7 @@ extension Opener {
 extension SenderTrust {
     /// - Parameter path: of `--trust`; without it payloads are to be unsigned.
     init(option path: String?, _ demo: DemoKeyOptions) throws {
-        self = try path.map { .pinned(try KeySource($0, demo).trustedSenders()) } ?? .unsigned
+        self = try path.map { .pinned(try KeySource($0, demo, allowsPublic: true).trustedSenders()) } ?? .unsigned
     }
 }
 

@@ -6,19 +6,28 @@ import PushCryptKeyStore
 struct KeysetChange {
     let path: String
     let options: ChangeOptions
-    let secrets: SecretSource
+    let secret: SecretSource
+    private let knownMetadata = Remembered<KeysetMetadata>()
 
-    init(_ path: String, _ options: ChangeOptions, _ secrets: SecretSource? = nil) throws {
+    /// - Parameter answer: what the terminal answered for another keyset of the same command.
+    init(_ path: String, _ options: ChangeOptions, _ answer: Remembered<KeysetSecret> = Remembered()) throws {
         try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
-        self.secrets = secrets ?? SecretSource(options.secrets)
+        secret = options.secrets.source(of: path, remembering: answer)
     }
 
     var time: UnixTime { options.timeOptions.time }
 
-    /// The keyset as it is; no secret is needed.
-    func metadata() throws -> KeysetMetadata { try KeySource.metadata(of: path) }
+    /// The keyset as it was when this was first called; no secret is needed. Where one is given it is authenticated.
+    func metadata() throws -> KeysetMetadata {
+        try knownMetadata.value { try KeySource.naming(path) { try KeysetFolder(path).file().metadata(secret) } }
+    }
+
+    /// Reads or asks for the secret, before a command asks for anything else.
+    func answerSecret() throws {
+        _ = try KeySource.naming(path) { try KeysetFolder(path).file().answered(secret) }
+    }
 
     /// Refuses what a host with a wrong clock must not do.
     func checkClock(_ clock: ClockOptions) throws {
@@ -42,8 +51,7 @@ struct KeysetChange {
     /// Makes the change and says nothing but what a crash had left.
     func store<Result>(_ body: (inout KeysetEditor) throws -> Result) throws -> KeysetStore.Change<Result> {
         let change = try naming {
-            if secrets.isGiven { try KeysetFolder(path).file().requireEncrypted() }
-            return try KeysetStore(path).change(at: time, by: options.actor, { try secrets.secret(of: path) }, body)
+            try KeysetStore(path).change(at: time, by: options.actor, secret, body)
         }
         for notice in change.notices { StandardStreams.note(notice) }
         return change
@@ -97,22 +105,5 @@ extension AuditEvent.Action {
         case .logBegunAnew: "began the audit log anew"
         default: rawValue
         }
-    }
-}
-
-/// Asks once for what opens several keysets: nobody types a passphrase twice.
-final class SecretSource {
-    private let options: SecretOptions
-    private let known = Remembered<KeysetSecret>()
-
-    init(_ options: SecretOptions) {
-        self.options = options
-    }
-
-    /// Whether a secret is named, by an option or an environment variable.
-    var isGiven: Bool { options.isGiven }
-
-    func secret(of path: String) throws -> KeysetSecret {
-        try known.value { try options.secret(of: path) }
     }
 }

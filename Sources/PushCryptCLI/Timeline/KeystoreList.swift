@@ -32,7 +32,7 @@ struct KeystoreList {
         do {
             let file = try KeysetFolder(path).file()
             let view = KeysetView(path, file.metadata, isFile: false, at: time)
-            let isDemo = DemoKeys.covers(file.metadata.timeline.keys.map(\.kid))
+            let isDemo = DemoKeys.covers(file.keyIDs)
             return .success(Content(view: view, protection: isDemo ? "published demo" : file.protection.name))
         } catch {
             return .failure(Failure(error))

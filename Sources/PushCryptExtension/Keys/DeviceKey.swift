@@ -86,25 +86,6 @@ public struct DeviceKey: Sendable {
     /// Whether the other one is the same key, and not one whose id is the same: 64 bits can be collided on purpose. A
     /// key pair with another psk, or another device's key of the same master, is another key.
     public func isSameKey(as other: DeviceKey) -> Bool {
-        guard kid == other.kid, let own = try? record.thumbprint(), let theirs = try? other.record.thumbprint() else {
-            return false
-        }
-        return constantTimeEqual(own.bytes, theirs.bytes) && record.belongings == other.record.belongings
-    }
-}
-
-extension KeyRecord {
-    /// What belongs to a key beside what its thumbprint covers.
-    fileprivate var belongings: Belongings {
-        switch material {
-        case .recipient(_, _, let psk): Belongings(psk: psk, device: nil)
-        case .shared(_, let device): Belongings(psk: nil, device: device)
-        case .sender: Belongings(psk: nil, device: nil)
-        }
-    }
-
-    fileprivate struct Belongings: Equatable {
-        let psk: SecretBytes?
-        let device: DeviceID?
+        record.isSameKey(as: other.record)
     }
 }

@@ -14,7 +14,8 @@ public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible
         public static let conflict = Code(name: "conflict")
         /// What is stored isn't what was written, or its private half is gone. It won't get better.
         public static let damaged = Code(name: "damaged")
-        /// A link, no regular file, or a file or folder that others than the owner can change or read.
+        /// A link, no regular file, or a file or folder that belongs to another user, who isn't root, or that others than
+        /// the owner can change or read.
         public static let insecure = Code(name: "insecure")
         /// The app lacks an entitlement: the keychain access group isn't its own.
         public static let notEntitled = Code(name: "notEntitled")

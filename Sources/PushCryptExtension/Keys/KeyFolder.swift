@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -8,7 +10,7 @@ import Musl
 import Android
 #endif
 
-/// An open folder of small files for their owner alone, shared by an app and its extension. Files are reached through the
+/// An open folder of small private files, shared by an app and its extension. Files are reached through the
 /// descriptor, so that what was checked is what is used.
 ///
 /// What data protection answers before the device's first unlock is EPERM or EACCES, on a file's opening or reading: that
@@ -18,7 +20,8 @@ final class KeyFolder {
     let descriptor: Int32
 
     /// - Parameter creating: makes the folder, mode 0700, where there is none; those above it must exist.
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `insecure` for a link or where others may write.
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `insecure` for a link, for a folder of another user, or where
+    ///   others may write.
     init(_ path: String, creating: Bool = false) throws(DeviceKeyError) {
         self.path = path
         if creating, unsafe mkdir(path, 0o700) == 0 {
@@ -29,10 +32,8 @@ final class KeyFolder {
             let failure = Self.failure(errno, "open \(path)")
             throw creating && failure.code == .notFound ? DeviceKeyError(.failed, failure.reason) : failure
         }
-        // Whoever may write in the folder can put a key of his own in place of the device's.
-        guard try status(of: descriptor, path).st_mode & 0o022 == 0 else {
-            throw DeviceKeyError(.insecure, "others than its owner may write in \(path); mend it with: chmod go-w")
-        }
+        // Anybody who can write in the folder can replace the device's key by one of their own.
+        try Self.check(status(of: descriptor, path), .othersMayRead, path)
     }
 
     deinit {
@@ -49,16 +50,17 @@ final class KeyFolder {
     /// A whole file.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged` for a file that is far too long, `insecure` for a
-    ///   link, what is no file, or what others can reach.
+    ///   link, what is no file, what belongs to another user, or what others can reach.
     func read(_ name: String) throws(DeviceKeyError) -> [UInt8] {
         // Without blocking: a pipe under the name would hold the extension up until its time is over.
         let file = unsafe openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw Self.failure(errno, "read \(path)/\(name)") }
         defer { close(file) }
         let status = try status(of: file, name)
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 == 0 else {
-            throw DeviceKeyError(.insecure, "\(path)/\(name) is no file, or others than its owner can reach it")
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw DeviceKeyError(.insecure, "\(path)/\(name) is not a file")
         }
+        try Self.check(status, .ownerOnly, "\(path)/\(name)")
         guard status.st_size <= Self.maximumByteCount else {
             throw DeviceKeyError(.damaged, "\(path)/\(name) is longer than \(Self.maximumByteCount) bytes")
         }
@@ -101,6 +103,16 @@ final class KeyFolder {
             read += more
         }
         return bytes
+    }
+
+    private static func check(
+        _ status: stat, _ rule: FileAccess.Rule, _ path: String
+    ) throws(DeviceKeyError) {
+        do throws(AccessFlaw) {
+            try FileAccess(status).check(rule, path)
+        } catch {
+            throw DeviceKeyError(.insecure, error.reason)
+        }
     }
 
     private func status(of file: Int32, _ name: String) throws(DeviceKeyError) -> stat {

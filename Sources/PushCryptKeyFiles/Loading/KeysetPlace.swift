@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptPrimitives
 
 #if canImport(Darwin)
 import Darwin
@@ -51,9 +52,8 @@ package enum KeysetPlace: Sendable {
         switch self {
         case .folder(let keyset):
             let folder = try Folder(keyset.path)
-            let bytes = try folder.read(KeysetFolder.keysetName, isPrivate: false)
-            let modes = [folder.mode(of: "."), folder.mode(of: KeysetFolder.keysetName)].compactMap(\.self)
-            return try KeysetText(bytes, .folder(keyset, folder), modes: modes)
+            let (bytes, access) = try folder.read(KeysetFolder.keysetName)
+            return try KeysetText(bytes, .folder(keyset, folder, access), access: [folder.access(), access])
         case .file(let path):
             return try Self.readFile(path)
         }
@@ -64,14 +64,12 @@ package enum KeysetPlace: Sendable {
         let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileSystem.failure("read", path) }
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw FileSystem.failure("read", path) }
+        let status = try FileSystem.status(ofDescriptor: descriptor, path)
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw KeyStoreError(.notAKeyset, "\(path) is not a file; a file with keys is needed here")
         }
         let bytes = try FileSystem.readAll(descriptor, path)
-        let others = status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077)
-        return try KeysetText(
-            bytes, .file(path: path, isPrivate: others == 0), modes: [Int(status.st_mode), Int(status.st_uid)])
+        let access = FileAccess(status)
+        return try KeysetText(bytes, .file(path: path, access), access: [access])
     }
 }

@@ -23,10 +23,10 @@ extension KeysetText {
                 throw KeyStoreError(
                     .notAKeyset, "the environment variable \(name) holds neither JSON, which begins with {, nor base64")
             }
-            try self.init(decoded, .environment(name: name), modes: [])
+            try self.init(decoded, .environment(name: name), access: [])
             return
         }
-        try self.init(text, .environment(name: name), modes: [])
+        try self.init(text, .environment(name: name), access: [])
     }
 
     /// RFC 4648 sections 4 and 5: both alphabets, with or without padding, in lines of any length.

@@ -7,14 +7,13 @@ package final class KeysetText {
     package struct Version: Hashable, Sendable {
         /// SHA-256 of the text.
         let digest: [UInt8]
-        let modes: [Int]
+        let access: [FileAccess]
     }
 
     enum Origin {
-        /// The folder that was opened to read it.
-        case folder(KeysetFolder, Folder)
-        /// - Parameter isPrivate: whether nobody but those it is meant for can reach it.
-        case file(path: String, isPrivate: Bool)
+        /// The folder that was opened to read it, and the access of the file in it.
+        case folder(KeysetFolder, Folder, FileAccess)
+        case file(path: String, FileAccess)
         case environment(name: String)
     }
 
@@ -23,8 +22,8 @@ package final class KeysetText {
     private var bytes: [UInt8]
 
     /// - Parameter bytes: the only copy, wiped here.
-    init(_ bytes: [UInt8], _ origin: Origin, modes: [Int]) throws {
-        version = Version(digest: try KeysetFile.digest(bytes[...]), modes: modes)
+    init(_ bytes: [UInt8], _ origin: Origin, access: [FileAccess]) throws {
+        version = Version(digest: try KeysetFile.digest(bytes[...]), access: access)
         self.bytes = bytes
         self.origin = origin
     }
@@ -33,11 +32,12 @@ package final class KeysetText {
         wipe(&bytes)
     }
 
+    /// - Parameter secret: nil for none. Whatever else it is, the keys must be encrypted.
     /// - Throws: `KeyStoreError`, `KeyError`, each naming where the text came from.
     package func keyset(_ secret: KeysetSecret?, allowsDemoKeys: Bool) throws -> Keyset {
         let keyset: Keyset
         do {
-            keyset = try read(secret)
+            keyset = try read(SecretSource(secret, acceptingDemoKeys: allowsDemoKeys))
         } catch let error as KeyError {
             throw KeyError(error.code, "\(source): \(error.reason)")
         } catch let error as CryptoError where error.code == .invalidParameters {
@@ -49,27 +49,27 @@ package final class KeysetText {
             throw KeyStoreError(
                 .demoKeys, "\(source) holds demo keys, which are published with pushcrypt and protect nothing")
         }
-        if case .file(let path, isPrivate: false) = origin, keyset.holdsSecrets, !DemoKeys.covers(keyset.keyIDs) {
-            throw KeyStoreError(
-                .looseMode, "\(path) can be reached by others than its owner; mend it with: chmod 600 \(path)")
+        if case .file(let path, let access) = origin, keyset.holdsSecrets, !DemoKeys.covers(keyset.keyIDs) {
+            try FileSystem.check(access, .ownerOrRootsGroup, path)
         }
         return keyset
     }
 
-    private func read(_ secret: KeysetSecret?) throws -> Keyset {
-        let unlock: () throws -> KeysetSecret = { try secret ?? KeysetFolder.noSecret() }
-        if case .folder(let keyset, let folder) = origin {
-            return try keyset.file(bytes, in: folder).unlocked(unlock).keyset()
+    private func read(_ secret: SecretSource) throws -> Keyset {
+        if case .folder(let keyset, let folder, let access) = origin {
+            return try keyset.file(bytes, access, in: folder).unlocked(secret).keyset()
         }
         // What a keystore wrote says so by its digest; of encrypted keys nothing else is known to read.
         let root = (try? JSONText(bytes))?.root
-        guard root?["sealed"] != nil || root?[KeysetFile.digestName] != nil else { return try Keyset(json: bytes) }
-        return try KeysetFile(bytes, path: source).unlocked(unlock).keyset()
+        guard root?["sealed"] != nil || root?[KeysetFile.digestName] != nil else {
+            return try Keyset(plainText: bytes, from: source, secret)
+        }
+        return try KeysetFile(bytes, path: source).unlocked(secret).keyset()
     }
 
     private var source: String {
         switch origin {
-        case .folder(let keyset, _): keyset.path
+        case .folder(let keyset, _, _): keyset.path
         case .file(let path, _): path
         case .environment(let name): "the environment variable \(name)"
         }

@@ -9,8 +9,8 @@ import Musl
 /// What two calls of `stat` say of a keyset's file and its folder: while it stays the same, the keyset does.
 ///
 /// ```
-/// file: device, inode, mode, size, time of its last write, time of its last change of any kind
-/// folder: device, inode, mode
+/// file: device, inode, mode, owner, size, time of its last write, time of its last change of any kind
+/// folder: device, inode, mode, owner
 /// ```
 /// Of something that isn't there: nothing.
 package struct FileStamp: Hashable, Sendable {
@@ -30,6 +30,7 @@ package struct FileStamp: Hashable, Sendable {
     private static func identity(_ status: stat) -> [Int64] {
         [
             Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_mode),
+            Int64(status.st_uid),
         ]
     }
 

@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptKeyFiles
+import PushCryptPrimitives
 
 /// What the system says of a keyset's files.
 extension KeysetExamination {
@@ -29,7 +30,7 @@ extension KeysetExamination {
         default: break
         }
         examineMode(name, status, role)
-        examineOwner(name, status)
+        examineOwner(name, status, role)
         examineTime(name, status)
     }
 
@@ -53,23 +54,26 @@ extension KeysetExamination {
     /// What is published may be read by all, and nobody but the owner writes it.
     private mutating func examineMode(_ name: String, _ status: FileStatus, _ role: Role) {
         if role == .published {
-            guard status.mode & 0o022 != 0 else { return }
+            guard !status.access.keepsOthersOut(.othersMayRead) else { return }
             return add(
                 .warning, "loose-mode", "\(name) can be changed by others than its owner",
                 advice: "chmod 644 \(ShellWord.quoted(path(name)))")
         }
-        guard role.isPrivate, !snapshot.isDemo, status.mode & 0o077 != 0 else { return }
+        guard role.isPrivate, !snapshot.isDemo, !status.access.keepsOthersOut(.ownerOnly) else { return }
         let what = role == .folder ? "the folder" : name
         add(
             role.isOwn ? .error : .warning, "loose-mode", "\(what) can be reached by others than its owner",
             advice: "chmod \(role == .folder ? "700" : "600") \(ShellWord.quoted(path(name)))")
     }
 
-    private mutating func examineOwner(_ name: String, _ status: FileStatus) {
-        guard status.owner != user else { return }
+    /// Commands refuse private files of other users than root.
+    private mutating func examineOwner(_ name: String, _ status: FileStatus, _ role: Role) {
+        let owner = status.access.owner
+        guard owner != user else { return }
+        let isRefused = role.isOwn && role.isPrivate && !snapshot.isDemo && !status.access.belongs(to: user)
         let what = name == "." ? "the folder" : name
         add(
-            .warning, "owner", "\(what) belongs to user \(status.owner), and you are user \(user)",
+            isRefused ? .error : .warning, "owner", "\(what) belongs to user \(owner), and you are user \(user)",
             advice: "chown \(user) \(ShellWord.quoted(path(name)))")
     }
 

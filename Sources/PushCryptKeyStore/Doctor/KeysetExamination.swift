@@ -59,7 +59,7 @@ package struct KeysetExamination {
     }
 
     private mutating func examineContent(_ file: KeysetFile) {
-        let kids = file.metadata.timeline.keys.map(\.kid)
+        let kids = file.keyIDs
         let isDemo = DemoKeys.covers(kids)
         if isDemo {
             add(
@@ -119,7 +119,7 @@ package struct KeysetExamination {
 
     private mutating func examinePublic(_ metadata: KeysetMetadata) {
         guard !snapshot.isDemo, case .success(let published) = snapshot.published else { return }
-        let records = (try? snapshot.keyset.get()).flatMap { try? $0.unlocked(KeysetFolder.noSecret).records }
+        let records = (try? snapshot.keyset.get()).flatMap { try? $0.unlocked(.none).records }
         let condition = PublicCondition(published, metadata, records)
         let (message, advice) = condition.words(snapshot)
         switch condition {

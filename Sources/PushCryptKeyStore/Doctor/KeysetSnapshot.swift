@@ -15,10 +15,10 @@ package struct KeysetSnapshot: Sendable {
     /// nil where there is none.
     package let published: Result<[UInt8]?, any Error>
 
-    /// - Parameter refusingLooseModes: whether private files that others can reach are errors, as for every command that
-    ///   works with them.
+    /// - Parameter requiringPrivacy: whether private files that others own or can reach are errors, as for every command
+    ///   that works with them.
     /// - Throws: `KeyStoreError` where the folder can't be read.
-    package init(_ path: String, refusingLooseModes: Bool) throws {
+    package init(_ path: String, requiringPrivacy: Bool) throws {
         let keysetFolder = KeysetFolder(path)
         self.path = keysetFolder.path
         let folder = try Folder(keysetFolder.path)
@@ -28,14 +28,14 @@ package struct KeysetSnapshot: Sendable {
         for name in try folder.names() { files[name] = folder.status(of: name) }
         self.files = files
         keyset = Result {
-            guard !refusingLooseModes else { return try keysetFolder.file(in: folder) }
+            guard !requiringPrivacy else { return try keysetFolder.file(in: folder) }
             var bytes = try folder.read(KeysetFolder.keysetName, isPrivate: false)
             defer { wipe(&bytes) }
             return try KeysetFile(bytes, path: keysetFolder.path + "/" + KeysetFolder.keysetName)
         }
         log = Result {
             guard files[KeysetFolder.auditName] != nil else { return AuditLog([]) }
-            return AuditLog(try folder.read(KeysetFolder.auditName, isPrivate: refusingLooseModes))
+            return AuditLog(try folder.read(KeysetFolder.auditName, isPrivate: requiringPrivacy))
         }
         published = Result {
             guard files[KeysetFolder.publicName] != nil else { return nil }
@@ -49,6 +49,6 @@ package struct KeysetSnapshot: Sendable {
     /// Whether all its keys are published with this project: then nothing of it is a secret.
     package var isDemo: Bool {
         guard let file = try? keyset.get() else { return false }
-        return DemoKeys.covers(file.metadata.timeline.keys.map(\.kid))
+        return DemoKeys.covers(file.keyIDs)
     }
 }

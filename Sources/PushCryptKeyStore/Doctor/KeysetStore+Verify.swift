@@ -5,15 +5,17 @@ extension KeysetStore {
     /// Holds the keyset's files against each other. What an interrupted change left is finished or discarded, where the
     /// keystore can be written.
     ///
-    /// - Parameter secret: nil where there is none.
-    /// - Throws: `KeyStoreError` where nothing can be said: no keyset, no permission, a wrong secret.
-    package func verify(_ secret: KeysetSecret?, at time: UnixTime) throws -> Verification {
+    /// - Parameter secret: given, or none: nobody is asked.
+    /// - Throws: `KeyStoreError` where nothing can be said: no keyset, no permission, a wrong secret, or a secret and plain
+    ///   keys.
+    package func verify(_ secret: SecretSource, at time: UnixTime) throws -> Verification {
         let found = try Verification(snapshot(), secret: secret, at: time)
         guard found.isUnfinished else { return found }
         let notices: [String]
         do {
             notices = try finish(secret)
-        } catch let error as KeyStoreError where error.code == .noPermission {
+        } catch let error as KeyStoreError where [.noPermission, .damaged].contains(error.code) {
+            // It can't be written, or the secret shows that somebody else wrote it: what was found says so.
             return found
         }
         var left = try Verification(snapshot(), secret: secret, at: time)
@@ -22,6 +24,6 @@ extension KeysetStore {
     }
 
     private func snapshot() throws -> KeysetSnapshot {
-        try KeysetSnapshot(folder.path, refusingLooseModes: true)
+        try KeysetSnapshot(folder.path, requiringPrivacy: true)
     }
 }

@@ -1,5 +1,6 @@
 package import PushCryptCore
 import PushCryptKeyFiles
+import PushCryptPrimitives
 
 /// Everything that is wrong with a keystore, or with one keyset.
 package struct KeystoreExamination {
@@ -33,7 +34,7 @@ package struct KeystoreExamination {
         do {
             findings +=
                 KeysetExamination(
-                    try KeysetSnapshot(path, refusingLooseModes: false), at: now, user: user
+                    try KeysetSnapshot(path, requiringPrivacy: false), at: now, user: user
                 ).findings
         } catch {
             let isLink = FileSystem.status(of: path)?.kind == .symbolicLink
@@ -47,11 +48,7 @@ package struct KeystoreExamination {
     private mutating func examineKeystore(_ path: String, depth: Int) throws(KeyStoreError) {
         let names = try FileSystem.names(in: path)
         // A link to a keystore is one: what counts is the folder behind it.
-        if let status = FileSystem.status(of: path + "/."), status.mode & 0o022 != 0, status.mode & 0o1000 == 0 {
-            add(
-                .warning, path, "loose-mode", "others than its owner can put keysets into this folder and out of it",
-                advice: "chmod go-w \(ShellWord.quoted(path))")
-        }
+        if let access = FileSystem.status(of: path + "/.")?.access { examineAccess(access, path) }
         for name in names where !Self.customary.contains(name) {
             let entry = path == "/" ? "/" + name : path + "/" + name
             guard let status = FileSystem.status(of: entry) else { continue }
@@ -60,6 +57,21 @@ package struct KeystoreExamination {
             } else {
                 examineStray(entry, status.kind)
             }
+        }
+    }
+
+    private mutating func examineAccess(_ access: FileAccess, _ path: String) {
+        let isSticky = access.mode & 0o1000 != 0
+        if !access.keepsOthersOut(.othersMayRead), !isSticky {
+            add(
+                .warning, path, "loose-mode", "others than its owner can put keysets into this folder and out of it",
+                advice: "chmod go-w \(ShellWord.quoted(path))")
+        }
+        if !access.belongs(to: user) {
+            add(
+                .warning, path, "owner",
+                "the folder belongs to user \(access.owner), who can put keysets into it and out of it",
+                advice: "chown \(user) \(ShellWord.quoted(path))")
         }
     }
 

@@ -33,15 +33,15 @@ extension Verification {
     }
 
     /// - Returns: the keyset with its keys; nil without the secret.
-    mutating func checkKeys(_ file: KeysetFile, _ secret: KeysetSecret?) throws -> StoredKeyset? {
-        guard file.protection == .plaintext || secret != nil else {
+    mutating func checkKeys(_ file: KeysetFile, _ secret: SecretSource) throws -> StoredKeyset? {
+        guard file.protection == .plaintext || secret.isGiven else {
             add(
                 "keys", .unchecked, "the private keys are encrypted (\(file.protection.name))",
                 advice: Self.sayTheSecret)
             return nil
         }
         do {
-            let stored = try file.unlocked { try secret ?? KeysetFolder.noSecret() }
+            let stored = try file.unlocked(secret)
             add("keys", .ok, "every private key is there and fits its public key and its id")
             return stored
         } catch let error as KeyStoreError where error.code != .damaged {

@@ -40,9 +40,9 @@ package struct Verification: Sendable {
 
     package var findings: [Check] { checks.filter { $0.outcome == .bad } }
 
-    /// - Parameter secret: nil where there is none; what needs it is `unchecked` then.
-    /// - Throws: `KeyStoreError` where the secret is wrong, or a file can't be read at all.
-    package init(_ snapshot: KeysetSnapshot, secret: KeysetSecret?, at time: UnixTime) throws {
+    /// - Parameter secret: where it isn't given, what needs it is `unchecked`.
+    /// - Throws: `KeyStoreError` where the secret is wrong, or is given for plain keys, or a file can't be read at all.
+    package init(_ snapshot: KeysetSnapshot, secret: SecretSource, at time: UnixTime) throws {
         self.snapshot = snapshot
         guard let file = try readableFile() else { return }
         checkDigest(file)

@@ -39,13 +39,14 @@ extension KeysetStore {
     static let brokenLogPrefix = "audit.broken-"
 
     /// Sets a broken audit log aside and begins another; the keyset remembers why.
-    package func beginLogAnew(at time: UnixTime, by actor: Actor, _ secret: () throws -> KeysetSecret) throws -> String?
-    {
-        var known: KeysetSecret?
-        if try folder.file().protection != .plaintext { known = try secret() }
+    ///
+    /// - Parameter secret: answered before the lock is taken.
+    /// - Returns: the name of the old log; nil where the log isn't broken and nothing was done.
+    package func beginLogAnew(at time: UnixTime, by actor: Actor, _ secret: SecretSource) throws -> String? {
+        let secret = try folder.file().answered(secret)
         let folder = try Folder(self.folder.path)
         try folder.lock(.exclusive)
-        let stored = try self.folder.file(in: folder).unlocked { try known ?? secret() }
+        let stored = try self.folder.file(in: folder).unlocked(secret)
         guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
             return nil
         }

@@ -23,17 +23,18 @@ extension KeysetStore {
     /// Finishes or discards what an interrupted change left and touches nothing else: what no crash leaves stays for
     /// somebody to look at.
     ///
-    /// - Parameter secret: nil where there is none; `public.jwks.json` is then not written for encrypted keys.
+    /// - Parameter secret: where it isn't given, `public.jwks.json` is not written for encrypted keys. Where it is, nothing
+    ///   is done before the keyset is authenticated.
     /// - Returns: what was done, for people.
     /// - Throws: `KeyStoreError`, `KeyError`.
-    package func finish(_ secret: KeysetSecret?) throws -> [String] {
+    package func finish(_ secret: SecretSource) throws -> [String] {
         let folder = try Folder(self.folder.path)
         try folder.lock(.exclusive)
         let file = try self.folder.file(in: folder)
+        let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
         var notices = try discardLeftovers(folder)
         notices += try finishLog(self.folder.auditLog(in: folder), folder, file.metadata.audit)
-        guard file.protection == .plaintext || secret != nil else { return notices }
-        let stored = try file.unlocked { try secret ?? KeysetFolder.noSecret() }
+        guard let stored else { return notices }
         let published =
             folder.has(KeysetFolder.publicName)
             ? try folder.read(KeysetFolder.publicName, isPrivate: false) : nil

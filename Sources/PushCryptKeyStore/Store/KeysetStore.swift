@@ -30,22 +30,18 @@ package struct KeysetStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - secret: asked for only where the keys are encrypted, before the lock is taken.
+    ///   - secret: answered before the lock is taken.
     ///   - body: changes the keyset; where it leaves it as it is, nothing is written.
     /// - Throws: `KeyStoreError`, `KeyError`, `LifecycleError`, what `body` throws. Nothing was changed then, unless the
     ///   error is about the log or the public file, and says so.
     package func change<Result>(
-        at time: UnixTime, by actor: Actor, _ secret: () throws -> KeysetSecret,
-        _ body: (inout KeysetEditor) throws -> Result
+        at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
-        var known: KeysetSecret?
-        if try folder.file().protection != .plaintext { known = try secret() }
+        let secret = try folder.file().answered(secret)
         let folder = try Folder(self.folder.path)
         try folder.lock(.exclusive)
         FaultPoint.reach("locked")
-        let file = try self.folder.file(in: folder)
-        if known != nil { try file.requireEncrypted() }
-        let stored = try file.unlocked { try known ?? secret() }
+        let stored = try self.folder.file(in: folder).unlocked(secret)
         let notices = try mend(folder, stored)
         var editor = KeysetEditor(stored, at: time)
         let result = try body(&editor)

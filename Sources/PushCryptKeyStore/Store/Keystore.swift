@@ -9,11 +9,12 @@ package struct Keystore: Sendable {
         self.path = KeysetFolder(path).path
     }
 
-    /// The paths of its keysets, sorted; not of the published demo keys.
+    /// The paths of its keysets, sorted.
     ///
+    /// - Parameter includingDemoKeys: whether those are listed whose keys are published with this project.
     /// - Throws: `KeyStoreError` where the folder can't be read.
-    package func keysets() throws(KeyStoreError) -> [String] {
-        try everyKeyset().filter { !Self.isDemo($0) }
+    package func keysets(includingDemoKeys: Bool) throws(KeyStoreError) -> [String] {
+        try everyKeyset().filter { includingDemoKeys || !Self.isDemo($0) }
     }
 
     /// The published demo keys too: for looking, which harms nobody.
@@ -24,6 +25,6 @@ package struct Keystore: Sendable {
 
     private static func isDemo(_ path: String) -> Bool {
         guard let file = try? KeysetFolder(path).file() else { return false }
-        return DemoKeys.covers(file.metadata.timeline.keys.map(\.kid))
+        return DemoKeys.covers(file.keyIDs)
     }
 }

@@ -37,7 +37,7 @@ final class IndexFile: Sendable {
 
     /// An index of the file as it is now.
     private static func current(_ path: String, of file: DirectoryFile) -> IndexReport? {
-        guard let source = RecipientIndex(path, ofOwner: file.status.owner)?.source, source.isOf(file.status),
+        guard let source = RecipientIndex(path)?.source, source.isOf(file.status),
             source.byteCount == file.status.byteCount, source.modifiedAt == file.status.modifiedAt,
             (try? FileDigest.probe(file, byteCount: source.indexedByteCount)) == source.probe
         else { return nil }
@@ -68,7 +68,7 @@ struct IndexMaker {
             try IndexBuilder(file, into: folder.path(new), basis: nil, progress: progress).build()
         }
         try folder.rename(new, to: name)
-        guard let index = RecipientIndex(folder.path(name), ofOwner: file.status.owner) else {
+        guard let index = RecipientIndex(folder.path(name)) else {
             throw RecipientDirectoryError(.damaged, "\(folder.path(name)) is damaged as soon as it is written")
         }
         return index.source.report
@@ -76,7 +76,7 @@ struct IndexMaker {
 
     /// - Returns: whether the file begins with what was indexed before.
     private func extend(_ new: String, in folder: SharedFolder) throws -> Bool {
-        guard let old = RecipientIndex(basis, ofOwner: file.status.owner), old.source.isOf(file.status),
+        guard let old = RecipientIndex(basis), old.source.isOf(file.status),
             old.source.byteCount < file.status.byteCount, old.source.canGrow
         else { return false }
         try begin(new, in: folder)

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptPrimitives
 import PushCryptSQLite
 
 #if canImport(Darwin)
@@ -24,8 +25,8 @@ final class RecipientIndex {
     }
 
     /// - Returns: nil where there is none that can be used.
-    init?(_ path: String, ofOwner owner: UInt32) {
-        guard Self.isTrusted(path, owner), let database = try? Database(immutable: path),
+    init?(_ path: String) {
+        guard Self.isPrivate(path), let database = try? Database(immutable: path),
             (try? database.script(IndexSchema.reading)) != nil, (try? IndexSchema.check(database)) != nil,
             let source = try? IndexSource(database)
         else { return nil }
@@ -45,10 +46,10 @@ final class RecipientIndex {
             rival: row.integer(3).map(Int.init))
     }
 
-    /// Whoever else could write it could lead senders past a collision.
-    private static func isTrusted(_ path: String, _ owner: UInt32) -> Bool {
+    /// Others who could write it could lead senders past a collision.
+    private static func isPrivate(_ path: String) -> Bool {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 == 0
-            && [owner, geteuid()].contains(status.st_uid)
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && (try? FileAccess(status).check(.ownerOnly, path)) != nil
     }
 }

@@ -11,7 +11,7 @@ final class IndexedLines: RecordSource {
         self.file = file
         // Another process may have put an index of another file in its place.
         guard file.status.isSameFile(as: first.status),
-            let index = RecipientIndex(indexFile.path, ofOwner: file.status.owner), index.source.isOf(file.status)
+            let index = RecipientIndex(indexFile.path), index.source.isOf(file.status)
         else { throw RecipientDirectory.replaced(file.path) }
         self.index = index
     }

@@ -75,15 +75,14 @@ final class KeysetReloader: @unchecked Sendable {
     }
 
     private func take(_ keyset: Keyset) throws -> Outcome {
-        try watched.check(keyset, after: choice.withLock { $0 }.keyset)
+        let isChange = try watched.isChange(from: choice.withLock { $0 }.keyset, to: keyset)
         let new = try SealingChoice(keyset, at: clock())
         // The old one, with its keys, goes after the lock is free again.
         let old = choice.withLock { current in
             defer { current = new }
             return current
         }
-        let isSame = keyset.sequence == old.keyset.sequence && keyset.timeline == old.keyset.timeline
-        guard refusal != nil || !isSame else { return .unchanged }
+        guard refusal != nil || isChange else { return .unchanged }
         refusal = nil
         logger.notice(
             "took the keyset that the file holds now",

@@ -15,9 +15,19 @@ public import Foundation
 /// with the file, and with time alone. Asking takes no longer than reading the clock and never waits for a file, for
 /// scrypt, or for a command that unwraps keys: those run on a thread of the watcher's own.
 ///
-/// A new file is taken as a whole, between two seals. One that is damaged, under another passphrase, reachable by others,
-/// of another kind, older than the one in use (a lower `seq` or an earlier `updatedAt`) or without a key that seals is not:
-/// the old keyset stays in use, and the logger gets one line at level `error`.
+/// A new file is taken as a whole, between two seals. The old keyset stays in use, and the logger gets one line at level
+/// `error`, where the new file
+/// - is damaged, or has no key that seals,
+/// - is not private, or belongs to another user,
+/// - is in plain text although a secret was given, or under another passphrase,
+/// - holds keys of another kind,
+/// - is older than the keyset in use: a lower `seq` or an earlier `updatedAt`,
+/// - has other content than the keyset in use under the same `seq`: other keys, pre-shared keys or lifecycles.
+///
+/// The same content in a file that was written again, encrypted again or touched is no change. A JWK, and a set without the
+/// `pushcrypt` member, has no `seq`: any other file without one may take its place, and a set with a `seq` may, but not the
+/// other way round. `seq` and what belongs to it are authenticated in encrypted keysets only. The watcher remembers them
+/// as long as it lives: an older file that lies there at its start is not recognised.
 ///
 /// Changes show by the system's file events, and by a look at the file's size and times at each `pollInterval`, which is
 /// all there is on network file systems. Where the first file is bad, the initialiser throws: a backend that can't seal
@@ -40,8 +50,9 @@ public final class KeysetWatcher: Sendable {
     ///
     /// - Parameters:
     ///   - folder: the keyset's folder. A relative path is a trap for a process that changes its directory.
-    ///   - secret: opens encrypted keys, now and after every rotation: a new passphrase needs a restart. A command
-    ///     (`KeysetSecret.command`) must end by itself; one that hangs ends the watch.
+    ///   - secret: opens encrypted keys, now and after every rotation: a new passphrase needs a restart. Where one is given
+    ///     keys in plain text are refused, now and later. A command (`KeysetSecret.command`) must end by itself; one that
+    ///     hangs ends the watch.
     ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing.
     ///   - pollInterval: how often to look where no event comes; at least 10 milliseconds.
     ///   - logger: is told of every change and every refusal, never of secrets.

@@ -14,25 +14,57 @@ struct WatchedKeyset: Sendable {
         return try keyset.publicKeyset(keepingPSK: true)
     }
 
-    /// Throws unless the keyset may take the place of the other one.
-    func check(_ new: Keyset, after old: Keyset) throws(Refusal) {
-        guard new.kind == old.kind else {
-            throw Refusal("\(place.path) holds \(new.kind.rawValue) keys now and held \(old.kind.rawValue) keys")
-        }
-        let advice = "whoever means to go back restarts the sender"
+    /// - Returns: whether the new keyset is another one than the old one, and may take its place; false for the same.
+    /// - Throws: `Refusal` where it must not.
+    func isChange(from old: Keyset, to new: Keyset) throws(Refusal) -> Bool {
+        guard new.kind == old.kind else { throw Refusal(.otherKind(old.kind, new.kind), place.path) }
+        guard !new.hasSameContent(as: old) else { return false }
         guard new.sequence >= old.sequence else {
-            throw Refusal("\(place.path) was put back from seq \(old.sequence) to \(new.sequence); \(advice)")
+            throw Refusal(.lowerSequence(old.sequence, new.sequence), place.path)
+        }
+        guard new.sequence > old.sequence || new.sequence == Self.unnumbered else {
+            throw Refusal(.sameSequence(new.sequence), place.path)
         }
         if let before = old.updatedAt, let after = new.updatedAt, after < before {
-            throw Refusal("\(place.path) was put back from its state of \(before) to that of \(after); \(advice)")
+            throw Refusal(.earlierState(before, after), place.path)
         }
+        return true
     }
 
-    struct Refusal: Error, CustomStringConvertible {
-        let description: String
+    /// The `seq` of a key that came without one: a JWK, or a set without the `pushcrypt` member. Such files have no order.
+    /// A keystore counts from 1.
+    private static let unnumbered: Int64 = 0
 
-        init(_ description: String) {
-            self.description = description
+    /// Why a keyset must not take the place of the one in use.
+    struct Refusal: Error, Equatable, CustomStringConvertible {
+        enum Cause: Equatable {
+            case otherKind(KeyKind, KeyKind)
+            case lowerSequence(Int64, Int64)
+            /// Other content under the `seq` of the one in use.
+            case sameSequence(Int64)
+            case earlierState(UnixTime, UnixTime)
+        }
+
+        let cause: Cause
+        private let path: String
+
+        init(_ cause: Cause, _ path: String) {
+            self.cause = cause
+            self.path = path
+        }
+
+        var description: String {
+            let advice = "to use it all the same, restart the sender"
+            return switch cause {
+            case .otherKind(let old, let new):
+                "\(path) holds \(new.rawValue) keys now and held \(old.rawValue) keys"
+            case .lowerSequence(let old, let new): "\(path) was put back from seq \(old) to \(new); \(advice)"
+            case .sameSequence(let sequence):
+                "\(path) has other content under the same seq \(sequence): a change by pushcrypt raises it, so somebody "
+                    + "else wrote the file; \(advice)"
+            case .earlierState(let old, let new):
+                "\(path) was put back from its state of \(old) to that of \(new); \(advice)"
+            }
         }
     }
 }

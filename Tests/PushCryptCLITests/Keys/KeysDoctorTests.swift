@@ -65,16 +65,38 @@ struct KeysDoctorTests {
         #expect(try place.contents(of: "Keys") == before)
     }
 
-    @Test("what belongs to somebody else", .enabled(if: geteuid() == 0, "only root can give files away"))
+    @Test(
+        "a keyset's file that belongs to another user is an error, because commands refuse it",
+        .enabled(if: geteuid() == 0, "only root can give files away"))
     func owner() throws {
         let place = try Workplace()
-        try place.create("Keys/ios", "shared")
-        _ = try place.shell("chown 65534 Keys/ios/keyset.json")
+        try place.create("Keys/ios", "recipient")
+        _ = try place.shell("cd Keys/ios && chown 65534 keyset.json public.jwks.json")
         try place.settle("Keys")
-        let found = try findings(place.run("keys", "doctor", "--json", "--at", Workplace.now))
-        #expect(found.map { $0["code"] } == ["owner", "plain-text"])
+        let output = try place.run("keys", "doctor", "--json", "--at", Workplace.now)
+        let found = try findings(output)
+        #expect(output.exit == 65)
+        #expect(found.map { $0["code"] } == ["owner", "owner", "plain-text"])
+        #expect(found.map { $0["severity"] } == ["error", "warning", "warning"])
         #expect(found[0]["message"] == "keyset.json belongs to user 65534, and you are user 0")
         #expect(found[0]["advice"] == "chown 0 Keys/ios/keyset.json")
+        #expect(found[1]["message"] == "public.jwks.json belongs to user 65534, and you are user 0")
+    }
+
+    @Test(
+        "a keystore's folder that belongs to another user is a warning: its owner can exchange keysets",
+        .enabled(if: geteuid() == 0, "only root can give files away"))
+    func ownerOfTheKeystore() throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/ios", .recipient, scrypt: .standard)
+        _ = try place.shell("chown 65534 Keys")
+        try place.settle("Keys")
+        let output = try place.run("keys", "doctor", "--json", "--at", Workplace.now)
+        let found = try findings(output)
+        #expect(output.exit == 0, "\(output)")
+        #expect(found.map { $0["code"] } == ["owner"])
+        #expect(found[0]["message"] == "the folder belongs to user 65534, who can put keysets into it and out of it")
+        #expect(found[0]["advice"] == "chown 0 Keys")
     }
 
     @Test("what can't be read", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))

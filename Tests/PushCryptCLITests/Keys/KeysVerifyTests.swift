@@ -40,13 +40,6 @@ struct KeysVerifyTests {
             saying: "the passphrase is wrong")
     }
 
-    @Test("of a keyset in plain text needs no secret, though one is named that isn't there")
-    func needlessSecret() throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "shared")
-        #expect(try place.run("keys", "verify", "Keys/ios", "--passphrase-file", "none").isSuccess)
-    }
-
     @Test("the published demo keys", arguments: ["recipient", "sender", "shared"])
     func demo(_ name: String) throws {
         let place = try Workplace()
@@ -85,7 +78,7 @@ struct KeysVerifyTests {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         try place.setMode(0o755, of: "Keys/ios\(name)")
-        expectRefusal(try place.run("keys", "verify", "Keys/ios"), 77, saying: "mend it with: chmod")
+        expectRefusal(try place.run("keys", "verify", "Keys/ios"), 77, saying: "correct it with: chmod")
     }
 
     private func checks(_ output: Output, _ outcome: String) throws -> [String] {

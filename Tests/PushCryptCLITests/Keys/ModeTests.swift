@@ -7,14 +7,14 @@ struct ModeTests {
     func file(_ mode: Int) throws {
         let place = try makePlace()
         try place.setMode(mode, of: "Keys/ios/keyset.json")
-        try expectRefusals(place, saying: "mend it with: chmod 600 Keys/ios/keyset.json")
+        try expectRefusals(place, saying: "correct it with: chmod 600 Keys/ios/keyset.json")
     }
 
     @Test("of a keyset's folder are refused", arguments: [0o755, 0o750, 0o701, 0o777])
     func folder(_ mode: Int) throws {
         let place = try makePlace()
         try place.setMode(mode, of: "Keys/ios")
-        try expectRefusals(place, saying: "mend it with: chmod 700 Keys/ios\n")
+        try expectRefusals(place, saying: "correct it with: chmod 700 Keys/ios\n")
     }
 
     @Test("the advice works as it stands")

@@ -96,7 +96,7 @@ struct KillTests {
     /// As `keys verify` finds it, with nothing mended and nothing unchecked.
     private func expectWhole(_ place: Workplace, _ secret: KeysetSecret?, _ point: Comment) throws {
         let store = KeysetStore(place.folder.path + "/" + Self.path)
-        let verified = try store.verify(secret, at: KilledChange.moment)
+        let verified = try store.verify(SecretSource(secret), at: KilledChange.moment)
         #expect(verified.checks.allSatisfy { $0.outcome == .ok }, point)
     }
 

@@ -5,6 +5,12 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 @Suite("keys in files") struct FileKeyringTests {
     private static let other = KeyID("AAAAAAAAAAA")!
 
@@ -93,6 +99,22 @@ import Testing
         try place.folder.setMode(mode, of: KeyringPlace.name)
         expectNoKey(.internalError, kid, in: place.keyring)
         try place.folder.setMode(0o755, of: KeyringPlace.name)
+        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+    }
+
+    @Test(
+        "what belongs to another user is refused, also by root",
+        .enabled(if: geteuid() == 0, "only root can give files away"), arguments: [true, false])
+    func owner(isFolder: Bool) throws {
+        let place = try KeyringPlace()
+        let kid = try place.register().kid
+        let path = isFolder ? place.path : place.folder.path + "/" + place.file(kid)
+        try #require(unsafe chown(path, 65_534, 65_534) == 0)
+        expectNoKey(.internalError, kid, in: place.keyring)
+        expectDeviceKeyError(.insecure) { try place.identity().makeIfNeeded() }
+        let error = #expect(throws: DeviceKeyError.self) { try place.keyring.load(kid) }
+        #expect(error?.reason.hasPrefix("\(path) belongs to user 65534") == true)
+        try #require(unsafe chown(path, 0, 0) == 0)
         _ = try place.keyring.key(kid, at: KeyringPlace.now)
     }
 

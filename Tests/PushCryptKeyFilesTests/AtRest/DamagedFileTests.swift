@@ -46,7 +46,7 @@ struct DamagedFileTests {
 
     /// What is in it, as it would be written in clear.
     private func spelled(_ file: KeysetFile) throws -> [UInt8] {
-        var stored = try file.unlocked { SealedSample.passphrase() }
+        var stored = try file.unlocked(.asked { SealedSample.passphrase() })
         stored.protection = .plaintext
         return try stored.fileText()
     }

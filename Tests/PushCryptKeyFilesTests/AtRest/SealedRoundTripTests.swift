@@ -12,7 +12,7 @@ struct SealedRoundTripTests {
         let file = try KeysetFile(try stored.fileText(), path: "keyset.json")
         #expect(file.metadata == stored.metadata)
         #expect(file.protection == .passphrase(SealedSample.cheap))
-        let read = try file.unlocked { SealedSample.passphrase() }
+        let read = try file.unlocked(SecretSource(SealedSample.passphrase()))
         #expect(read.metadata == stored.metadata)
         #expect(try read.jwks() == stored.jwks())
         #expect(read.protection == stored.protection)
@@ -82,7 +82,7 @@ struct SealedRoundTripTests {
         (stored.protection, stored.secret) = (.plaintext, nil)
         let plain = EditedText(try stored.fileText())
         #expect(try plain.file().protection == .plaintext)
-        var read = try plain.file().unlocked(KeysetFolder.noSecret)
+        var read = try plain.file().unlocked(.none)
         #expect(try read.jwks() == jwks)
         (read.protection, read.secret) = (.passphrase(SealedSample.cheap), SealedSample.passphrase("other"))
         let again = EditedText(try read.fileText())

@@ -16,10 +16,11 @@ struct TamperedFileTests {
         ] {
             var isAsked = false
             let code = KeyStoreError.Code.thrown {
-                try change.file().unlocked {
-                    isAsked = true
-                    return SealedSample.passphrase()
-                }
+                try change.file().unlocked(
+                    .asked {
+                        isAsked = true
+                        return SealedSample.passphrase()
+                    })
             }
             #expect(code == .damaged)
             #expect(!isAsked)
@@ -36,7 +37,7 @@ struct TamperedFileTests {
             var bytes = text.bytes
             bytes[index] ^= 1 << UInt8((index / 8 + shift) % 8)
             do {
-                _ = try KeysetFile(bytes, path: "keyset.json").unlocked { SealedSample.passphrase() }
+                _ = try KeysetFile(bytes, path: "keyset.json").unlocked(SecretSource(SealedSample.passphrase()))
                 Issue.record("byte \(index) of \(text.text)")
             } catch {
                 #expect(error is KeyError || error is KeyStoreError, "\(error)")

@@ -64,7 +64,7 @@ struct EditedText {
 
     @discardableResult
     func unlocked(_ secret: KeysetSecret = SealedSample.passphrase()) throws -> StoredKeyset {
-        try file().unlocked { secret }
+        try file().unlocked(SecretSource(secret))
     }
 }
 

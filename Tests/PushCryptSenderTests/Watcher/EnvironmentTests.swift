@@ -17,6 +17,7 @@ import Testing
             "TEXT": String(decoding: plain, as: UTF8.self),
             "SPACED": "\n\t " + String(decoding: plain, as: UTF8.self),
             "JWK": String(decoding: TestKeys.publicJWK("x25519"), as: UTF8.self),
+            "PRIVATE_JWK": String(decoding: TestKeys.privateJWK("x25519"), as: UTF8.self),
             "BASE64": base64,
             "BASE64_LINES": plain.base64EncodedString(options: .lineLength76Characters) + "\n",
             "BASE64URL": base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""),
@@ -52,9 +53,18 @@ import Testing
         expect(.secretNeeded) { try Keyset(environment: name("ENCRYPTED")) }
     }
 
+    @Test(
+        "with a secret everything but an encrypted keyset is refused",
+        arguments: ["TEXT", "SPACED", "BASE64", "BASE64URL", "JWK", "PRIVATE_JWK", "DEMO"])
+    func notEncrypted(variable: String) throws {
+        let error = expect(.notEncrypted) { try Keyset(environment: name(variable), secret: .test("right")) }
+        #expect(error?.reason.hasPrefix("the environment variable \(name(variable)) holds its keys in plain") == true)
+    }
+
     @Test func demoKeys() throws {
         expect(.demoKeys) { try Keyset(environment: name("DEMO")) }
         #expect(try Keyset(environment: name("DEMO"), allowsDemoKeys: true).kind == .recipient)
+        #expect(try Keyset(environment: name("DEMO"), secret: .test("any"), allowsDemoKeys: true).kind == .recipient)
     }
 
     @Test func notSet() {

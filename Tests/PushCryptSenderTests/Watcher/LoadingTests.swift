@@ -39,12 +39,6 @@ import Testing
         expect(.wrapCommandFailed) { try Keyset(folder: place.path, secret: keyServer.secret) }
     }
 
-    /// A secret for keys that aren't encrypted isn't needed, and no harm.
-    @Test func aSecretTooMany() throws {
-        let place = try Operator()
-        #expect(try Keyset(folder: place.path, secret: .test("any")).keyIDs.count == 1)
-    }
-
     @Test func damaged() throws {
         let place = try Operator()
         var text = try place.text()
@@ -94,7 +88,7 @@ import Testing
         let (place, senders) = (try Operator(), try Operator(.sender, under: .cheap, .test("right")))
         for place in [place, senders] {
             try place.folder.setMode(mode, of: "Keys/push/keyset.json")
-            expect(.looseMode) { try Self.file(place, .test("right")) }
+            expect(.looseMode) { try Self.file(place, place.secret) }
         }
         try senders.folder.setMode(mode, of: "Keys/push/public.jwks.json")
         #expect(try Keyset(file: senders.path + "/public.jwks.json").kind == .sender)

@@ -18,7 +18,7 @@ extension Seal {
     private func batchPlan() throws -> SealWorker.Plan {
         let (time, givenTime) = (timeOptions.time, timeOptions.givenTime)
         let entry = try to.map { path in
-            let source = try KeySource(path, demo)
+            let source = try KeySource(path, demo, allowsPublic: signWith != nil)
             _ = try source.recipient(device: nil, at: time)
             return try source.sealingEntry(at: time)
         }

@@ -72,18 +72,20 @@ struct KeysExport: ParsableCommand {
     private func exported() throws -> [UInt8] {
         if format != nil || kid != nil || isPrivate { return try oneKey() }
         guard registration || device != nil else { return try publicSet() }
-        let source = try KeySource(path, secrets)
+        let source = try source()
         return try registration ? registrationRecord(source.keyset) : deviceKeys(source)
     }
 
     /// From the private keys, and not from the file beside them, which somebody could have exchanged.
     private func publicSet() throws -> [UInt8] {
-        let keyset = try KeySource(path, secrets).keyset
+        let keyset = try source().keyset
         guard keyset.kind != .shared else {
             throw Failure(.usage, "a shared keyset has nothing public: --device ID exports one device's own keys")
         }
         return try keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
     }
+
+    private func source() throws -> KeySource { try KeySource(path, secrets.source(of: path)) }
 
     private func registrationRecord(_ keyset: Keyset) throws -> [UInt8] {
         guard keyset.kind == .recipient else {
@@ -105,7 +107,7 @@ struct KeysExport: ParsableCommand {
     }
 
     private func oneKey() throws -> [UInt8] {
-        let keyset = try KeySource(path, secrets).keyset
+        let keyset = try source().keyset
         let entry: Keyset.Entry
         if let kid {
             guard let named = keyset.entry(kid) else { throw Failure(.noInput, "\(path): no key \(kid) in it") }

@@ -35,7 +35,9 @@ struct KeysLog: ParsableCommand {
 
     func run() throws {
         try KeySource.requireKeyset(path)
-        let (log, condition) = try KeySource.naming(path) { try KeysetStore(path).log() }
+        let (log, condition) = try KeySource.naming(path) {
+            try KeysetStore(path).log(options.secrets.source(of: path))
+        }
         if beginsAnew { return try beginAnew(condition) }
         if verify { return try tell(log, condition) }
         if case .broken(let flaw) = condition { StandardStreams.note("\(path): the audit log is broken: \(flaw)") }
@@ -84,9 +86,7 @@ struct KeysLog: ParsableCommand {
         let change = try KeysetChange(path, options)
         try agreement.confirm(
             "\(path): \(flaw);", ["the log so far is set aside, and nothing vouches for it any more"])
-        let oldName = try KeysetStore(path).beginLogAnew(at: change.time, by: options.actor) {
-            try change.secrets.secret(of: path)
-        }
+        let oldName = try KeysetStore(path).beginLogAnew(at: change.time, by: options.actor, change.secret)
         guard let oldName else { throw Failure(.temporary, "\(path): somebody else mended the audit log meanwhile") }
         if options.json {
             try StandardStreams.writeJSON(["keyset": path, "oldLog": oldName])

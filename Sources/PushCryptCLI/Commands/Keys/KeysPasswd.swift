@@ -38,9 +38,7 @@ struct KeysPasswd: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options)
         // The old secret is asked for first, as people expect.
-        let file = try KeysetFolder(path).file()
-        if change.secrets.isGiven { try file.requireEncrypted() }
-        if file.protection != .plaintext { _ = try change.secrets.secret(of: path) }
+        try change.answerSecret()
         var new = SecretOptions()
         (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)
         new.wrapCommand = newWrapCommand

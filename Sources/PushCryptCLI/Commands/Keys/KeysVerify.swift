@@ -9,7 +9,7 @@ struct KeysVerify: ParsableCommand {
         discussion: """
             One line for each check. What an interrupted change left is finished or discarded, which is said; where the \
             keystore can't be written it is only said. Without the secret of an encrypted keyset, which is never asked \
-            for, some checks are not made.
+            for, some checks are not made; with a secret, keys in plain text are refused.
 
             Exit status: 0 nothing is wrong with what could be checked, 65 something is; anything else: see \
             pushcrypt --help.
@@ -26,7 +26,8 @@ struct KeysVerify: ParsableCommand {
 
     func run() throws {
         try KeySource.requireKeyset(path)
-        let verification = try KeysetStore(path).verify(try secret(), at: timeOptions.time)
+        let secret = secrets.isGiven ? secrets.source(of: path) : .none
+        let verification = try KeysetStore(path).verify(secret, at: timeOptions.time)
         if json {
             try StandardStreams.writeJSON(verification.checks)
         } else {
@@ -37,12 +38,6 @@ struct KeysVerify: ParsableCommand {
         guard count == 0 else {
             throw Failure(.dataError, "\(path): \(count) finding\(count == 1 ? "" : "s")")
         }
-    }
-
-    /// Only where the keys are encrypted: a passphrase file that isn't needed need not be there.
-    private func secret() throws -> KeysetSecret? {
-        guard let file = try? KeysetFolder(path).file(), file.protection != .plaintext else { return nil }
-        return try secrets.given()
     }
 
     private static func text(_ check: Verification.Check, _ terminal: TerminalText) -> String {

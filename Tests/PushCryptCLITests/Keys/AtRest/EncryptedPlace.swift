@@ -19,6 +19,11 @@ struct EncryptedPlace {
         esac
         """#
 
+    /// - Parameter place: made from one of these.
+    init(_ place: Workplace) {
+        self.place = place
+    }
+
     init() throws {
         place = try Workplace()
         try place.write(Data("\(Self.passphrase)\n".utf8), to: "pass")

@@ -3,34 +3,96 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-/// Whoever can write the folder can put a keyset of his own in place, in plain text, which needs no secret to be made.
-@Suite("a plain keyset in place of an encrypted one", .ownThreads)
+/// Anybody who can write the folder can put a keyset of their own in the place of the encrypted one: in plain text, which
+/// needs no secret to make.
+@Suite("a plain keyset in the place of an encrypted one", .ownThreads)
 struct ExchangedKeysetTests {
     private static let at = "--at \(Workplace.now)"
+    private static let here = "--topic \(Workplace.topic) \(at)"
 
+    /// KID is the keyset's key.
     static let commands = [
-        "seal --to Keys/ios --topic com.example.app \(at)",
-        "seal --to Keys/other --sign-with Keys/ios --topic a.b \(at)",
-        "open --keys Keys/ios --topic com.example.app \(at)", "keys export Keys/ios", "keys add Keys/ios --force \(at)",
-        "rotate Keys/ios --now \(at)", "keys policy Keys/ios --keep 3 \(at)",
+        "seal --to Keys/ios \(here)", "seal --to Keys/ios --sign-with Keys/other \(here)",
+        "seal --to Keys/other --sign-with Keys/ios \(here)", "seal --batch --to Keys/ios \(here)",
+        "open --keys Keys/ios \(here)", "open --batch --keys Keys/ios \(here)",
+        "open --keys Keys/other --trust Keys/ios \(here)", "inspect --keys Keys/ios \(here)",
+        "reseal --keys Keys/ios --errors refused \(here)",
+        "reseal --keys Keys/shared --sign-with Keys/ios --errors refused \(here)",
+        "rotate Keys/ios \(at)", "rotate Keys/ios --dry-run \(at)", "rotate Keys/ios --now \(at)",
+        "rotate Keys/ios --emergency --revoke KID --yes \(at)",
+        "rotate Keys/ios --emergency --revoke KID --dry-run \(at)",
+        "keys verify Keys/ios \(at)", "keys log Keys/ios", "keys log Keys/ios --verify",
+        "keys log Keys/ios --begin-anew --reason why --yes \(at)",
+        "keys export Keys/ios", "keys export Keys/ios --registration", "keys add Keys/ios --force \(at)",
+        "keys import Keys/ios --from jwk \(at)", "keys promote Keys/ios KID --yes \(at)",
+        "keys retire Keys/ios KID --yes \(at)", "keys revoke Keys/ios KID --yes \(at)",
+        "keys destroy Keys/ios KID --yes \(at)", "keys prune Keys/ios \(at)",
+        "keys policy Keys/ios", "keys policy Keys/ios --keep 3 \(at)",
         "keys passwd Keys/ios --new-passphrase-file other \(at)", "keys passwd Keys/ios --insecure-plaintext \(at)",
     ]
 
-    @Test("is refused by whoever gives a secret", arguments: commands)
+    @Test("is refused by every command that is given a secret, and nothing is written", arguments: commands)
     func refused(_ command: String) throws {
-        let encrypted = try EncryptedPlace()
-        try encrypted.place.create("Keys/ios", "recipient")
-        try encrypted.create("Keys/other", .recipient)
-        let before = try encrypted.place.read("Keys/ios/keyset.json")
-        for source in EncryptedPlace.Source.allCases where !(source.isCommand && command.contains("Keys/other")) {
-            let output = try encrypted.run(command, source, stdin: Workplace.inner)
+        let place = try Self.exchanged.get().place()
+        let encrypted = EncryptedPlace(place)
+        let kid = try #require(try place.keys("Keys/ios", at: Workplace.now).first).kid
+        let before = try place.contents(of: "Keys")
+        for source in EncryptedPlace.Source.allCases {
+            // The keysets beside it are under the passphrase.
+            guard !source.isCommand || !command.contains(/Keys\/(other|shared)/) else { continue }
+            let output = try encrypted.run(
+                command.replacing("KID", with: kid), source, stdin: Workplace.inner)
             expectRefusal(
                 output, 65, saying: "Keys/ios/keyset.json holds its keys in plain text, though a secret was given")
         }
-        #expect(try encrypted.place.read("Keys/ios/keyset.json") == before)
+        #expect(try place.contents(of: "Keys") == before)
+        #expect(!place.has("refused"))
     }
 
-    @Test("is used as it is by whoever gives none")
+    /// The log is broken, so that there would be one to begin.
+    private static let exchanged = Result {
+        let encrypted = try EncryptedPlace()
+        try encrypted.place.create("Keys/ios", "recipient")
+        try encrypted.place.edit("Keys/ios/audit.jsonl") { $0 + "{" }
+        try encrypted.create("Keys/other", .recipient)
+        try encrypted.create("Keys/shared", .shared)
+        try encrypted.place.create("mine", "recipient")
+        let jwk = try encrypted.runWithoutSecret("keys export mine --private --insecure-plaintext --format jwk \(at)")
+        try encrypted.place.write(jwk.stdout, to: "jwk")
+        return try PlaceSnapshot(encrypted.place)
+    }
+
+    /// A forged keyset needs no private keys.
+    @Test(
+        "is refused also where it holds public keys only, the published demo keys, or no key at all",
+        arguments: ["public", "demo", "empty"])
+    func otherForgeries(_ forgery: String) throws {
+        let encrypted = try EncryptedPlace()
+        let place = encrypted.place
+        try place.copyDemoKeys()
+        try place.create("Keys/ios", "recipient")
+        switch forgery {
+        case "public":
+            try place.edit("Keys/ios/keyset.json") { $0.replacing(/"d":"[^"]*",/, with: "") }
+        case "demo": try place.write(place.read("Keys/demo/recipient/keyset.json"), to: "Keys/ios/keyset.json")
+        default:
+            let text = #"{"keys": [], "pushcrypt": {"seq": 1, "kind": "recipient", "keys": {}}}"#
+            try place.write(Data(text.utf8), to: "Keys/ios/keyset.json")
+        }
+        let before = try place.contents(of: "Keys")
+        for command in [
+            "seal --to Keys/ios \(Self.here)", "keys export Keys/ios", "keys verify Keys/ios", "rotate Keys/ios",
+            "rotate --all", "keys add Keys/ios --force \(Self.at)", "keys list Keys/ios",
+        ] {
+            let output = try encrypted.run(command, .environment, stdin: Workplace.inner)
+            // A list needs no secret and says nothing about one.
+            guard !command.hasPrefix("keys list") else { continue }
+            expectRefusal(output, 65, saying: "Keys/ios/keyset.json holds its keys in plain text")
+        }
+        #expect(try place.contents(of: "Keys") == before)
+    }
+
+    @Test("is used as it is where no secret is given")
     func accepted() throws {
         let encrypted = try EncryptedPlace()
         try encrypted.place.create("Keys/ios", "recipient")
@@ -38,18 +100,19 @@ struct ExchangedKeysetTests {
         #expect(sealed.isSuccess, "\(sealed)")
     }
 
-    @Test("stops one keyset of several, not the others")
-    func several() throws {
+    @Test("stops one keyset of several, not the others, whether something is due or not", arguments: ["--now", ""])
+    func several(_ option: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.place.create("Keys/a", "sender")
         try encrypted.create("Keys/b", .sender)
-        let output = try encrypted.run("rotate --all --now \(Self.at)")
+        let output = try encrypted.run("rotate --all \(option) \(Self.at)")
         #expect(output.exit == 65 && output.stderr.contains("Keys/a/keyset.json"), "\(output)")
         #expect(try Payload.member("pushcrypt.seq", of: encrypted.place.read("Keys/a/keyset.json")) as? Int == 1)
-        #expect(try Payload.member("pushcrypt.seq", of: encrypted.place.read("Keys/b/keyset.json")) as? Int == 2)
+        let sequence = try Payload.member("pushcrypt.seq", of: encrypted.place.read("Keys/b/keyset.json")) as? Int
+        #expect(sequence == (option.isEmpty ? 1 : 2))
     }
 
-    @Test("leaves the published demo keys alone, which are plain for everybody")
+    @Test("the published demo keys are no such keyset where they are allowed")
     func demo() throws {
         let encrypted = try EncryptedPlace()
         try encrypted.place.copyDemoKeys()

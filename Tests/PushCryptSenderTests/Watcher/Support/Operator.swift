@@ -53,7 +53,7 @@ struct Operator {
         _ store: KeysetStore, at time: UnixTime, _ secret: KeysetSecret?,
         _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Result {
-        try store.change(at: time, by: actor, { try #require(secret) }, body).result
+        try store.change(at: time, by: actor, SecretSource(secret), body).result
     }
 
     @discardableResult
@@ -84,7 +84,7 @@ struct Operator {
 
     /// The text of the keyset after a change that no command makes.
     func edited(_ body: (inout StoredKeyset) throws -> Void) throws -> [UInt8] {
-        var stored = try KeysetFolder(path).file().unlocked { try #require(secret) }
+        var stored = try KeysetFolder(path).file().unlocked(SecretSource(secret))
         try body(&stored)
         return try stored.fileText()
     }

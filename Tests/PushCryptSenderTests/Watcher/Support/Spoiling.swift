@@ -60,6 +60,17 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
                 stored.secret = .test("theirs")
             }
         },
+        .init("the same keys in plain text", "holds its keys in plain text", under: .test("mine")) { place in
+            try place.edited { stored in
+                stored.metadata.sequence += 1
+                (stored.protection, stored.secret) = (.plaintext, nil)
+            }
+        },
+        .init("another keyset with the same seq", "has other content under the same seq 2") { _ in
+            let other = try Operator()
+            try other.rotate()
+            return try other.text()
+        },
         .init("scrypt parameters out of bounds", "scrypt", under: .test("mine")) { place in
             let text = String(decoding: try place.text(), as: UTF8.self)
             return Array(withoutDigest(text.replacing(#""n": 16,"#, with: #""n": 17,"#)).utf8)

@@ -1,0 +1,83 @@
+import Foundation
+import PushCryptCore
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The owner of a file can change its mode and its content at any time.
+@Suite(
+    "what belongs to another user", .ownThreads, .enabled(if: geteuid() == 0, "only root can give files away"))
+struct OwnerTests {
+    @Test(
+        "of a keyset is refused by root, with the command that corrects it",
+        arguments: ["Keys/ios", "Keys/ios/keyset.json"])
+    func keyset(_ path: String) throws {
+        let place = try makePlace()
+        let sealed = try place.sealed(to: "Keys/other")
+        _ = try place.shell("chown 65534 \(path)")
+        for output in [
+            try place.run("keys", "list", "Keys/ios"), try place.run("keys", "export", "Keys/ios", "--device", "one"),
+            try place.run("keys", "verify", "Keys/ios"), try place.run("rotate", "Keys/ios"),
+            try place.run("keys", "add", "Keys/ios"), try place.seal(to: "Keys/ios"),
+            try place.seal(to: "Keys/other", "--sign-with", "Keys/ios"),
+            try place.open(keys: "Keys/ios", payload: sealed),
+            try place.open(keys: "Keys/other", "--trust", "Keys/ios", payload: sealed),
+        ] {
+            expectRefusal(output, 77, saying: "\(path) belongs to user 65534")
+        }
+        let refused = try place.run("keys", "list", "Keys/ios")
+        let command = try #require(refused.stderr.firstMatch(of: /chown .*/)?.0)
+        #expect(try place.shell(String(command)).isSuccess)
+        #expect(try place.run("keys", "list", "Keys/ios").isSuccess)
+    }
+
+    @Test("as a passphrase file, an audit log or a recipient directory is refused by root")
+    func otherFiles() throws {
+        let place = try makePlace()
+        try place.createEncrypted("Keys/push", .sender)
+        try place.write(Data(), to: "recipients.jsonl")
+        _ = try place.shell("chown 65534 passphrase Keys/ios/audit.jsonl recipients.jsonl")
+        expectRefusal(
+            try place.run("keys", "export", "Keys/push", "--passphrase-file", "passphrase"), 77,
+            saying: "passphrase belongs to user 65534")
+        expectRefusal(
+            try place.run("keys", "log", "Keys/ios"), 77, saying: "Keys/ios/audit.jsonl belongs to user 65534")
+        expectRefusal(
+            try place.run("recipients", "check", "recipients.jsonl"), 77,
+            saying: "recipients.jsonl belongs to user 65534")
+    }
+
+    @Test(
+        "is taken where that user is root",
+        .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    func root() throws {
+        let place = try makePlace()
+        try place.createEncrypted("Keys/push", .sender)
+        try place.giveAway()
+        // As a container platform mounts a secret: root's, for the group of the program to read.
+        _ = try place.shell("chown 0:65534 passphrase && chmod 440 passphrase")
+        let output = try place.shell(
+            "\(Unprivileged.prefix) \"$PUSHCRYPT\" keys export Keys/push --passphrase-file passphrase")
+        #expect(output.isSuccess, "\(output)")
+    }
+
+    @Test("is taken where it is a published demo keyset")
+    func demo() throws {
+        let place = try Workplace()
+        try place.copyDemoKeys()
+        _ = try place.shell("chown -R 65534 Keys/demo")
+        let sealed = try place.seal(to: "Keys/demo/recipient", "--allow-demo-keys")
+        #expect(sealed.isSuccess, "\(sealed)")
+    }
+
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        try place.create("Keys/other", "recipient")
+        return place
+    }
+}

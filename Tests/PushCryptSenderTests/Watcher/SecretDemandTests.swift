@@ -1,0 +1,114 @@
+import PushCryptCore
+import PushCryptKeyFiles
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+/// Somebody who can write the folder, but doesn't know the secret, puts other keys in the place of the encrypted ones.
+@Suite("plain keys in the place of an encrypted keyset are refused where a secret is given")
+struct SecretDemandTests {
+    /// What such a person can make: everything but an encrypted keyset.
+    enum Forgery: String, CaseIterable, Sendable, CustomTestStringConvertible {
+        case plainKeyset, plainKeysetWithoutDigest, publicKeyset, publicSet, privateJWK, publicJWK, demoKeys, noKeys
+
+        var testDescription: String { rawValue }
+
+        /// A keystore reads no JWK: there the file is malformed.
+        var isKeyset: Bool {
+            [.plainKeyset, .plainKeysetWithoutDigest, .publicKeyset, .demoKeys, .noKeys].contains(self)
+        }
+
+        func text() throws -> [UInt8] {
+            switch self {
+            case .plainKeyset: try Operator(.recipient).text()
+            case .plainKeysetWithoutDigest:
+                Array(
+                    String(decoding: try Operator(.recipient).text(), as: UTF8.self).replacing(
+                        /,\s+"digest".*"/, with: ""
+                    ).utf8)
+            case .publicKeyset:
+                try Operator(.recipient).edited { stored in
+                    stored.records = stored.records.mapValues { $0.publicRecord(keepingPSK: false) }
+                }
+            case .publicSet:
+                try Operator(.recipient).keyset().publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
+            case .privateJWK: TestKeys.privateJWK("x25519")
+            case .publicJWK: TestKeys.publicJWK("x25519")
+            case .demoKeys: Array(DemoKeys.recipientJSON.utf8)
+            case .noKeys: Array(#"{"keys":[],"pushcrypt":{"seq":9,"kind":"recipient","keys":{}}}"#.utf8)
+            }
+        }
+    }
+
+    @Test("by Keyset(folder:)", arguments: Forgery.allCases.filter(\.isKeyset))
+    func folder(_ forgery: Forgery) throws {
+        let place = try Operator(.recipient, under: .cheap, .test("right"))
+        #expect(try Keyset(folder: place.path, secret: .test("right")).keyIDs.count == 1)
+        try place.write(forgery.text())
+        expectRefusal(place.filePath) { try Keyset(folder: place.path, secret: .test("right")) }
+        // A secret isn't read before: nobody asks a key server about keys that it never wrapped.
+        expectRefusal(place.filePath) { try Keyset(folder: place.path, secret: .command("exit 1;")) }
+    }
+
+    @Test("by Keyset(file:)", arguments: Forgery.allCases.filter { $0 != .noKeys })
+    func file(_ forgery: Forgery) throws {
+        let place = try Operator(.recipient, under: .cheap, .test("right"))
+        #expect(try Keyset(file: place.filePath, secret: .test("right")).keyIDs.count == 1)
+        try place.write(forgery.text())
+        expectRefusal(place.filePath) { try Keyset(file: place.filePath, secret: .test("right")) }
+    }
+
+    @Test("by KeysetWatcher at its start", arguments: Forgery.allCases.filter { $0 != .noKeys })
+    func watcherAtItsStart(_ forgery: Forgery) throws {
+        let place = try Operator(.recipient, under: .cheap, .test("right"))
+        try place.write(forgery.text())
+        if forgery.isKeyset {
+            expectRefusal(place.filePath) { try KeysetWatcher(folder: place.path, secret: .test("right")) }
+        }
+        expectRefusal(place.filePath) { try KeysetWatcher(file: place.filePath, secret: .test("right")) }
+    }
+
+    /// With the `seq` and the keys of the keyset in use, too: what is in plain text isn't believed.
+    @Test("by KeysetWatcher later, in a folder and in a file, and the keys in use stay", arguments: [false, true])
+    func watcherLater(_ isFile: Bool) throws {
+        let place = try Operator(.shared, under: .cheap, .test("right"))
+        let keyset = isFile ? KeysetPlace(file: place.filePath) : KeysetPlace(folder: place.path)
+        let watch = try Watch(keyset, .test("right"), clock: place.clock)
+        let kid = try watch.watcher.recipient().kid
+        for raise in [0, 1] as [Int64] {
+            try place.write(
+                place.edited { stored in
+                    (stored.protection, stored.secret) = (.plaintext, nil)
+                    stored.metadata.sequence += raise
+                })
+            let reason = try #require(watch.look()?.reason)
+            #expect(reason.hasPrefix("\(place.filePath) holds its keys in plain text"), "\(reason)")
+            #expect(try watch.watcher.recipient().kid == kid)
+            try place.write(Self.sealed(place))
+            _ = watch.look()
+        }
+    }
+
+    private static func sealed(_ place: Operator) throws -> [UInt8] {
+        var stored = try KeysetFolder(place.path).file().unlocked(.none)
+        stored.metadata.sequence = 1
+        (stored.protection, stored.secret) = (.cheap, .test("right"))
+        return try stored.fileText()
+    }
+
+    @Test("the published demo keys are read with a secret where they are allowed")
+    func allowedDemoKeys() throws {
+        let place = try Operator()
+        try place.write(Array(DemoKeys.sharedJSON.utf8))
+        for secret in [nil, KeysetSecret.test("any")] {
+            #expect(try Keyset(folder: place.path, secret: secret, allowsDemoKeys: true).keyIDs.count == 1)
+            #expect(try Keyset(file: place.filePath, secret: secret, allowsDemoKeys: true).keyIDs.count == 1)
+        }
+    }
+
+    private func expectRefusal(_ path: String, _ body: () throws -> some Any) {
+        let error = #expect(throws: KeyStoreError.self) { _ = try body() }
+        #expect(error?.code == .notEncrypted, "\(error.map(\.reason) ?? "")")
+        #expect(error?.reason.hasPrefix("\(path) holds its keys in plain text") == true, "\(error.map(\.reason) ?? "")")
+    }
+}
