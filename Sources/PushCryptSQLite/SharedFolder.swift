@@ -63,7 +63,7 @@ package final class SharedFolder: Sendable {
     /// nil where there is no such file.
     package func byteCount(of name: String) -> Int? {
         var status = stat()
-        return unsafe lstat(path(name), &status) == 0 ? Int(status.st_size) : nil
+        return unsafe lstat(path(name), &status) == 0 ? Int(clamping: status.st_size) : nil
     }
 
     /// Makes an empty file, for the owner alone.

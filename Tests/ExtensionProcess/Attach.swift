@@ -32,7 +32,8 @@ enum Attach {
 private struct RedirectedTransport: HTTPTransport {
     let origin: String
     private let transport = URLSessionTransport(
-        policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400))
+        policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400),
+        headTimeout: .seconds(86_400))
 
     init(origin: String) {
         self.origin = origin

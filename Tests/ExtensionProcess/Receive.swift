@@ -10,7 +10,8 @@ enum Receive {
         let rounds = Int(arguments[2]) ?? 1
         let start = try ResidentMemory.now()
         let transport = URLSessionTransport(
-            policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400))
+            policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400),
+            headTimeout: .seconds(86_400))
         try await transport.get(arguments[0]) { _ in }
         let before = try ResidentMemory.peak()
         let seen = Locked((byteCount: 0, sum: 0))

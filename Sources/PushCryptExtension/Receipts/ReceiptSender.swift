@@ -23,7 +23,10 @@ public final class ReceiptSender: DeliveryReporter {
         ///   - sleep: waits; an error leaves the receipt for ``ReceiptSender/flush(timeLimit:)``.
         public init(
             draw: @escaping @Sendable () -> Duration,
-            sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+            sleep: @escaping @Sendable (Duration) async throws -> Void = {
+                // `Task.sleep` traps beyond 584 years.
+                try await Task.sleep(for: min($0, .seconds(Int64(Int32.max))))
+            }
         ) {
             self.draw = draw
             self.sleep = sleep

@@ -17,7 +17,8 @@ import Testing
 
     private func sender(_ transport: RecordingTransport, delay: ReceiptSender.Delay? = nil) -> ReceiptSender {
         ReceiptSender(
-            store: store, address: Self.address, transport: transport, delay: delay, clock: { StoreFolder.now })
+            store: store, address: Self.address, transport: transport, delay: delay, clock: { StoreFolder.now },
+            timer: ManualTimer())
     }
 
     private func spool(_ ids: String...) throws {
@@ -70,7 +71,8 @@ import Testing
     func noStore() async throws {
         let transport = RecordingTransport()
         let broken = SharedStore(folder: folder.path + "/none/store", role: .extension)
-        ReceiptSender(store: broken, address: Self.address, transport: transport).report(.sample(nil, "a"))
+        ReceiptSender(store: broken, address: Self.address, transport: transport, timer: ManualTimer()).report(
+            .sample(nil, "a"))
         #expect(await transport.next()?.contains(#""id":"a""#) == true)
     }
 
@@ -146,6 +148,15 @@ import Testing
         #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
     }
 
+    @Test("a delay of any length doesn't trap")
+    func longestDelay() async {
+        let delay = ReceiptSender.Delay.upTo(.seconds(Int64.max))
+        let sleep = Task { try await delay.sleep(.seconds(Int64.max)) }
+        sleep.cancel()
+        await #expect(throws: CancellationError.self) { try await sleep.value }
+        #expect(delay.draw() >= .zero)
+    }
+
     @Test("drawn between nothing and the longest")
     func upTo() {
         let delay = ReceiptSender.Delay.upTo(.seconds(5))
@@ -164,7 +175,8 @@ import Testing
         folder = try StoreFolder()
         store = folder.store()
         sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now })
+            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now },
+            timer: ManualTimer())
         for id in ["a", "b", "c", "d", "e"] { _ = try store.spool(Receipt(.sample(nil, id))) }
     }
 
@@ -217,7 +229,7 @@ import Testing
     func old() async throws {
         let later = ReceiptSender(
             store: store, address: "https://push.example", transport: transport,
-            clock: { StoreFolder.now + 7 * 86_400 + 1 })
+            clock: { StoreFolder.now + 7 * 86_400 + 1 }, timer: ManualTimer())
         #expect(try await later.flush() == .init(sentCount: 0, leftCount: 0))
         #expect(ids.isEmpty)
     }
@@ -225,7 +237,8 @@ import Testing
     @Test("several at once send each receipt once")
     func concurrent() async throws {
         let other = ReceiptSender(
-            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now })
+            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now },
+            timer: ManualTimer())
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<6 {
                 group.addTask { try await (number % 2 == 0 ? sender : other).flush().sentCount }
@@ -241,7 +254,8 @@ import Testing
     func sending() async throws {
         let closed = RecordingTransport(isOpen: false)
         let sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now })
+            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now },
+            timer: ManualTimer())
         let first = Task { try await sender.flush() }
         #expect(await closed.next()?.contains(#""id":"a""#) == true)
         let second = Task { try await sender.flush() }
@@ -255,7 +269,8 @@ import Testing
     func cancelled() async throws {
         let closed = RecordingTransport(isOpen: false)
         let sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now })
+            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now },
+            timer: ManualTimer())
         let task = Task { try await sender.flush() }
         _ = await closed.next()
         task.cancel()
@@ -296,7 +311,9 @@ import Testing
     func noStore() async throws {
         let broken = SharedStore(folder: folder.path + "/none/store", role: .app)
         let error = await #expect(throws: StoreError.self) {
-            try await ReceiptSender(store: broken, address: "https://push.example", transport: transport).flush()
+            try await ReceiptSender(
+                store: broken, address: "https://push.example", transport: transport, timer: ManualTimer()
+            ).flush()
         }
         #expect(error?.code == .unavailable)
     }

@@ -153,7 +153,8 @@ import Testing
     func receipt(fails: Bool) async throws {
         let transport = RecordingTransport()
         let receipts = ReceiptSender(
-            store: store, address: "https://example.com/receipts", transport: transport, clock: { TestPush.now })
+            store: store, address: "https://example.com/receipts", transport: transport, clock: { TestPush.now },
+            timer: ManualTimer())
         let json = #"{"aps":{"alert":"x"},"push_id":"campaign-7"}"#
         let payload = try TestPush(key: fails ? "other p256" : "p256", json: json).sealed()
         _ = try await deliver(payload) { $0.receipts = receipts }
