@@ -1,4 +1,4 @@
-package import PushCryptPrimitives
+import PushCryptPrimitives
 
 #if canImport(Darwin)
 import Darwin

@@ -96,7 +96,7 @@ import Testing
     @Test("a session that is started twice asks for its key once, sets one timer and calls its handler once")
     func startedTwice() async throws {
         let reporter = RecordingReporter()
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.receipts = reporter
         let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
         session.start()
@@ -126,11 +126,11 @@ import Testing
         "limits of any length do not trap, by the system's own timer",
         arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
     func longLimits(limit: Duration) async throws {
-        var configuration = DeliverySession.Configuration(deadline: limit)
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard), deadline: limit)
         configuration.attachments = SuffixStage(suffix: "!", timeLimit: limit)
         let chosen = configuration
         let (payload, keyring) = try (TestPush().sealed(), KeysetKeyring(TestKeys.keyset("p256")))
-        let opener = try Opener(topic: TestPush.topic, keyring: keyring)
+        let opener = try Opener(topic: TestPush.topic, keyring: keyring, senders: .unsigned)
         let delivery = await withCheckedContinuation { continuation in
             DeliverySession(
                 payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now },

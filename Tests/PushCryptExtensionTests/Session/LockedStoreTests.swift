@@ -15,7 +15,8 @@ import Testing
     private static func deliver(
         _ payload: [UInt8], _ configuration: DeliverySession.Configuration
     ) async throws -> DeliverySession.Delivery {
-        let opener = try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")))
+        let opener = try Opener(
+            topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")), senders: .unsigned)
         return await withCheckedContinuation { continuation in
             DeliverySession(
                 payload: payload, opener: opener, configuration: configuration, clock: { TestPush.now },
@@ -32,7 +33,7 @@ import Testing
         let holder = try ExtensionProcess.start("store-hold", folder.path, lock)
         #expect(holder.line() == "held")
         let store = folder.store()
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         (configuration.replayGuard, configuration.diagnostics) = (store, store)
         configuration.deadline = .seconds(60)
         let chosen = configuration

@@ -151,7 +151,7 @@ import Testing
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, receipts) = (HeldStage(.deaf), RecordingReporter())
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.receipts = receipts
         var payload = try TestPush().sealed()
         switch step {
