@@ -1,3 +1,4 @@
+import Dispatch
 public import PushCryptExtension
 import PushCryptPrimitives
 
@@ -42,8 +43,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // The session holds its delegate until it is told.
-        session.invalidateAndCancel()
+        // The session holds its delegate until then. Elsewhere: on Linux this waits for the thread that reads.
+        DispatchQueue.global().async { [session] in session.invalidateAndCancel() }
     }
 
     public func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
