@@ -8,6 +8,7 @@ enum ExtensionProcess {
         "attach": Attach.run,
         "deliver": Deliver.run,
         "keyring": KeyringCommand.run,
+        "offload": Offload.run,
         "open-all": OpenAll.run,
         "receive": Receive.run,
         "store-claim": StoreClaim.run,
