@@ -99,7 +99,8 @@ let package = Package(
         .target(name: "PushCryptURLSession", dependencies: ["PushCryptExtension"]),
         .target(
             name: "PushCryptApple",
-            dependencies: ["PushCryptPrimitives", "PushCryptExtension", "PushCryptURLSession"] + appleFrameworks
+            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension", "PushCryptURLSession"]
+                + appleFrameworks
         ),
         .target(name: "PushCryptSimulator", dependencies: ["PushCryptExtension"]),
         .target(
@@ -159,7 +160,8 @@ let package = Package(
         // An extension in a process of its own, for what happens to it when the system kills it.
         .executableTarget(
             name: "PushCryptTestExtension",
-            dependencies: ["PushCryptExtension", "PushCryptURLSession", "PushCryptSQLite"],
+            dependencies: ["PushCryptExtension", "PushCryptURLSession", "PushCryptSQLite", "PushCryptApple"]
+                + appleFrameworks,
             path: "Tests/ExtensionProcess"),
         .testTarget(
             name: "PushCryptPropertyTests",

@@ -7,7 +7,8 @@ extension Sealer {
     ///
     /// The payload is padded to a multiple of 4 KiB, and the server sees that length and nothing else.
     ///
-    /// - Parameter payload: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``, at most 1 MiB.
+    /// - Parameter payload: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``, at most 256
+    ///   KiB and 16,384 JSON values (names not counted).
     /// - Throws: `SealError` with `invalidPayload`, `backendFailure`, or what the value's encoding throws.
     public static func offload(_ payload: some Encodable) throws -> SealedBlob {
         try offload(payload, backend: DefaultBackend.shared)

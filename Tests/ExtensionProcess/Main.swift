@@ -9,6 +9,7 @@ enum ExtensionProcess {
         "deliver": Deliver.run,
         "flush": Flush.run,
         "keyring": KeyringCommand.run,
+        "offload": Offload.run,
         "open-all": OpenAll.run,
         "receive": Receive.run,
         "store-claim": StoreClaim.run,

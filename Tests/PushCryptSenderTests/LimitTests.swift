@@ -83,11 +83,17 @@ import Testing
         #expect(error?.bytesNeeded == bare)
     }
 
-    @Test(arguments: [5_000, 1_000_000, 5_242_880])
+    @Test(arguments: [5_000, 100_000, 262_000])
     func farTooLarge(count: Int) throws {
         for json in [Self.payload(count), #"{"aps":{"alert":"x"},"y":"\#(String(repeating: "a", count: count))"}"#] {
             let error = expectSealError(.tooLarge) { try Channel.simple.seal(json) }
             #expect(try #require(error?.bytesNeeded) > count)
         }
+    }
+
+    @Test("a payload that no message may hold is refused as one, with the limit", arguments: [262_144, 5_242_880])
+    func largerThanAnyMessage(count: Int) throws {
+        let error = expectSealError(.invalidPayload) { try Channel.simple.seal(Self.payload(count)) }
+        #expect(error?.reason.contains("262144 bytes") == true)
     }
 }

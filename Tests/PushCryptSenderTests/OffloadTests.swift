@@ -33,8 +33,20 @@ import Testing
         expectSealError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
     }
 
+    @Test("a payload of too many values is refused, to be sealed or offloaded")
+    func tooManyValues() {
+        let zeros = Array(repeating: "0", count: 16_381).joined(separator: ",")
+        let json = #"{"aps":{"alert":"x"},"x":[\#(zeros)]}"#
+        for error in [
+            expectSealError(.invalidPayload, nil) { try Sealer.offload(Array(json.utf8)) },
+            expectSealError(.invalidPayload, nil) { try Channel.simple.seal(json) },
+        ] {
+            #expect(error?.reason.contains("16384 JSON values") == true)
+        }
+    }
+
     @Test func tooLong() {
-        let json = #"{"aps":{"alert":"\#(String(repeating: "a", count: 1 << 20))"}}"#
+        let json = #"{"aps":{"alert":"\#(String(repeating: "a", count: 1 << 18))"}}"#
         expectSealError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
     }
 }

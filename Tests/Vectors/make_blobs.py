@@ -15,8 +15,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.dont_write_bytecode = True
 
 import blobs  # noqa: E402
+import pushcrypt_reference as pc  # noqa: E402
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: E402
-from strict_json import Refusal, b64, parse, unb64  # noqa: E402
+from blobs import MAX_OFFLOAD  # noqa: E402
+from strict_json import MAX_PAYLOAD, MAX_VALUES, Refusal, b64, parse, unb64  # noqa: E402
 
 SIZES = (0, 1, 100, 65_535, 65_536, 65_537, 131_072, 200_000)
 PURPOSES = ("attachment", "payload")
@@ -155,7 +157,7 @@ def headers() -> list[dict[str, Any]]:
     for size, valid in ((0, True), (1, True), (2**48, True), (2**48 + 1, False), (2**53, False), (-1, False),
                         ("5", False), (True, False), (5.0, False)):
         one(f"size {size!r}", valid, size=size)
-    for size, valid in ((0, True), (4096, True), (2**20, True), (2**20 + 1, False)):
+    for size, valid in ((0, True), (4096, True), (MAX_OFFLOAD, True), (MAX_OFFLOAD + 1, False)):
         add(f"offload: size {size}", valid, ("offload", {**ref, "size": size}))
     longest = "https://a.b/" + "x" * (2048 - 12)
     for url, valid in (
@@ -186,8 +188,37 @@ def headers() -> list[dict[str, Any]]:
     return found
 
 
+def payloads() -> list[dict[str, Any]]:
+    """Offloaded payloads at and over their limits: `start`, `count` times `repeated`, `end`."""
+    found = []
+
+    def add(name: str, valid: bool, start: str, repeated: str, count: int, end: str) -> None:
+        try:
+            pc.open_offloaded((start + repeated * count + end).encode())
+            assert valid, name
+        except Refusal as refusal:
+            assert not valid and refusal.code == "malformed", name
+        found.append({"name": name, "valid": valid, "start": start, "repeated": repeated, "count": count, "end": end})
+
+    alert = '{"aps":{"alert":"x"}'
+    # The object, aps, alert and what holds the rest.
+    for count in (MAX_VALUES - 5, MAX_VALUES - 4):
+        add(f"{count + 5} values in an array", count + 5 <= MAX_VALUES, alert + ',"x":[0', ",0", count, "]}")
+    for count in (MAX_VALUES // 2 - 2, MAX_VALUES // 2 - 1):
+        add(f"{2 * count + 4} values in arrays of one", 2 * count + 4 <= MAX_VALUES, alert + ',"x":[', "[0],", count - 1,
+            "[0]]}")
+    body = '{"aps":{"alert":"'
+    for count in (MAX_PAYLOAD - len(body) - 3, MAX_PAYLOAD - len(body) - 2):
+        add(f"{count + len(body) + 3} bytes", count + len(body) + 3 <= MAX_PAYLOAD, body, "a", count, '"}}')
+    for count in (MAX_PAYLOAD - len(alert) - 1, MAX_PAYLOAD - len(alert)):
+        add(f"{count + len(alert) + 1} bytes with padding", count + len(alert) + 1 <= MAX_PAYLOAD, alert + "}", " ", count,
+            "")
+    return found
+
+
 def main() -> None:
-    print(json.dumps({"blobs": valid_blobs(), "refused": refused_blobs(), "headers": headers()}, indent=1))
+    print(json.dumps({"blobs": valid_blobs(), "refused": refused_blobs(), "headers": headers(), "payloads": payloads()},
+                     indent=1))
 
 
 main()

@@ -54,7 +54,7 @@ extension NotificationContent {
         }
         if system.filterCriteria != old.filterCriteria { content.filterCriteria = new.filterCriteria }
         if new.attachments != NotificationContent(old).attachments { content.attachments = new.attachments }
-        if !(system.userInfo as NSDictionary).isEqual(to: old.userInfo) { content.userInfo = new.userInfo }
+        if new.userInfo != UserInfoJSON.json(old.userInfo) { content.userInfo = new.userInfo }
         return content
     }
 }

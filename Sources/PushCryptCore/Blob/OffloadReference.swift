@@ -10,8 +10,8 @@ public struct OffloadReference: Equatable, Sendable {
     public let url: String
     public let blob: BlobReference
 
-    /// The longest payload, padding included: it is opened in memory, of which an extension has little.
-    public static let maximumSize: Int64 = 1 << 20
+    /// The longest payload in bytes, padding included, 256 KiB: it is opened in memory, of which an extension has little.
+    public static let maximumSize = Int64(InnerPayload.maximumByteCount)
 
     /// - Throws: `BlobError` with `invalidReference` for another URL, or a blob that is no payload or too long for one.
     public init(url: String, blob: BlobReference) throws(BlobError) {

@@ -51,8 +51,12 @@ extension JSONError {
         /// Something other than white space follows the root value.
         package static let trailingBytes = Code("trailingBytes")
 
-        /// The text is longer than ``JSONText/maximumCount``; the offset is that limit.
+        /// The text is longer than its reader takes, at most ``JSONText/maximumCount``; the offset is that limit.
         package static let tooLong = Code("tooLong")
+
+        /// The text has more values than its reader takes, names not counted; the offset is that of the first one too
+        /// many.
+        package static let tooManyValues = Code("tooManyValues")
 
         /// A member can only be added to an object; the offset is that of the root value.
         package static let rootIsNotAnObject = Code("rootIsNotAnObject")

@@ -51,6 +51,7 @@ enum JSONEscape {
 
     /// Unescapes what stands between the quotes of a string; only for strings that the scanner let pass.
     static func removed(from content: ArraySlice<UInt8>) -> [UInt8] {
+        JSONSteps.add(content.count)
         var result: [UInt8] = []
         // No escape is shorter than what it stands for.
         result.reserveCapacity(content.count)

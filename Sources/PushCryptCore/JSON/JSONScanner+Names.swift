@@ -28,6 +28,7 @@ extension JSONScanner {
         while name < tape.count {
             let node = tape[name]
             let content = bytes[node.contentRange]
+            JSONSteps.add(content.count + 1)
             let isNew = seen.insert(node.hasEscapes ? JSONEscape.removed(from: content)[...] : content).inserted
             guard isNew else { throw JSONError(.duplicateName, at: Int(node.start)) }
             name = nameAfter(name)
@@ -41,7 +42,9 @@ extension JSONScanner {
     private func isSameUnescaped(_ left: Int, _ right: Int) -> Bool {
         let left = tape[left].contentRange
         let right = tape[right].contentRange
+        JSONSteps.add(1)
         guard left.count == right.count else { return false }
+        JSONSteps.add(left.count)
         for offset in 0..<left.count where bytes[left.lowerBound + offset] != bytes[right.lowerBound + offset] {
             return false
         }

@@ -9,10 +9,12 @@ struct JSONScanner {
     /// Tape index of the innermost container that is still open; means nothing while `depth` is 0.
     private var container = 0
     private var depth = 0
+    private var valuesLeft: Int
 
     /// - Parameter bytes: at most ``JSONText/maximumCount``.
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], maximumValueCount: Int) {
         self.bytes = bytes
+        valuesLeft = maximumValueCount
         // Payloads have a value or a name every 9 bytes or so.
         tape.reserveCapacity(bytes.count / 8 + 4)
     }
@@ -33,7 +35,10 @@ struct JSONScanner {
     /// - Returns: whether the value is complete; `false` inside an array or object that isn't empty.
     @inline(__always)
     private mutating func scanValue() throws(JSONError) -> Bool {
-        switch try nextByte() {
+        let byte = try nextByte()
+        guard valuesLeft > 0 else { throw JSONError(.tooManyValues, at: position) }
+        valuesLeft -= 1
+        switch byte {
         case UInt8(ascii: "\""): try scanString()
         case UInt8(ascii: "{"): return try open(.object)
         case UInt8(ascii: "["): return try open(.array)
@@ -134,6 +139,7 @@ struct JSONScanner {
     /// Puts a value without children, which ends at `position`, on the tape.
     @inline(__always)
     mutating func append(_ kind: JSONValue.Kind, from start: Int, hasEscapes: Bool = false) {
+        JSONSteps.add(position - start)
         let next = UInt32(tape.count + 1)
         tape.append(
             JSONNode(start: UInt32(start), end: UInt32(position), next: next, kind: kind, hasEscapes: hasEscapes))

@@ -30,12 +30,16 @@ package struct JSONText: Sendable {
 
     /// Scans a whole text; its root may be any value.
     ///
-    /// - Parameter maximumCount: the most bytes accepted; never more than ``JSONText/maximumCount``.
+    /// - Parameters:
+    ///   - maximumCount: the most bytes accepted; never more than ``JSONText/maximumCount``.
+    ///   - maximumValueCount: the most values accepted, names not counted. The scan ends at the first one too many.
     /// - Throws: ``JSONError`` with the first broken rule, every code but `rootIsNotAnObject`.
-    package init(_ bytes: [UInt8], maximumCount: Int = Self.maximumCount) throws(JSONError) {
+    package init(
+        _ bytes: [UInt8], maximumCount: Int = Self.maximumCount, maximumValueCount: Int = .max
+    ) throws(JSONError) {
         let limit = min(maximumCount, Self.maximumCount)
         guard bytes.count <= limit else { throw JSONError(.tooLong, at: limit) }
-        var scanner = JSONScanner(bytes)
+        var scanner = JSONScanner(bytes, maximumValueCount: maximumValueCount)
         try scanner.scanText()
         storage = Storage(bytes, scanner.tape)
     }

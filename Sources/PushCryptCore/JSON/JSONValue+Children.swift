@@ -76,7 +76,8 @@ private struct JSONChildren: Sendable {
     }
 
     func index(after index: JSONChildIndex) -> JSONChildIndex {
-        JSONChildIndex(tapeIndex: Int(text.tape[index.tapeIndex].next))
+        JSONSteps.add(1)
+        return JSONChildIndex(tapeIndex: Int(text.tape[index.tapeIndex].next))
     }
 
     subscript(index: JSONChildIndex) -> JSONValue {

@@ -47,8 +47,12 @@ extension Keyset {
         else {
             throw KeyError(.malformed, "the set's pushcrypt member has no seq or no keys")
         }
+        // Looked up in one pass: a search among the members for each key would be quadratic in a hostile set.
+        let lives = Dictionary(
+            lifecycles.members.lazy.compactMap { member in KeyID(member.name).map { ($0, member.value) } },
+            uniquingKeysWith: { first, _ in first })
         let entries = try records.map { record in
-            guard let lifecycle = lifecycles[record.kid.description] else {
+            guard let lifecycle = lives[record.kid] else {
                 throw KeyError(.malformed, "the set's pushcrypt member says nothing of key \(record.kid)")
             }
             return try Entry(record, reading: lifecycle)

@@ -4,14 +4,22 @@ package struct InnerPayload: Sendable {
     /// Spaces behind an opened message.
     package private(set) var paddingByteCount = 0
 
+    /// The longest JSON of one, in bytes, without padding. In a message, the member that sealing adds counts too.
+    package static let maximumByteCount = 262_144
+    /// The most JSON values of one, names not counted: each costs the recipient more memory than it has bytes.
+    package static let maximumValueCount = 16_384
+
     /// What can be wrong with one.
     package struct Flaw: Error, Equatable, Sendable {
         package let reason: String
     }
 
-    /// - Throws: `JSONError` for bytes that aren't strict JSON, `Flaw` for JSON that isn't an alert payload.
+    /// Sealer and opener both read a payload here.
+    ///
+    /// - Throws: `JSONError` for bytes that aren't strict JSON, `Flaw` for JSON that isn't an alert payload or is too
+    ///   large: its length is looked at before anything else, its values are counted while it is scanned.
     package init(json: [UInt8]) throws {
-        let text = try JSONText(json)
+        let text = try Self.text(json)
         guard text.root.kind == .object else { throw Flaw(reason: "the payload is not a JSON object") }
         guard let aps = text.root["aps"], aps.kind == .object else {
             throw Flaw(reason: "the payload has no aps object")
@@ -21,6 +29,21 @@ package struct InnerPayload: Sendable {
                 reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key: there is nothing to show")
         }
         self.text = text
+    }
+
+    private static func text(_ json: [UInt8]) throws -> JSONText {
+        do throws(JSONError) {
+            return try JSONText(json, maximumCount: maximumByteCount, maximumValueCount: maximumValueCount)
+        } catch {
+            switch error.code {
+            case .tooLong: throw Flaw(reason: "the payload has more than \(maximumByteCount) bytes")
+            case .tooManyValues:
+                throw Flaw(
+                    reason: "the payload has more than \(maximumValueCount) JSON values: byte \(error.byteOffset) "
+                        + "begins one too many")
+            default: throw error
+            }
+        }
     }
 
     package var aps: JSONValue? { text.root["aps"] }

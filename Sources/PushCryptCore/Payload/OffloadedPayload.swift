@@ -6,14 +6,12 @@ package enum OffloadedPayload {
     package static let multipleInBytes = 4_096
 
     /// - Parameter json: an inner payload as it would be sealed, without a `pushcrypt` member.
-    /// - Throws: `JSONError`; `InnerPayload.Flaw`, also where it is longer than an offloaded payload may be.
+    /// - Throws: `JSONError`, `InnerPayload.Flaw`.
     package static func plaintext(json: [UInt8]) throws -> [UInt8] {
         let payload = try InnerPayload(json: json)
         try payload.requireNoHeader()
         let padding = (multipleInBytes - json.count % multipleInBytes) % multipleInBytes
-        guard json.count + padding <= OffloadReference.maximumSize else {
-            throw InnerPayload.Flaw(reason: "an offloaded payload has at most \(OffloadReference.maximumSize) bytes")
-        }
+        // The longest payload is a multiple itself, so that the padded one is never too long for a reference.
         return json + [UInt8](repeating: paddingByte, count: padding)
     }
 

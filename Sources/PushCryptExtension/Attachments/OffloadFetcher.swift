@@ -6,7 +6,8 @@ public struct OffloadFetcher: Sendable {
     private let transport: any HTTPTransport
     private let limitInBytes: Int64
 
-    /// - Parameter limitInBytes: the longest payload that is fetched, padding included.
+    /// - Parameter limitInBytes: the longest payload that is fetched, padding included. A reference to one of more than
+    ///   256 KiB is `malformed` whatever this says.
     public init(transport: any HTTPTransport, limitInBytes: Int64 = OffloadReference.maximumSize) {
         self.transport = transport
         self.limitInBytes = limitInBytes
@@ -18,7 +19,7 @@ public struct OffloadFetcher: Sendable {
         guard reference.blob.size <= limitInBytes else {
             throw AttachmentError(.tooLarge, "the payload has more than \(limitInBytes) bytes")
         }
-        let sink = PayloadSink(BlobOpener(reference.blob))
+        let sink = PayloadSink(reference.blob)
         try await transport.get(reference.url) { piece in try sink.receive(piece) }
         return try sink.finish()
     }
@@ -28,10 +29,15 @@ public struct OffloadFetcher: Sendable {
 private final class PayloadSink: @unchecked Sendable {
     // Unchecked because of the opener: it is used under the lock only.
     private let opener: BlobOpener
-    private let plaintext = Locked<[UInt8]>([])
+    private let plaintext: Locked<[UInt8]>
 
-    init(_ opener: BlobOpener) {
-        self.opener = opener
+    /// - Parameter reference: of a blob whose length was checked: all of it is made room for at once, because an array that
+    ///   grows is there twice.
+    init(_ reference: BlobReference) {
+        opener = BlobOpener(reference)
+        var room: [UInt8] = []
+        room.reserveCapacity(Int(reference.size))
+        plaintext = Locked(room)
     }
 
     func receive(_ piece: [UInt8]) throws {
@@ -44,6 +50,8 @@ private final class PayloadSink: @unchecked Sendable {
         try plaintext.withLock { plaintext in
             Result { () throws(FailureClass) in
                 try opener.finish()
+                // Handed over and not kept, so that whoever shortens it needs no copy.
+                defer { plaintext = [] }
                 return plaintext
             }
         }.mapError { _ in AttachmentError.damaged }.get()

@@ -13,7 +13,8 @@ public struct OpenedPush: Sendable {
 
     private let message: JSONText
     private let header: MessageHeader
-    private let offloaded: JSONText?
+    /// Whether ``payload`` was fetched and isn't the message's own.
+    private let isOffloaded: Bool
 
     init(_ inner: InnerPayload, _ header: MessageHeader, kid: KeyID, signedBy: KeyID?) {
         payload = inner.withoutHeader
@@ -22,7 +23,7 @@ public struct OpenedPush: Sendable {
         self.signedBy = signedBy
         message = inner.text
         self.header = header
-        offloaded = nil
+        isOffloaded = false
     }
 
     private init(_ push: OpenedPush, showing inner: InnerPayload) {
@@ -32,7 +33,7 @@ public struct OpenedPush: Sendable {
         signedBy = push.signedBy
         message = push.message
         header = push.header
-        offloaded = inner.text
+        isOffloaded = true
     }
 
     /// The push with the payload that was offloaded; everything else stays the sealed message's, and nothing is left
@@ -51,6 +52,9 @@ extension OpenedPush {
         NotificationContent(payload: offloaded ?? message, userInfo: payload)
     }
 
+    /// Scanned each time: the index of a large payload takes more memory than the payload.
+    private var offloaded: JSONText? { isOffloaded ? try? JSONText(payload) : nil }
+
     /// The sender's own name for the push, for receipts: `push_id` beside `aps` or in its `alert`, a string or a number.
     public var pushID: String? {
         Self.pushID(in: message.root) ?? offloaded.flatMap { Self.pushID(in: $0.root) }
@@ -68,7 +72,7 @@ extension OpenedPush {
 
     /// Where the payload is that is to be shown in place of this one, if it can be had; see
     /// ``replacing(offloaded:)``.
-    public var offload: OffloadReference? { offloaded == nil ? header.extras.offload : nil }
+    public var offload: OffloadReference? { isOffloaded ? nil : header.extras.offload }
 
     /// Whether the sender sealed it to see if the extension works.
     public var isSelfTest: Bool { header.extras.isSelfTest }

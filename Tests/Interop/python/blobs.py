@@ -16,11 +16,11 @@ from typing import Any, Optional
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from strict_json import Obj, Refusal, b64, is_integer, unb64
+from strict_json import MAX_PAYLOAD, Obj, Refusal, b64, is_integer, unb64
 
 MAGIC, CHUNK, TAG = b"PCB1", 65_536, 16
 PURPOSES = {"attachment": 1, "payload": 2}
-MAX_SIZE, MAX_OFFLOAD, PAGE = 2**48, 2**20, 4096
+MAX_SIZE, MAX_OFFLOAD, PAGE = 2**48, MAX_PAYLOAD, 4096
 MAX_ATTACHMENTS, MAX_URL = 8, 2048
 
 _HOST = r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?"

@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pyhpke import AEADId, CipherSuite, KDFId, KEMId, KEMKey, PyHPKEError
 
-from blobs import check_extras, extras_text
-from strict_json import Obj, Refusal, b64, is_integer, parse, unb64
+from blobs import MAX_OFFLOAD, check_extras, extras_text
+from strict_json import Obj, Refusal, b64, is_integer, parse, parse_payload, unb64
 
 WINDOW = 30 * 24 * 3600  # seconds from iat to the latest exp
 AHEAD = 600  # seconds that iat may be ahead of the recipient's clock
@@ -383,7 +383,7 @@ def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: in
     # message = inner JSON, "pushcrypt": {"id": 16 random bytes, "iat", "exp", extras} as its last member, spaces to the
     # right
     raw = _utf8(inner)
-    root, text = parse(raw)
+    root, text = parse_payload(raw)
     aps = root.get("aps")
     if "pushcrypt" in root or not isinstance(aps, Obj) or not has_text(aps.get("alert")):
         raise Refusal("malformed", "the inner payload has no alert text, or a pushcrypt member")
@@ -498,7 +498,7 @@ def _is_one(value: Any) -> bool:
 
 def _opened(message: bytes, now: int, skid: Optional[str]) -> Opened:
     """iat < exp <= iat + window, alert text present (else malformed); then freshness."""
-    root, text = parse(message)
+    root, text = parse_payload(message)
     added, aps = root.get("pushcrypt"), root.get("aps")
     if not isinstance(added, Obj) or not isinstance(aps, Obj) or not has_text(aps.get("alert")):
         raise Refusal("malformed", "inner aps or pushcrypt")
@@ -512,6 +512,15 @@ def _opened(message: bytes, now: int, skid: Optional[str]) -> Opened:
     if iat - now > AHEAD:
         raise Refusal("notYetValid")
     return Opened(_without(root, text, "pushcrypt").rstrip(" "), added["id"], iat, exp, skid, extras)
+
+
+def open_offloaded(plaintext: bytes) -> str:
+    """The payload in the plaintext of a blob: as an inner payload, and never with a header of its own."""
+    root, text = parse_payload(plaintext)
+    aps = root.get("aps")
+    if len(plaintext) > MAX_OFFLOAD or "pushcrypt" in root or not isinstance(aps, Obj) or not has_text(aps.get("alert")):
+        raise Refusal("malformed", "offloaded payload")
+    return text.rstrip(" ")
 
 
 def _without(root: Obj, text: str, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 MAX_DEPTH = 64  # the root object is depth 1
 MAX_INTEGER = 2**53 - 1
+MAX_PAYLOAD, MAX_VALUES = 256 * 1024, 16_384  # bytes and JSON values (names not counted) of an inner payload
 
 
 class Refusal(Exception):
@@ -46,6 +47,21 @@ def parse(raw: bytes) -> tuple[Obj, str]:
     if not isinstance(value, Obj) or _skip(text, end) != len(text):
         raise Refusal("malformed", "not exactly one JSON object")
     return value, text
+
+
+def parse_payload(raw: bytes) -> tuple[Obj, str]:
+    """The same for an inner payload, which has limits; padding behind it doesn't count."""
+    if len(raw.rstrip(b" ")) > MAX_PAYLOAD:
+        raise Refusal("malformed", "the payload is too long")
+    value, text = parse(raw)
+    if _count(value) > MAX_VALUES:
+        raise Refusal("malformed", "the payload has too many values")
+    return value, text
+
+
+def _count(value: Any) -> int:
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_count, children))
 
 
 def _skip(text: str, at: int) -> int:

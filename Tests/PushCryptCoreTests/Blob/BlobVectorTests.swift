@@ -41,12 +41,30 @@ import Testing
         #expect(MessageHeader(member.root["pushcrypt"]) == header)
     }
 
+    @Test(
+        "an offloaded payload is read and written up to its limits, and refused above them",
+        arguments: BlobVectors.shared.payloads)
+    func payload(vector: BlobVectors.Payload) throws {
+        let plaintext = Array(vector.text.utf8)
+        let opened = Result { () throws(FailureClass) in try OffloadedPayload.innerPayload(plaintext: plaintext) }
+        if vector.valid {
+            #expect(throws: Never.self) { try opened.get() }
+        } else {
+            #expect(throws: FailureClass.malformed) { try opened.get() }
+        }
+        let json = plaintext[...(plaintext.lastIndex { $0 != paddingByte } ?? 0)]
+        guard json.count == plaintext.count else { return }
+        let isWritten = (try? OffloadedPayload.plaintext(json: plaintext)) != nil
+        #expect(isWritten == vector.valid)
+    }
+
     /// The file has of everything, so that a wrong path or an empty list doesn't pass.
     @Test func counts() {
         #expect(BlobVectors.shared.blobs.count == 16)
         #expect(BlobVectors.shared.refused.count > 25)
         #expect(BlobVectors.shared.headers.filter(\.valid).count > 20)
         #expect(BlobVectors.shared.headers.filter { !$0.valid }.count > 100)
+        #expect(BlobVectors.shared.payloads.count == 8)
     }
 }
 
@@ -80,9 +98,22 @@ struct BlobVectors: Decodable {
         var description: String { name }
     }
 
+    struct Payload: Decodable, Sendable, CustomStringConvertible {
+        let name: String
+        let valid: Bool
+        let start: String
+        let repeated: String
+        let count: Int
+        let end: String
+
+        var text: String { start + String(repeating: repeated, count: count) + end }
+        var description: String { name }
+    }
+
     let blobs: [Blob]
     let refused: [Blob]
     let headers: [Header]
+    let payloads: [Payload]
 
     static let shared: BlobVectors = {
         do {

@@ -25,6 +25,56 @@ import Testing
         #expect(throws: FailureClass.malformed) { try InnerPayload(message: Array(text.utf8)) }
     }
 
+    /// A payload of so many values, names not counted: four and the zeros.
+    static func payload(values count: Int) -> [UInt8] {
+        let zeros = Array(repeating: "0", count: count - 4).joined(separator: ",")
+        return Array(#"{"aps":{"alert":"x"},"x":[\#(zeros)]}"#.utf8)
+    }
+
+    @Test("a payload of 16,384 values is read, and one of 16,385 refused by sealer and opener, with the limit")
+    func values() throws {
+        let largest = Self.payload(values: 16_384)
+        #expect(try InnerPayload(json: largest).text.bytes == largest)
+        let tooLarge = Self.payload(values: 16_385)
+        let flaw = #expect(throws: InnerPayload.Flaw.self) { try InnerPayload(json: tooLarge) }
+        #expect(flaw?.reason.contains("16384") == true)
+        #expect(throws: FailureClass.malformed) { try InnerPayload(message: tooLarge) }
+    }
+
+    @Test("names are not counted as values")
+    func names() throws {
+        let members = (0..<16_381).map { "\"\($0)\":0" }.joined(separator: ",")
+        #expect(throws: Never.self) {
+            try InnerPayload(json: Array(#"{"aps":{"alert":"x"},\#(members)}"#.utf8))
+        }
+        #expect(throws: InnerPayload.Flaw.self) {
+            try InnerPayload(json: Array(#"{"aps":{"alert":"x"},"n":0,\#(members)}"#.utf8))
+        }
+    }
+
+    @Test("the length is looked at before anything else, without the padding", arguments: [262_144, 262_145])
+    func length(count: Int) throws {
+        let start = #"{"aps":{"alert":""#
+        let json = Array((start + String(repeating: "a", count: count - start.utf8.count - 3) + "\"}}").utf8)
+        let notJSON = [UInt8](repeating: 0xff, count: count)
+        let spaces = [UInt8](repeating: paddingByte, count: 4_096)
+        if count == 262_144 {
+            #expect(try InnerPayload(message: json + spaces).text.bytes == json)
+            #expect(throws: JSONError.self) { try InnerPayload(json: notJSON) }
+        } else {
+            #expect(throws: FailureClass.malformed) { try InnerPayload(message: json) }
+            let flaw = #expect(throws: InnerPayload.Flaw.self) { try InnerPayload(json: notJSON) }
+            #expect(flaw?.reason.contains("262144") == true)
+        }
+    }
+
+    @Test("the scan ends at the first value too many, whatever follows")
+    func scanEnds() {
+        let text = Array(#"[1,{"a":2},?"#.utf8)
+        let error = #expect(throws: JSONError.self) { try JSONText(text, maximumValueCount: 3) }
+        #expect(error == JSONError(.tooManyValues, at: 8))
+    }
+
     /// Adding the header and taking it out again leaves every other byte where it was.
     @Test(arguments: [
         #"{"aps":{"alert":"x"}}"#, #" { "aps" : { "alert" : "x" } } "#, "{\n\t\"aps\":{\"alert\":\"x\"}\r\n}\n",

@@ -12,7 +12,8 @@ struct BlobSeal: ParsableCommand {
             alone, written when the blob is whole. Hand it to seal as --attach or --offload. Without --url it wants a \
             member "url" first: jq -c '.url = "https://…"'.
 
-            A payload is an inner payload of at most 1 MiB, which is padded to a multiple of 4 KiB. An attachment may \
+            A payload is an inner payload of at most 256 KiB and 16,384 JSON values, which is padded to a multiple of 4 \
+            KiB. An attachment may \
             have any length, which the length of the blob shows, and is sealed in constant memory.
             """
     )

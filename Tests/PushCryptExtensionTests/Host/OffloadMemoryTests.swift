@@ -1,0 +1,115 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+/// The largest payloads that are accepted, in the shapes that cost the most.
+@Suite struct OffloadMemoryTests {
+    struct Shape: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let json: String
+
+        /// 4 MB, but for an object of more than 12,288 members: Swift's dictionary of them has 32,768 places then, of 72
+        /// bytes for `userInfo` itself, which is 5.1 MB with the keys and the index of the text.
+        var limitInKiB: Int { ["the root", "escaped names"].contains { testDescription.contains($0) } ? 5_500 : 4_000 }
+
+        /// As many pieces as the limits allow, between `start` and `end`.
+        ///
+        /// - Parameters:
+        ///   - values: of each piece.
+        ///   - others: values of the rest of the payload.
+        init(
+            _ name: String, values: Int = 1, others: Int = 4, start: String = #","x":["#, end: String = "]",
+            alert: String = #""x""#, separator: String = ",", _ piece: (Int) -> String
+        ) {
+            let (head, tail) = (#"{"aps":{"alert":\#(alert)}"# + start, end + "}")
+            var (pieces, byteCount) = ([String](), head.utf8.count + tail.utf8.count)
+            while (pieces.count + 1) * values + others <= InnerPayload.maximumValueCount {
+                let next = piece(pieces.count)
+                byteCount += next.utf8.count + separator.utf8.count
+                guard byteCount <= InnerPayload.maximumByteCount else { break }
+                pieces.append(next)
+            }
+            testDescription = name
+            json = head + pieces.joined(separator: separator) + tail
+        }
+    }
+
+    private static func number(_ index: Int, _ digits: Int) -> String {
+        String(String(10_000_000_000_000_000 + index * 7_919).suffix(digits))
+    }
+
+    static let shapes: [Shape] =
+        [
+            Shape("zeros") { _ in "0" },
+            Shape("numbers of fifteen digits") { "9" + number($0, 14) },
+            Shape("fractions") { "0.1" + number($0, 12) },
+            Shape("nulls") { _ in "null" },
+            Shape("short strings") { "\"" + number($0, 12) + "\"" },
+            Shape("strings that need memory of their own") { "\"" + number($0, 16) + "\"" },
+            Shape("empty objects") { _ in "{}" },
+            Shape("arrays of one", values: 2) { "[\($0)]" },
+            Shape("objects of one", values: 2) { #"{"a":\#($0)}"# },
+            Shape("arrays of two", values: 3) { "[\($0),0]" },
+            Shape("chains of sixty arrays", values: 60) { _ in
+                String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+            },
+            Shape("chains of sixty objects", values: 60) { _ in
+                String(repeating: #"{"a":"#, count: 59) + "{}" + String(repeating: "}", count: 59)
+            },
+            Shape("short members of the root", others: 3, start: ",", end: "") { #""\#($0)":\#($0)"# },
+            Shape("members of the root with long names", others: 3, start: ",", end: "") { "\"\(number($0, 16))\":0" },
+            Shape("members of the root with long names and values", others: 3, start: ",", end: "") {
+                "\"\(number($0, 16))\":\"\(number($0, 16))\""
+            },
+            Shape("short members of an object", start: #","x":{"#, end: "}") { #""\#($0)":\#($0)"# },
+            Shape("escaped names", start: #","x":{"#, end: "}") { #""\u0061\#($0)":0"# },
+            Shape("one string", start: #","x":""#, end: "\"", separator: "") { _ in String(repeating: "a", count: 64) },
+            Shape("one string of escapes", start: #","x":""#, end: "\"", separator: "") { _ in #"\u00e9\ud83d\ude00\n"#
+            },
+            Shape("one name", start: #",""#, end: #"":0"#, separator: "") { _ in String(repeating: "a", count: 64) },
+            Shape("one number", start: #","x":0."#, end: "", separator: "") { _ in String(repeating: "1", count: 64) },
+            Shape("white space", start: ",", end: #""x":0"#, separator: "") { _ in String(repeating: " ", count: 64) },
+        ]
+        + [
+            Shape(
+                "a long title and body", start: "", end: "",
+                alert:
+                    #"{"title":"\#(String(repeating: "é", count: 65_000))","body":"\#(String(repeating: "a", count: 130_000))"}"#,
+                separator: ""
+            ) { _ in "" },
+            Shape(
+                "arguments of a text", start: "", end: "",
+                alert: #"{"loc-key":"x","loc-args":["#
+                    + (0..<13_700).map { "\"\(number($0, 16))\"" }.joined(separator: ",")
+                    + "]}",
+                separator: ""
+            ) { _ in "" },
+        ]
+
+    @Test(
+        "a payload that is accepted stays below the limit of its shape over idle, userInfo included", arguments: shapes)
+    func peak(shape: Shape) throws {
+        let folder = try TemporaryFolder()
+        try Data(ReferenceVectors.shared.jwk("p256")).write(to: folder.file("key.json"))
+        for (name, json) in [("small", #"{"aps":{"alert":"x"},"n":[1,{"a":"b"}]}"#), ("large", shape.json)] {
+            let blob = try Sealer.offload(Array(json.utf8))
+            try Data(blob.bytes).write(to: folder.file(name))
+            let reference = try OffloadReference(url: "https://files.example/\(name)", blob: blob.reference)
+            let sealer = Sealer(topic: TestPush.topic, clock: { TestPush.now })
+            let push = try sealer.seal(
+                PushNotification(title: "short"), to: TestKeys.recipient("p256"), placeholder: .standard,
+                offload: reference)
+            try Data(push.json).write(to: folder.file(name + ".json"))
+        }
+        let output = try #require(
+            try ExtensionCommand.output([
+                "offload", folder.file("key.json").path, folder.path, TestPush.topic, "\(TestPush.now.seconds)",
+            ]))
+        #expect(output.first == "restored 2")
+        let growth = try #require(output.first { $0.hasPrefix("growth ") }.flatMap { Int($0.dropFirst(7)) })
+        #expect(growth < shape.limitInKiB, "\(growth) KiB")
+    }
+}
