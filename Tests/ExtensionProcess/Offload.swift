@@ -10,9 +10,9 @@ enum Offload {
     @Sendable static func run(_ arguments: [String]) async throws {
         let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
         let folder = URL(fileURLWithPath: arguments[1], isDirectory: true)
-        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: jwk)))
+        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: jwk)), senders: .unsigned)
         let time = UnixTime(Int64(arguments[3]) ?? 0)
-        var configuration = DeliverySession.Configuration()
+        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
         configuration.offload = OffloadFetcher(transport: FolderTransport(folder: folder))
         var (restoredCount, memberCount, idle) = (0, 0, 0)
         for name in ["small", "large"] {

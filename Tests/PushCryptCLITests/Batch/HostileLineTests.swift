@@ -128,7 +128,7 @@ struct HostileLineTests {
 
     private static func openPlan() throws -> OpenWorker.Plan {
         OpenWorker.Plan(
-            topic: Workplace.topic, keyset: try Keyset(json: Array(BatchPlace.jwk("shared").utf8)), senders: nil,
+            topic: Workplace.topic, keyset: try Keyset(json: Array(BatchPlace.jwk("shared").utf8)), senders: .unsigned,
             time: UnixTime(1_800_000_000))
     }
 
