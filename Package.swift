@@ -189,7 +189,8 @@ let package = Package(
             ] + appleFrameworks + appleExamples
         ),
         .testTarget(
-            name: "PushCryptCLITests", dependencies: ["PushCryptCLI", "PushCryptKeyStore", "PushCryptTestSupport"]),
+            name: "PushCryptCLITests",
+            dependencies: ["PushCryptCLI", "PushCryptExtension", "PushCryptKeyStore", "PushCryptTestSupport"]),
     ] + appleStubs,
     swiftLanguageModes: [.v6]
 )

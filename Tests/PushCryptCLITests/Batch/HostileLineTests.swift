@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
 import Testing
