@@ -11,10 +11,6 @@ import Testing
         let testDescription: String
         let json: String
 
-        /// 4 MB, but for an object of more than 12,288 members: Swift's dictionary of them has 32,768 places then, of 72
-        /// bytes for `userInfo` itself, which is 5.1 MB with the keys and the index of the text.
-        var limitInKiB: Int { ["the root", "escaped names"].contains { testDescription.contains($0) } ? 5_500 : 4_000 }
-
         /// As many pieces as the limits allow, between `start` and `end`.
         ///
         /// - Parameters:
@@ -89,8 +85,12 @@ import Testing
             ) { _ in "" },
         ]
 
-    @Test(
-        "a payload that is accepted stays below the limit of its shape over idle, userInfo included", arguments: shapes)
+    /// glibc's allocator raises its limit for blocks of their own when it frees one, and then keeps what is freed: 1 to 2 MB
+    /// here, which no longer belong to anything. Apple's gives large blocks back. With a fixed limit glibc does, too.
+    private static let allocator = "env MALLOC_MMAP_THRESHOLD_=131072"
+    private static let limitInKiB = 4_000
+
+    @Test("a payload of the largest size stays below 4 MB over idle, userInfo included", arguments: shapes)
     func peak(shape: Shape) throws {
         let folder = try TemporaryFolder()
         try Data(ReferenceVectors.shared.jwk("p256")).write(to: folder.file("key.json"))
@@ -105,11 +105,12 @@ import Testing
             try Data(push.json).write(to: folder.file(name + ".json"))
         }
         let output = try #require(
-            try ExtensionCommand.output([
-                "offload", folder.file("key.json").path, folder.path, TestPush.topic, "\(TestPush.now.seconds)",
-            ]))
+            try ExtensionCommand.output(
+                [
+                    "offload", folder.file("key.json").path, folder.path, TestPush.topic, "\(TestPush.now.seconds)",
+                ], prefix: Self.allocator))
         #expect(output.first == "restored 2")
         let growth = try #require(output.first { $0.hasPrefix("growth ") }.flatMap { Int($0.dropFirst(7)) })
-        #expect(growth < shape.limitInKiB, "\(growth) KiB")
+        #expect(growth < Self.limitInKiB, "\(growth) KiB")
     }
 }
