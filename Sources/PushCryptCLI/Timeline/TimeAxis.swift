@@ -24,7 +24,10 @@ struct TimeAxis {
         let first = max(moments.min() ?? now, now - horizonInSeconds)
         let last = min(moments.max() ?? now, now + horizonInSeconds)
         let margin = max((last.seconds - first.seconds) / 40, 60)
-        (start, end) = (first - margin, last + margin)
+        // Dates are written in the years 0 to 9999.
+        let dates = UnixTime.rfc3339Range
+        start = min(max(first - margin, dates.lowerBound), dates.upperBound - margin)
+        end = max(min(last + margin, dates.upperBound), dates.lowerBound + margin)
     }
 
     /// Of a key that always was, the beginning tells nothing.
