@@ -134,6 +134,15 @@ import Testing
         }
     }
 
+    @Test("a stage that starts 500 child tasks has one thread for all of them")
+    func childTasks() async throws {
+        let stage = CrowdedStage()
+        let session = try Self.session([stage])
+        session.start()
+        #expect(await session.finish().map(\.content.title.literal) == ["Zoë 500"])
+        #expect(stage.mostAtOnce == 1)
+    }
+
     /// What wasn't restored goes through no stage.
     @Test func noStageForAPlaceholder() async throws {
         let stage = SuffixStage(suffix: " a")

@@ -98,3 +98,37 @@ final class RecordingReporter: DeliveryReporter {
         hasHeard.give()
     }
 }
+
+/// Starts 500 child tasks that each work for a moment, and adds their number to the title.
+final class CrowdedStage: ContentStage {
+    private struct Crowd {
+        var count = 0
+        var most = 0
+    }
+
+    private let crowd = Locked(Crowd())
+
+    /// How many of them were at work at the same time.
+    var mostAtOnce: Int { crowd.withLock { $0.most } }
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        let numbers = await withTaskGroup(of: UInt64.self) { group in
+            for seed in 0..<500 { group.addTask { [self] in work(UInt64(seed)) } }
+            return await group.reduce(into: [UInt64]()) { $0.append($1) }
+        }
+        var content = content
+        content.title.literal = (content.title.literal ?? "") + " \(numbers.count)"
+        return content
+    }
+
+    private func work(_ seed: UInt64) -> UInt64 {
+        crowd.withLock { crowd in
+            crowd.count += 1
+            crowd.most = max(crowd.most, crowd.count)
+        }
+        var generator = SplitMix64(seed: seed)
+        let sum = (0..<2_000).reduce(0 as UInt64) { sum, _ in sum &+ generator.next() }
+        crowd.withLock { $0.count -= 1 }
+        return sum
+    }
+}
