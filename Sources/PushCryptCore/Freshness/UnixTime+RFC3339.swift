@@ -10,7 +10,7 @@ extension UnixTime: CustomStringConvertible {
     /// The times whose year in UTC has four digits: what is written can be read again.
     package static let rfc3339Range = UnixTime(-62_167_219_200)...UnixTime(253_402_300_799)
 
-    /// - Returns: nil for another form, and for a time that is outside of ``rfc3339Range`` because of its offset.
+    /// - Returns: nil for another form, and for a time that is outside of the years 0 to 9999 because of its offset.
     public init?(rfc3339 text: String) {
         var scanner = DateScanner(text)
         guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
