@@ -57,12 +57,15 @@ package struct KeysetFile: Sendable {
     /// The ids of its keys, destroyed ones among them, as the file says.
     package var keyIDs: [KeyID] { metadata.timeline.keys.map(\.kid) }
 
+    /// The same; none where there are plain device keys: the id of a device's key is its master's and says nothing of the key.
+    var provenKeyIDs: [KeyID] { records.values.contains(where: \.isDeviceKey) ? [] : keyIDs }
+
     /// The keyset with its keys. There is no other way to them.
     ///
     /// - Throws: `KeyStoreError` with `notEncrypted` for plain keys where a secret was given; `KeyError`.
     package func unlocked(_ source: SecretSource) throws -> StoredKeyset {
         guard let sealed = text.root["sealed"], let member = text.root["pushcrypt"] else {
-            try source.requireEncryption(of: keyIDs, in: path)
+            try source.requireEncryption(of: provenKeyIDs, in: path)
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
         let secret = try source.secret()
@@ -87,7 +90,7 @@ package struct KeysetFile: Sendable {
     /// - Throws: `KeyStoreError` with `notEncrypted`; what the source throws.
     package func answered(_ source: SecretSource) throws -> SecretSource {
         guard protection == .plaintext else { return SecretSource(try source.secret()) }
-        try source.requireEncryption(of: keyIDs, in: path)
+        try source.requireEncryption(of: provenKeyIDs, in: path)
         return source
     }
 

@@ -42,7 +42,7 @@ package struct KeysetFolder: Sendable {
     ///   - access: of the file that they were read from.
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
-        if !DemoKeys.covers(file.keyIDs) {
+        if !DemoKeys.covers(file.provenKeyIDs) {
             try FileSystem.check(folder.access(), .ownerOnly, path)
             try FileSystem.check(access, .ownerOnly, path + "/" + Self.keysetName)
         }

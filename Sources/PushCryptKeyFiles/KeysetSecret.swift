@@ -76,12 +76,14 @@ public struct KeysetSecret: Sendable {
         return try passphrase(line: buffer.bytes.extracting(first: count), from: source)
     }
 
-    /// A passphrase from an environment variable: visible to whoever may look at the process, as in containers.
+    /// A passphrase from an environment variable: visible to users who may look at the process, as in containers.
     ///
-    /// - Returns: nil where the variable isn't set. Nil is no secret: with it plain keys are read, too.
-    /// - Throws: `KeyStoreError` with `secretNeeded` for an empty one or one of more than 1,024 bytes.
-    public static func environment(_ name: String) throws -> KeysetSecret? {
-        guard let value = unsafe getenv(name) else { return nil }
+    /// - Throws: `KeyStoreError` with `secretNeeded` where the variable isn't set, for an empty one, or one of more than
+    ///   1,024 bytes.
+    public static func environment(_ name: String) throws -> KeysetSecret {
+        guard let value = unsafe getenv(name) else {
+            throw KeyStoreError(.secretNeeded, "the environment variable \(name) isn't set; it is to hold a passphrase")
+        }
         var bytes = unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
         defer { wipe(&bytes) }
         return try passphrase(line: bytes.bytes, from: "the environment variable \(name)")

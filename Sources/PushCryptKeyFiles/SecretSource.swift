@@ -68,8 +68,8 @@ package struct SecretSource {
         guard isGiven, !(acceptsDemoKeys && DemoKeys.covers(kids)) else { return }
         throw KeyStoreError(
             .notEncrypted,
-            "\(source) holds its keys in plain text, though a secret was given: somebody may have put it in the place of "
-                + "the encrypted one. Restore that; if the keys are meant to be in plain text, give no secret")
+            "\(source) is not encrypted, though a passphrase or wrap command was given: somebody may have replaced the "
+                + "encrypted keyset. Restore that; for keys that are meant to be unencrypted, give neither")
     }
 }
 
@@ -87,6 +87,8 @@ extension Keyset {
     ) throws {
         try self.init(json: json)
         let isPublic = kind != .shared && !entries.contains(where: \.record.isPrivateAsymmetric)
-        if !(allowsPublic && isPublic) { try secret.requireEncryption(of: keyIDs, in: source) }
+        // The id of a device's key is its master's and says nothing of the key itself.
+        let provenIDs = entries.contains(where: \.record.isDeviceKey) ? [] : keyIDs
+        if !(allowsPublic && isPublic) { try secret.requireEncryption(of: provenIDs, in: source) }
     }
 }

@@ -48,7 +48,7 @@ package struct FileAccess: Hashable, Sendable {
         guard belongs(to: user) else {
             throw AccessFlaw(
                 .owner,
-                "\(path) belongs to user \(owner), who can change it and who may reach it; correct it with: "
+                "\(path) belongs to user \(owner), who can change it at any time; work as that user, or correct it with: "
                     + "chown \(user) \(path)")
         }
         guard keepsOthersOut(rule) else {

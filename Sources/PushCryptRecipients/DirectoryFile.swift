@@ -28,15 +28,41 @@ final class DirectoryFile: Sendable {
             throw RecipientDirectoryError(.notADirectory, "\(path) is not a file; a recipient directory is needed here")
         }
         // Records hold secrets, and who writes them chooses the keys that are sealed to.
-        do throws(AccessFlaw) {
-            try FileAccess(found).check(.ownerOrRootsGroup, path)
-        } catch {
-            throw RecipientDirectoryError(error.kind == .owner ? .foreignOwner : .looseMode, error.reason)
-        }
+        try Self.check(FileAccess(found), .ownerOrRootsGroup, path)
     }
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Refuses a database in a folder that other users can write.
+    ///
+    /// SQLite takes `NAME-journal` and `NAME-wal` beside the database for its own and writes what is in them into the
+    /// database: a user who can make such a file chooses the keys that are sealed to.
+    ///
+    /// - Throws: `RecipientDirectoryError` with `foreignOwner` or `looseMode`.
+    func requireOwnFolder() throws(RecipientDirectoryError) {
+        // SQLite looks beside the file that a link points to.
+        let resolved = unsafe realpath(path, nil)
+        defer { unsafe free(resolved) }
+        let name = unsafe resolved.map { unsafe String(cString: $0) } ?? path
+        try Self.requireOwn(folder: IndexFile.split(name).folder)
+    }
+
+    static func requireOwn(folder: String) throws(RecipientDirectoryError) {
+        var found = stat()
+        guard unsafe stat(folder, &found) == 0 else { throw failure("read", folder) }
+        try check(FileAccess(found), .othersMayRead, folder)
+    }
+
+    private static func check(
+        _ access: FileAccess, _ rule: FileAccess.Rule, _ path: String
+    ) throws(RecipientDirectoryError) {
+        do throws(AccessFlaw) {
+            try access.check(rule, path)
+        } catch {
+            throw RecipientDirectoryError(error.kind == .owner ? .foreignOwner : .looseMode, error.reason)
+        }
     }
 
     /// Whether it is a SQLite database: what it is called doesn't matter.

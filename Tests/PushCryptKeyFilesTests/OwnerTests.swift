@@ -46,7 +46,8 @@ struct FileAccessTests {
     @Test("the error names the path, the owner and the command that corrects it")
     func words() {
         let owner = Self.flaw(.ownerOnly, 8, 0o600, 7)?.reason
-        #expect(owner == "a/b belongs to user 8, who can change it and who may reach it; correct it with: chown 7 a/b")
+        let words = "a/b belongs to user 8, who can change it at any time; work as that user, or correct it with: "
+        #expect(owner == words + "chown 7 a/b")
         let modes = [
             (FileAccess.Rule.ownerOnly, false, "reached", "chmod 600 a/b"),
             (.ownerOnly, true, "reached", "chmod 700 a/b"), (.othersMayRead, true, "changed", "chmod go-w a/b"),

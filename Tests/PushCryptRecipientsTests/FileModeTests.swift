@@ -36,6 +36,25 @@ struct FileModeTests {
     }
 
     @Test(
+        "a database in a folder that others can write is refused, opened or imported into: they could leave a journal there",
+        arguments: [0o777, 0o1777, 0o720, 0o702])
+    func foldersOfDatabases(_ mode: Int) throws {
+        let place = try Place([Device.make().line])
+        let path = place.folder.file("devices.sqlite").path
+        let lines = try place.open().directory
+        _ = try DirectoryImport(lines, into: path)
+        _ = try RecipientDirectory(path: path)
+        try place.folder.setMode(mode, of: ".")
+        for body in [
+            { _ = try RecipientDirectory(path: path) }, { _ = try DirectoryImport(lines, into: path) },
+            { _ = try DirectoryImport(lines, into: place.folder.file("new.sqlite").path) },
+        ] {
+            let error = #expect(throws: RecipientDirectoryError.self) { try body() }
+            #expect(error?.code == .looseMode && error?.reason.hasSuffix("chmod go-w \(place.folder.path)") == true)
+        }
+    }
+
+    @Test(
         "an index that belongs to another user is not used but made again",
         .enabled(if: geteuid() == 0, "only root can give files away"))
     func ownerOfTheIndex() throws {

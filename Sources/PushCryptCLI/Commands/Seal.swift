@@ -50,7 +50,10 @@ struct Seal: ParsableCommand {
     @Option(help: ArgumentHelp("The most bytes of the outer payload.", valueName: "N"))
     var limit: Int = 4096
 
-    @Option(help: ArgumentHelp("Members of aps to copy to the outside, with commas between.", valueName: "LIST"))
+    @Option(
+        help: ArgumentHelp(
+            "Members of aps to copy to the outside, with commas between; a payload without one is refused.",
+            valueName: "LIST"))
     var expose: String?
 
     @Option(

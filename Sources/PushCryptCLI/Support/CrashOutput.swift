@@ -10,7 +10,8 @@ import Musl
 
 /// What a crash would show of the process's memory, in which keys are.
 enum CrashOutput {
-    /// Turns it off, for this process and not for the commands that it starts; called before any secret is read.
+    /// Turns it off; called before any secret is read. A command that the tool starts inherits the limit of 0 bytes for core
+    /// files, which it may raise, and nothing else of this.
     ///
     /// The Swift runtime's backtracer prints registers and the memory that they point to. It reads its settings before
     /// `main`, so that the environment comes too late: its signal handlers are taken out. A core file is all of the

@@ -56,7 +56,7 @@ struct SecretOptions: ParsableArguments {
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }
         guard let command = unsafe getenv("PUSHCRYPT_WRAP_COMMAND") else {
-            return try .environment("PUSHCRYPT_PASSPHRASE")
+            return Self.isSet("PUSHCRYPT_PASSPHRASE") ? try .environment("PUSHCRYPT_PASSPHRASE") : nil
         }
         guard !Self.isSet("PUSHCRYPT_PASSPHRASE") else {
             throw Failure(.usage, "PUSHCRYPT_PASSPHRASE and PUSHCRYPT_WRAP_COMMAND are both set; unset one of them")

@@ -8,6 +8,7 @@ struct KeysetChange {
     let options: ChangeOptions
     let secret: SecretSource
     private let knownMetadata = Remembered<KeysetMetadata>()
+    private let answeredSecret = Remembered<SecretSource>()
 
     /// - Parameter answer: what the terminal answered for another keyset of the same command.
     init(_ path: String, _ options: ChangeOptions, _ answer: Remembered<KeysetSecret> = Remembered()) throws {
@@ -24,9 +25,10 @@ struct KeysetChange {
         try knownMetadata.value { try KeySource.naming(path) { try KeysetFolder(path).file().metadata(secret) } }
     }
 
-    /// Reads or asks for the secret, before a command asks for anything else.
-    func answerSecret() throws {
-        _ = try KeySource.naming(path) { try KeysetFolder(path).file().answered(secret) }
+    /// Reads or asks for the secret, once: what was answered for an encrypted keyset demands that the change finds one.
+    @discardableResult
+    func answerSecret() throws -> SecretSource {
+        try answeredSecret.value { try KeySource.naming(path) { try KeysetFolder(path).file().answered(secret) } }
     }
 
     /// Refuses what a host with a wrong clock must not do.
@@ -50,6 +52,7 @@ struct KeysetChange {
 
     /// Makes the change and says nothing but what a crash had left.
     func store<Result>(_ body: (inout KeysetEditor) throws -> Result) throws -> KeysetStore.Change<Result> {
+        let secret = try answerSecret()
         let change = try naming {
             try KeysetStore(path).change(at: time, by: options.actor, secret, body)
         }

@@ -22,15 +22,17 @@ extension KeyRecord {
             case ("oct", nil): try reader.shared()
             default: throw KeyError(.unsupportedKey, "kty and crv name a kind of key that pushcrypt doesn't offer")
             }
-        // A device's key bears the kid of its master, which can't be computed from it.
-        let isDeviceKey = if case .shared(_, .some) = material { true } else { false }
-        if !isDeviceKey {
-            let computed = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
-            guard computed == reader.kid else {
-                throw KeyError(.kidMismatch, "kid is \(reader.kid), but the key's thumbprint gives \(computed)")
-            }
-        }
         self.init(kid: reader.kid, material: material, backend: backend)
+        guard !isDeviceKey else { return }
+        let computed = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
+        guard computed == reader.kid else {
+            throw KeyError(.kidMismatch, "kid is \(reader.kid), but the key's thumbprint gives \(computed)")
+        }
+    }
+
+    /// Whether it is one device's own key. Its `kid` is its master's, and can't be computed from it.
+    package var isDeviceKey: Bool {
+        if case .shared(_, .some) = material { true } else { false }
     }
 }
 

@@ -69,7 +69,7 @@ public struct AttachmentStage: ContentStage {
         _ content: NotificationContent, of push: OpenedPush
     ) async throws -> NotificationContent {
         // Before the session would end the stage: it uses nothing of one that it had to cancel.
-        let end = now() + configuration.timeLimit - .seconds(1)
+        let end = now() + min(configuration.timeLimit, .seconds(86_400)) - .seconds(1)
         downloader.folder.removeLeftovers()
         let sources = AttachmentSource.all(of: push, members: configuration.plainMembers)
         guard !sources.isEmpty else { return content }

@@ -88,9 +88,3 @@ extension DeviceIdentity {
         }
     }
 }
-
-extension KeyRecord {
-    fileprivate var isDeviceKey: Bool {
-        if case .shared(_, .some) = material { true } else { false }
-    }
-}

@@ -72,7 +72,7 @@ public struct SenderPins: Sendable {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)
             try folder.lock()
-            var state = PinnedState(salvaging: try folder.read(Self.name))
+            var state = PinnedState(salvaging: try Self.readable(in: folder))
             state.forget()
             if state.revoked.isEmpty {
                 try folder.remove(Self.name)
@@ -106,6 +106,15 @@ public struct SenderPins: Sendable {
             return senders
         } catch {
             throw error.failureClass
+        }
+    }
+
+    /// - Returns: the file; empty for one that is too long to be read.
+    private static func readable(in folder: KeyFolder) throws(DeviceKeyError) -> [UInt8] {
+        do throws(DeviceKeyError) {
+            return try folder.read(name)
+        } catch  where error.code == .damaged {
+            return []
         }
     }
 

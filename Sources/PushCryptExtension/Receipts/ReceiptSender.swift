@@ -34,7 +34,7 @@ public final class ReceiptSender: DeliveryReporter {
 
         /// As likely to be short as long.
         public static func upTo(_ longest: Duration) -> Delay {
-            Delay { longest * Double.random(in: 0...1) }
+            Delay { max(longest, .zero) * Double.random(in: 0...1) }
         }
     }
 

@@ -45,6 +45,7 @@ struct ReplayMemory {
             if let confirmed = state.confirmed { try forget(before: confirmed - Self.memoryInSeconds) }
             try evict(&state, at: clock)
         }
+        // What was corrected is written for a refused message too: else the floor would rise with the clock.
         if state != stored { try state.write(database, role) }
         return isGranted
     }
@@ -104,7 +105,7 @@ struct ReplayMemory {
     }
 
     /// In both directions: a clock that was set back must not make a claim last for years.
-    private static func hasLapsed(_ claimed: Int64, at clock: Int64) -> Bool {
+    static func hasLapsed(_ claimed: Int64, at clock: Int64) -> Bool {
         let (difference, overflow) = clock.subtractingReportingOverflow(claimed)
         return overflow || difference.magnitude >= UInt64(claimLifetimeInSeconds)
     }

@@ -16,14 +16,21 @@ extension SharedStore: ReplayGuard {
         }
         let message = MessageStamp(id: messageID, issuedAt: issuedAt, expiresAt: expiresAt)
         let clock = min(max(time.seconds, Self.range.lowerBound), Self.range.upperBound)
+        let answer: Result<MessageClaim, FailureClass>
         do throws(StoreError) {
-            return try claimInFile(message, at: clock)
+            answer = try claimInFile(message, at: clock)
         } catch {
-            return try spare.claim(message, at: clock)
+            answer = try spare.claim(message, at: clock)
+        }
+        return answer.flatMap { claim in
+            if processClaims.add(claim, at: clock) { return .success(claim) }
+            try? spare.release(claim)
+            return .failure(.replayed)
         }
     }
 
     public func markSeen(_ claim: MessageClaim) throws {
+        processClaims.markSeen(claim)
         do throws(StoreError) {
             try markSeenInFile(claim)
         } catch {
@@ -32,12 +39,14 @@ extension SharedStore: ReplayGuard {
     }
 
     public func release(_ claim: MessageClaim) throws {
+        processClaims.remove(claim)
         do throws(StoreError) {
             try inFile { memory, messages throws(SQLiteError) in
                 try memory.adopt(messages)
                 try memory.release(claim)
             }
         } catch {
+            unwrittenReleases.withLock { $0.append(claim) }
             try spare.release(claim)
         }
     }
@@ -51,18 +60,20 @@ extension SharedStore {
     package func claimInFile(
         _ message: MessageStamp, at clock: Int64
     ) throws(StoreError) -> Result<MessageClaim, FailureClass> {
-        let isRepeat = Locked(false)
+        let refusal = Locked<FailureClass?>(nil)
         let result = Result { () throws(StoreError) in
             try inFile { memory, messages throws(SQLiteError) in
                 // What the file knows of this message is asked before others are written, which may fail.
                 try memory.adopt(messages.filter { $0.id == message.id })
-                let answer = try memory.admit(message, at: clock) { isRepeat.withLock { $0 = true } }
+                let answer = try memory.admit(message, at: clock) { refusal.withLock { $0 = .replayed } }
+                if case .failure(let failure) = answer { refusal.withLock { $0 = failure } }
                 try memory.adopt(messages.filter { $0.id != message.id })
                 return answer
             }
         }
         // What the file knew counts, even if it couldn't be written or was damaged: without it the message would be shown.
-        return isRepeat.withLock { $0 } ? .failure(.replayed) : try result.get()
+        if let failure = refusal.withLock({ $0 }) { return .failure(failure) }
+        return try result.get()
     }
 
     package func markSeenInFile(_ claim: MessageClaim) throws(StoreError) {
@@ -76,11 +87,14 @@ extension SharedStore {
     private func inFile<Value: Sendable>(
         _ body: @Sendable (ReplayMemory, [RememberedMessage]) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
-        let messages = spare.messages
+        let (messages, releases) = (spare.messages, unwrittenReleases.withLock { $0 })
         let value = try transaction { [role, limit = configuration.messageLimit] database throws(SQLiteError) in
-            try body(ReplayMemory(database: database, role: role, limit: limit), messages)
+            let memory = ReplayMemory(database: database, role: role, limit: limit)
+            for claim in releases { try memory.release(claim) }
+            return try body(memory, messages)
         }
         spare.remove(messages)
+        unwrittenReleases.withLock { $0.removeAll(where: releases.contains) }
         return value
     }
 }

@@ -55,6 +55,9 @@ public final class SharedStore: Sendable {
     let sending = Locked<Set<Int64>>([])
     /// What couldn't be written to the file.
     let spare: SpareMemory
+    let processClaims = ProcessClaims()
+    /// Claims in the file whose release couldn't be written.
+    let unwrittenReleases = Locked<[MessageClaim]>([])
     private let queue: StoreQueue
 
     /// - Parameters:

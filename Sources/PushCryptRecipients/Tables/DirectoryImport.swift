@@ -44,6 +44,7 @@ package struct DirectoryImport: Hashable, Sendable {
         guard try file.isDatabase else {
             throw RecipientDirectoryError(.notADirectory, "\(path) exists and is not a SQLite database")
         }
+        try file.requireOwnFolder()
         return file
     }
 
@@ -52,6 +53,7 @@ package struct DirectoryImport: Hashable, Sendable {
         _ directory: RecipientDirectory, _ path: String, _ progress: (DirectoryProgress) -> Void
     ) throws {
         let (parent, name) = IndexFile.split(path)
+        try DirectoryFile.requireOwn(folder: parent)
         let new = name + ".new"
         let folder = try SharedFolder(parent)
         var counts = self

@@ -16,6 +16,7 @@ final class RecipientTable: RecordSource {
 
     init(_ path: String, sameAs first: DirectoryFile) throws {
         self.path = path
+        try first.requireOwnFolder()
         // Not for reading alone: what a writer left that was killed is rolled back by the next who looks.
         database = try Database(path: path, busyTimeout: Self.busyTimeout)
         guard !first.hasMoved else { throw RecipientDirectory.replaced(path) }

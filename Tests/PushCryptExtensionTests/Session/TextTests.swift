@@ -178,10 +178,10 @@ import Testing
         "what a user sees",
         arguments: [
             ("a", true), (" a ", true), ("é", true), ("🧶", true), ("👩‍👩‍👧", true), ("\u{0301}", true), ("٣", true),
-            ("\u{FFFC}", true), ("", false), (" \t\r\n", false), ("\u{A0}\u{3000}\u{2028}", false),
+            ("", false), (" \t\r\n", false), ("\u{A0}\u{3000}\u{2028}", false),
             ("\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}", false), ("\u{200E}\u{202E}\u{2066}", false),
             ("\u{AD}\u{FE0F}\u{E0020}", false), ("\u{0}\u{7}\u{1B}\u{85}", false), ("\u{115F}\u{3164}\u{FFA0}", false),
-            ("\u{2800}", false), ("\u{180E}", false),
+            ("\u{2800}", false), ("\u{180E}", false), ("\u{FFFC}", false), ("\u{FFFF}", false),
         ])
     func visible(text: String, isVisible: Bool) {
         #expect(text.isVisible == isVisible)

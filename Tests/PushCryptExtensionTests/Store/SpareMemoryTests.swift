@@ -47,6 +47,41 @@ import Testing
         #expect(try claim("b", at: 120, other) != nil)
     }
 
+    @Test("a message that was shown before the store was held is not shown again while it is held")
+    func shownBefore() throws {
+        try store.markSeen(try #require(try claim("a")))
+        let inWork = try #require(try claim("b"))
+        try whileHeld {
+            #expect(try claim("a", at: 1) == nil)
+            #expect(try claim("b", at: 1) == nil)
+            try store.release(inWork)
+        }
+        #expect(try claim("b", at: 2) != nil)
+    }
+
+    @Test("of two copies of a message, one of which the file granted, the process shows one")
+    func twoCopies() throws {
+        let claims = ProcessClaims()
+        let copies = [1, 2].map { MessageClaim(messageID: "a", issuedAt: now, token: $0) }
+        #expect(claims.add(copies[0], at: now.seconds) && !claims.add(copies[1], at: now.seconds + 59))
+        claims.remove(copies[1])
+        #expect(!claims.add(copies[1], at: now.seconds + 59))
+        claims.remove(copies[0])
+        #expect(claims.add(copies[1], at: now.seconds + 59))
+        claims.markSeen(copies[1])
+        #expect(!claims.add(copies[0], at: now.seconds + 1_000))
+    }
+
+    @Test("no more claims are remembered by a process than its limit")
+    func boundedClaims() throws {
+        let claims = ProcessClaims()
+        for number in 0...ProcessClaims.limit {
+            #expect(claims.add(MessageClaim(messageID: "\(number)", issuedAt: now), at: now.seconds))
+        }
+        #expect(claims.add(MessageClaim(messageID: "0", issuedAt: now), at: now.seconds))
+        #expect(!claims.add(MessageClaim(messageID: "\(ProcessClaims.limit)", issuedAt: now), at: now.seconds))
+    }
+
     @Test("a message that was claimed in the file and shown while that was held stays seen")
     func heldAfterClaim() throws {
         let shown = try #require(try claim("a"))

@@ -32,8 +32,9 @@ struct ExpectedProtectionTests {
             let error = #expect(throws: KeyStoreError.self) { try body() }
             #expect(error?.code == .notEncrypted)
             #expect(
-                error?.reason.hasPrefix("keyset.json holds its keys in plain text, though a secret was given") == true)
-            #expect(error?.reason.contains("give no secret") == true)
+                error?.reason.hasPrefix("keyset.json is not encrypted, though a passphrase or wrap command was given")
+                    == true)
+            #expect(error?.reason.contains("give neither") == true)
         }
         #expect(asking.count == 0)
     }
@@ -84,6 +85,9 @@ struct ExpectedProtectionTests {
         }
         let accepting = SecretSource(SealedSample.passphrase(), acceptingDemoKeys: true)
         #expect(KeyStoreError.Code.thrown { try Self.plain.get().file().unlocked(accepting) } == .notEncrypted)
+        // The id of a device's key is its master's: it says nothing of the key.
+        let device = EditedText(DemoKeys.sharedJSON.replacing("\"kid\":", with: "\"device\":\"d\",\"kid\":"))
+        #expect(KeyStoreError.Code.thrown { try device.file().unlocked(accepting) } == .notEncrypted)
         // A keyset without keys is no demo keyset: the next key would be added to it in plain text.
         let empty = EditedText(
             #"{"keys": [], "pushcrypt": {"seq": 1, "kind": "sender", "keys": {}}}"#)

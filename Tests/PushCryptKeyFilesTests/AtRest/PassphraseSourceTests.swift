@@ -51,9 +51,11 @@ struct PassphraseSourceTests {
     @Test("of the environment is the variable's value")
     func environment() throws {
         let path = try #require(ProcessInfo.processInfo.environment["PATH"])
-        let secret = try #require(try KeysetSecret.environment("PATH"))
+        let secret = try KeysetSecret.environment("PATH")
         #expect(secret.hasSamePassphrase(as: SealedSample.passphrase(path)))
-        #expect(try KeysetSecret.environment("PUSHCRYPT_TESTS_SET_NO_SUCH_VARIABLE") == nil)
+        let name = "PUSHCRYPT_TESTS_SET_NO_SUCH_VARIABLE"
+        let error = #expect(throws: KeyStoreError.self) { try KeysetSecret.environment(name) }
+        #expect(error?.code == .secretNeeded && error?.reason.contains(name) == true)
     }
 
     @Test("isn't empty", arguments: ["", "\n", "\r\n"])

@@ -43,7 +43,7 @@ struct ExchangedKeysetTests {
             let output = try encrypted.run(
                 command.replacing("KID", with: kid), source, stdin: Workplace.inner)
             expectRefusal(
-                output, 65, saying: "Keys/ios/keyset.json holds its keys in plain text, though a secret was given")
+                output, 65, saying: "Keys/ios/keyset.json is not encrypted, though a passphrase or wrap")
         }
         #expect(try place.contents(of: "Keys") == before)
         #expect(!place.has("refused"))

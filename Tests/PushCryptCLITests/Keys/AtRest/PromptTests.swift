@@ -37,6 +37,23 @@ struct PromptTests {
         #expect(output.isSuccess, "\(output)")
     }
 
+    @Test("a plain keyset that is put in place of the encrypted one after the question is refused by keys passwd")
+    func exchanged() throws {
+        try encrypted.create("Keys/ios", .sender)
+        try place.create("Keys/other", "sender")
+        let terminal = try terminal("\"$PUSHCRYPT\" keys passwd Keys/ios")
+        try terminal.wait(for: "Passphrase of Keys/ios: ")
+        _ = try place.shell("rm -r Keys/ios && mv Keys/other Keys/ios")
+        let plain = try place.read("Keys/ios/keyset.json")
+        try terminal.type("correct horse\r")
+        for prompt in ["New passphrase: ", "The same again: "] {
+            try terminal.wait(for: prompt)
+            try terminal.type("another\r")
+        }
+        #expect(try terminal.exitStatus() == 65, "\(terminal.screen)")
+        #expect(try place.read("Keys/ios/keyset.json") == plain)
+    }
+
     @Test("wants the same twice")
     func different() throws {
         let terminal = try terminal("\"$PUSHCRYPT\" keys create Keys/ios --kind sender")

@@ -85,7 +85,7 @@ struct SecretBesideFilesTests {
         for source in EncryptedPlace.Source.ofPassphrases {
             let output = try encrypted.run("\(command) \(options)", source, stdin: Workplace.inner)
             PushCryptCLITests.expectRefusal(
-                output, 65, saying: "\(file) holds its keys in plain text, though a secret was given")
+                output, 65, saying: "\(file) is not encrypted, though a passphrase or wrap command was given")
         }
     }
 }
