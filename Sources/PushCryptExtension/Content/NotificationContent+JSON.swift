@@ -53,7 +53,7 @@ extension NotificationContent.Sound {
             guard !name.isEmpty else { return nil }
             self.init(name: name)
         } else {
-            guard json.kind == .object, !json.members.isEmpty else { return nil }
+            guard json.kind == .object else { return nil }
             self.init(
                 name: json["name"]?.string ?? "default", isCritical: json["critical"]?.protocolInteger == 1,
                 volume: json["volume"]?.double)

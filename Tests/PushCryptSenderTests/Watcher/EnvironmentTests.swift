@@ -58,7 +58,7 @@ import Testing
         arguments: ["TEXT", "SPACED", "BASE64", "BASE64URL", "JWK", "PRIVATE_JWK", "DEMO"])
     func notEncrypted(variable: String) throws {
         let error = expect(.notEncrypted) { try Keyset(environment: name(variable), secret: .test("right")) }
-        #expect(error?.reason.hasPrefix("the environment variable \(name(variable)) holds its keys in plain") == true)
+        #expect(error?.reason.hasPrefix("the environment variable \(name(variable)) is not encrypted") == true)
     }
 
     @Test func demoKeys() throws {

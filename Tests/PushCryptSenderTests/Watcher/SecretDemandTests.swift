@@ -82,7 +82,7 @@ struct SecretDemandTests {
                     stored.metadata.sequence += raise
                 })
             let reason = try #require(watch.look()?.reason)
-            #expect(reason.hasPrefix("\(place.filePath) holds its keys in plain text"), "\(reason)")
+            #expect(reason.hasPrefix("\(place.filePath) is not encrypted"), "\(reason)")
             #expect(try watch.watcher.recipient().kid == kid)
             try place.write(Self.sealed(place))
             _ = watch.look()
@@ -109,6 +109,6 @@ struct SecretDemandTests {
     private func expectRefusal(_ path: String, _ body: () throws -> some Any) {
         let error = #expect(throws: KeyStoreError.self) { _ = try body() }
         #expect(error?.code == .notEncrypted, "\(error.map(\.reason) ?? "")")
-        #expect(error?.reason.hasPrefix("\(path) holds its keys in plain text") == true, "\(error.map(\.reason) ?? "")")
+        #expect(error?.reason.hasPrefix("\(path) is not encrypted") == true, "\(error.map(\.reason) ?? "")")
     }
 }

@@ -87,7 +87,7 @@ struct ExchangedKeysetTests {
             let output = try encrypted.run(command, .environment, stdin: Workplace.inner)
             // A list needs no secret and says nothing about one.
             guard !command.hasPrefix("keys list") else { continue }
-            expectRefusal(output, 65, saying: "Keys/ios/keyset.json holds its keys in plain text")
+            expectRefusal(output, 65, saying: "Keys/ios/keyset.json is not encrypted")
         }
         #expect(try place.contents(of: "Keys") == before)
     }

@@ -60,7 +60,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
                 stored.secret = .test("theirs")
             }
         },
-        .init("the same keys in plain text", "holds its keys in plain text", under: .test("mine")) { place in
+        .init("the same keys in plain text", "is not encrypted", under: .test("mine")) { place in
             try place.edited { stored in
                 stored.metadata.sequence += 1
                 (stored.protection, stored.secret) = (.plaintext, nil)
