@@ -84,7 +84,7 @@ package struct KeysetFile: Sendable {
         source.isGiven ? try unlocked(source).metadata : metadata
     }
 
-    /// The source with its answer, so that nobody is asked while a lock is held. What was answered for encrypted keys is
+    /// The source with its answer, so that no question is asked while a lock is held. An answer for encrypted keys counts as
     /// given: the file must not hold plain keys when it is read again.
     ///
     /// - Throws: `KeyStoreError` with `notEncrypted`; what the source throws.

@@ -44,7 +44,7 @@ public struct KeysetSecret: Sendable {
     /// The most bytes of a passphrase from anywhere but ``passphrase(_:)``.
     package static let maximumPassphraseByteCount = 1_024
 
-    /// A passphrase from a private file, which belongs to this process's user or to root and which nobody else can reach;
+    /// A passphrase from a private file, which belongs to this process's user or to root and which other users can't reach;
     /// one newline at its end doesn't count. The group may read a file of root's, and links are followed, because container
     /// platforms mount secrets like that.
     ///

@@ -111,7 +111,7 @@ struct OwnerTests {
         _ = try Keyset(file: path + "/keyset.json")
     }
 
-    @Test("the audit log")
+    @Test("an audit log of another user is refused")
     func log() throws {
         try expectRefusal("ios/audit.jsonl") {
             _ = try Folder(path).read(KeysetFolder.auditName, isPrivate: true)

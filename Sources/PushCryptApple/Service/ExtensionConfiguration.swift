@@ -3,7 +3,7 @@ public import PushCryptExtension
 
 /// What an extension needs to know to restore pushes.
 public struct ExtensionConfiguration: Sendable {
-    /// Texts, stages, the store: what happens with a push besides opening it.
+    /// Texts, stages and the store: how a push is shown.
     public var session: DeliverySession.Configuration
     /// The app's bundle identifier, not the extension's.
     public let topic: String
@@ -15,7 +15,7 @@ public struct ExtensionConfiguration: Sendable {
     ///   - topic: the app's bundle identifier, not the extension's.
     ///   - keyring: the recipient's keys.
     ///   - senders: the pinned sender keys, with which unsigned payloads are refused, or `.unsigned`.
-    ///   - session: what happens with a push besides opening it; its `fallback` has no default.
+    ///   - session: how a push is shown; its `fallback` has no default.
     /// - Throws: `KeyError` with `invalidTopic`.
     public init(
         topic: String, keyring: any RecipientKeyring, senders: SenderTrust, session: DeliverySession.Configuration

@@ -50,7 +50,7 @@ private final class PayloadSink: @unchecked Sendable {
         try plaintext.withLock { plaintext in
             Result { () throws(FailureClass) in
                 try opener.finish()
-                // Handed over and not kept, so that whoever shortens it needs no copy.
+                // The caller gets the only reference, so that it can shorten the array without a copy.
                 defer { plaintext = [] }
                 return plaintext
             }

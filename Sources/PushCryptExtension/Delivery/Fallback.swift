@@ -2,7 +2,7 @@ public import PushCryptCore
 
 /// What is shown for a push that wasn't restored. The app chooses; there is no default.
 ///
-/// Nobody authenticated the outer payload of such a push: a relay can write anything into it. So it contributes the text
+/// The outer payload of such a push is not authenticated: a relay can write anything into it. It contributes the text
 /// of its `aps.alert` at most, and that only where the app chose ``outerAlert(orElse:texts:)``. If it asks for any sound,
 /// the default sound is played. No other member of it has an effect.
 public struct Fallback: Sendable {

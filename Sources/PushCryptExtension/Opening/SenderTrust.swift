@@ -1,7 +1,7 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// Whose pushes are opened: those of pinned senders, or everybody's. The app says which; there is no default.
+/// Which pushes are opened: those signed by pinned senders, or unsigned ones. The app chooses; there is no default.
 ///
 /// With pinned senders an unsigned payload is refused, and so is every payload where the pinned keys can't be read. A
 /// missing set never means `unsigned`.

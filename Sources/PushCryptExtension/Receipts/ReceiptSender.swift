@@ -69,7 +69,7 @@ public final class ReceiptSender: DeliveryReporter {
 
     /// Returns when the receipt is in the store. Where the store can't be used it is sent all the same, once.
     public func report(_ report: DeliveryReport) {
-        // A push that was let through unsealed is nobody's success.
+        // A push that was let through unsealed was not opened.
         guard report.isRestored || report.failure != nil, let receipt = try? Receipt(report) else { return }
         do throws(StoreError) {
             guard let number = try store.spool(receipt) else { return }

@@ -21,7 +21,7 @@ import PushCryptSQLite
 /// forgotten, and a message that comes again while it is fresh is shown again.
 ///
 /// A message is claimed before it is shown and marked as seen after it was handed to the system. Where the process is
-/// killed between the two, nobody knows whether it was shown. The claim lapses after 60 seconds, and the message is
+/// killed between the two, it is unknown whether it was shown. The claim lapses after 60 seconds, and the message is
 /// shown if it comes again after that: the protocol prefers a message shown twice to one that is lost.
 public final class SharedStore: Sendable {
     /// Who uses the store. A push with `content-available` reaches both, and each of them shows it once.

@@ -40,17 +40,17 @@ struct SecretDemandTests {
         }
     }
 
-    @Test("by Keyset(folder:)", arguments: Forgery.allCases.filter(\.isKeyset))
+    @Test("Keyset(folder:) with a secret refuses a plain keyset", arguments: Forgery.allCases.filter(\.isKeyset))
     func folder(_ forgery: Forgery) throws {
         let place = try Operator(.recipient, under: .cheap, .test("right"))
         #expect(try Keyset(folder: place.path, secret: .test("right")).keyIDs.count == 1)
         try place.write(forgery.text())
         expectRefusal(place.filePath) { try Keyset(folder: place.path, secret: .test("right")) }
-        // A secret isn't read before: nobody asks a key server about keys that it never wrapped.
+        // A secret isn't read before: no key server is asked about keys that it never wrapped.
         expectRefusal(place.filePath) { try Keyset(folder: place.path, secret: .command("exit 1;")) }
     }
 
-    @Test("by Keyset(file:)", arguments: Forgery.allCases.filter { $0 != .noKeys })
+    @Test("Keyset(file:) with a secret refuses plain keys", arguments: Forgery.allCases.filter { $0 != .noKeys })
     func file(_ forgery: Forgery) throws {
         let place = try Operator(.recipient, under: .cheap, .test("right"))
         #expect(try Keyset(file: place.filePath, secret: .test("right")).keyIDs.count == 1)
@@ -58,7 +58,9 @@ struct SecretDemandTests {
         expectRefusal(place.filePath) { try Keyset(file: place.filePath, secret: .test("right")) }
     }
 
-    @Test("by KeysetWatcher at its start", arguments: Forgery.allCases.filter { $0 != .noKeys })
+    @Test(
+        "KeysetWatcher with a secret refuses plain keys at its start",
+        arguments: Forgery.allCases.filter { $0 != .noKeys })
     func watcherAtItsStart(_ forgery: Forgery) throws {
         let place = try Operator(.recipient, under: .cheap, .test("right"))
         try place.write(forgery.text())
