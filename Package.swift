@@ -7,7 +7,7 @@ let applePlatforms: [Platform] = [.iOS, .macOS, .macCatalyst, .watchOS, .tvOS, .
 // Apple's frameworks are on Apple's systems only. On Linux the adapters are compiled for the tests, against stub modules
 // that no product reaches.
 #if os(Linux)
-let extensionTargets = ["PushCryptExtension", "PushCryptURLSession"]
+let appleProducts: [Product] = []
 let appleFrameworks: [Target.Dependency] = ["UserNotifications", "Security"]
 let appleStubs: [Target] = [
     .target(name: "UserNotifications", path: "Tests/AppleStubs/UserNotifications"),
@@ -21,7 +21,7 @@ let appleStubs: [Target] = [
 ]
 let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension"]
 #else
-let extensionTargets = ["PushCryptExtension", "PushCryptURLSession", "PushCryptApple"]
+let appleProducts: [Product] = [.library(name: "PushCryptApple", targets: ["PushCryptApple"])]
 let appleFrameworks: [Target.Dependency] = []
 let appleStubs: [Target] = []
 let appleExamples: [Target.Dependency] = []
@@ -32,10 +32,10 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .macCatalyst(.v16), .watchOS(.v9), .tvOS(.v16), .visionOS(.v1)],
     products: [
         .library(name: "PushCryptSender", targets: ["PushCryptSender"]),
-        .library(name: "PushCryptExtension", targets: extensionTargets),
+        .library(name: "PushCryptExtension", targets: ["PushCryptExtension"]),
         .library(name: "PushCryptCore", targets: ["PushCryptCore"]),
         .executable(name: "pushcrypt", targets: ["PushCryptCLI"]),
-    ],
+    ] + appleProducts,
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -75,16 +75,16 @@ let package = Package(
             ]
         ),
         .target(
-            name: "PushCryptKeyFiles",
+            name: "PushCryptKeysets",
             dependencies: [
-                "PushCryptCore",
+                "PushCryptPrimitives", "PushCryptCore",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
             ]
         ),
         .target(
             name: "PushCryptSender",
             dependencies: [
-                "PushCryptPrimitives", "PushCryptCore", "PushCryptKeyFiles",
+                "PushCryptPrimitives", "PushCryptCore", "PushCryptKeysets",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -96,17 +96,15 @@ let package = Package(
         ),
         .target(
             name: "PushCryptExtension", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptSQLite"]),
-        .target(name: "PushCryptURLSession", dependencies: ["PushCryptExtension"]),
         .target(
             name: "PushCryptApple",
-            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension", "PushCryptURLSession"]
-                + appleFrameworks
+            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"] + appleFrameworks
         ),
         .target(name: "PushCryptSimulator", dependencies: ["PushCryptExtension"]),
         .target(
-            name: "PushCryptKeyStore",
+            name: "PushCryptKeystore",
             dependencies: [
-                "PushCryptKeyFiles",
+                "PushCryptPrimitives", "PushCryptKeysets",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
             ]
         ),
@@ -115,7 +113,8 @@ let package = Package(
         .executableTarget(
             name: "PushCryptCLI",
             dependencies: [
-                "PushCryptSender", "PushCryptExtension", "PushCryptKeyStore", "PushCryptRecipients",
+                "PushCryptPrimitives", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
+                "PushCryptRecipients",
                 .target(name: "CPushCryptProcess", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
@@ -131,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptSenderTests",
             dependencies: [
-                "PushCryptSender", "PushCryptKeyStore", "PushCryptExtension", "PushCryptTestSupport",
+                "PushCryptSender", "PushCryptKeystore", "PushCryptExtension", "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
             ]
@@ -145,22 +144,17 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "PushCryptURLSessionTests",
+            name: "PushCryptAppleTests",
             dependencies: [
-                "PushCryptURLSession", "PushCryptSender", "PushCryptSimulator", "PushCryptTestSupport",
+                "PushCryptApple", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport",
                 "PushCryptTestExtension",
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
-            ]
-        ),
-        .testTarget(
-            name: "PushCryptAppleTests",
-            dependencies: ["PushCryptApple", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport"]
-                + appleFrameworks
+            ] + appleFrameworks
         ),
         // An extension in a process of its own, for what happens to it when the system kills it.
         .executableTarget(
             name: "PushCryptTestExtension",
-            dependencies: ["PushCryptExtension", "PushCryptURLSession", "PushCryptSQLite", "PushCryptApple"]
+            dependencies: ["PushCryptExtension", "PushCryptSQLite", "PushCryptApple"]
                 + appleFrameworks,
             path: "Tests/ExtensionProcess"),
         .testTarget(
@@ -169,12 +163,12 @@ let package = Package(
         ),
         .testTarget(
             name: "PushCryptInteropTests",
-            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptKeyFiles", "PushCryptTestSupport"],
+            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptKeysets", "PushCryptTestSupport"],
             path: "Tests/Interop",
             exclude: ["python"]
         ),
-        .testTarget(name: "PushCryptKeyFilesTests", dependencies: ["PushCryptKeyFiles", "PushCryptTestSupport"]),
-        .testTarget(name: "PushCryptKeyStoreTests", dependencies: ["PushCryptKeyStore", "PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptKeysetsTests", dependencies: ["PushCryptKeysets", "PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptKeystoreTests", dependencies: ["PushCryptKeystore", "PushCryptTestSupport"]),
         .testTarget(
             name: "PushCryptRecipientsTests",
             dependencies: [
@@ -184,13 +178,13 @@ let package = Package(
         .testTarget(
             name: "PushCryptREADMETests",
             dependencies: [
-                "PushCryptSender", "PushCryptApple", "PushCryptKeyStore", "PushCryptTestSupport",
+                "PushCryptSender", "PushCryptApple", "PushCryptKeystore", "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ] + appleFrameworks + appleExamples
         ),
         .testTarget(
             name: "PushCryptCLITests",
-            dependencies: ["PushCryptCLI", "PushCryptExtension", "PushCryptKeyStore", "PushCryptTestSupport"]),
+            dependencies: ["PushCryptCLI", "PushCryptExtension", "PushCryptKeystore", "PushCryptTestSupport"]),
     ] + appleStubs,
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,2 @@
 // An extension's file needs one import.
 @_exported public import PushCryptExtension
-@_exported public import PushCryptURLSession

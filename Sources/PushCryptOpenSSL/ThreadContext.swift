@@ -1,14 +1,6 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// OpenSSL's working contexts of one thread, made at first use, reused for every message, freed with the thread.
 ///
 /// A function takes what it needs from here and finishes with it before it returns; nothing here outlives a call,

@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 extension [UInt8] {
     /// The elements as a span, on every system that this package supports: `Array.span` needs those of 2025.
     public var bytes: Span<UInt8> {

@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-package import Darwin
-#elseif canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#elseif canImport(Android)
-package import Android
-#endif
-
 /// The owner and the mode of a file or folder, and the one rule that says whether it is private.
 ///
 /// A private file or folder belongs to the user of this process or to root, and its mode keeps everybody else out. The

@@ -14,14 +14,6 @@ package final class Locked<State: Sendable>: Sendable {
     }
 }
 #else
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// A value behind a lock: a POSIX mutex, which the thread sanitizer knows. It takes `Synchronization.Mutex` for no lock at
 /// all and reports every use.
 @safe

@@ -1,15 +1,5 @@
 import Dispatch
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// A thread that belongs to one piece of work: no pool that others have filled can hold it up.
 package enum OwnThread {
     /// - Returns: false when the system has no thread to give.

@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// Calls `body` with `count` bytes of stack, zero at first, and wipes them when it ends, however it ends.
 ///
 /// For the secrets of one message, which `SecretBytes` would keep on the heap.

@@ -1,13 +1,5 @@
 import PushCryptPrimitives
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// The directory's file, open for reading. It can be read by several threads; each lookup reads with an offset of its own.
 final class DirectoryFile: Sendable {
     let path: String

@@ -1,15 +1,9 @@
+import PushCryptPrimitives
+
 #if canImport(SQLite3)
 import SQLite3
 #else
 import CPushCryptSQLite
-#endif
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
 #endif
 
 /// Why SQLite, or the system below it, didn't do something. The values that were bound are never in it.

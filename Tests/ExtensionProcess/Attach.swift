@@ -1,5 +1,5 @@
+import PushCryptApple
 import PushCryptExtension
-import PushCryptURLSession
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,5 +1,5 @@
+import PushCryptApple
 import PushCryptExtension
-import PushCryptURLSession
 
 /// `flush FOLDER ADDRESS COUNT`: keeps so many receipts in a store, posts them to the address, and prints `sent COUNT`,
 /// `left COUNT` and `growth KIB`: by how much the peak of the memory rose. No time limit ends it.

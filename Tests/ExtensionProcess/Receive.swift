@@ -1,6 +1,6 @@
+import PushCryptApple
 import PushCryptExtension
 import PushCryptPrimitives
-import PushCryptURLSession
 
 /// `receive SMALL ADDRESS ROUNDS`: fetches a small body, so that the network library is there, and then another, looks at
 /// every byte of that so many times, and prints `bytes COUNT`, `library KIB` and `growth KIB`: how much memory either took

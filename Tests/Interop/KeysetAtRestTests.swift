@@ -1,6 +1,6 @@
 import Foundation
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 import Testing
 
@@ -70,7 +70,7 @@ struct KeysetAtRestTests {
             let opened = try Self.open(text, passphrase)
             #expect(opened.metadata == plain.metadata)
             #expect(try Self.jwks(opened) == names.map { JWK.named($0) })
-            let error = #expect(throws: KeyStoreError.self) { try Self.open(text, passphrase + " ") }
+            let error = #expect(throws: KeystoreError.self) { try Self.open(text, passphrase + " ") }
             #expect(error?.code == .wrongSecret)
         }
     }
@@ -82,7 +82,7 @@ struct KeysetAtRestTests {
         let edited = text.replacing("\"seq\": 3", with: "\"seq\": 2").replacing(/,\n  "digest": "[^"]*"/, with: "")
         #expect(edited != text)
         #expect(try Reference.ask(Request.OpenKeyset(text: edited, passphrase: "x")).error == "damaged")
-        let error = #expect(throws: KeyStoreError.self) { try Self.open(edited, "x") }
+        let error = #expect(throws: KeystoreError.self) { try Self.open(edited, "x") }
         #expect(error?.code == .damaged)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import PushCryptExtension
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptPrimitives
 
 /// SIGINT and SIGTERM as something to wait for and not as a sudden end. The second of a kind ends the process at once.
 final class Interruption: Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptPrimitives
 
 /// Lines of stdin that were read at once, or a piece of a line that is too long to be held.
 struct LineBlock: Sendable {

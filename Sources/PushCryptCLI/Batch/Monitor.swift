@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptPrimitives
 
 /// A value that threads share and wait for: a POSIX mutex with its condition variable.
 @safe

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptSender
 
 /// Finds the recipient of a kid, and of a device where one is named; nil for an unknown one. Used by one thread.

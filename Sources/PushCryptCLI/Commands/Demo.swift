@@ -2,8 +2,8 @@ import ArgumentParser
 import Dispatch
 import PushCryptCore
 import PushCryptExtension
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptSender
 
 struct Demo: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// A bar per key: the share of the devices that hold it, in the colour of its state.
 struct CoveragePicture {

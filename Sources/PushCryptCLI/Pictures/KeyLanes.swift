@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// The lives of the keys as bars in the colours of their states.
 struct KeyLanes {

@@ -1,13 +1,6 @@
 import PushCryptCore
-import PushCryptKeyStore
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptKeystore
+import PushCryptPrimitives
 
 /// The share of pushes that a publishLead or an overlap of other lengths would lose. The scale is logarithmic: what
 /// matters is whether few or none are lost.

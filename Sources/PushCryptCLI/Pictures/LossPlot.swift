@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// The pushes that show their placeholder, over time.
 struct LossPlot {

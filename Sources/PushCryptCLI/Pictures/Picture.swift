@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 
 /// A finished picture: an SVG that needs nothing from elsewhere, runs nothing, and follows the reader's choice of light
 /// or dark.
@@ -10,7 +10,7 @@ struct Picture {
     let height: Double
     let parts: [String]
 
-    /// - Throws: `KeyStoreError`, when the file can't be written. The file is there as a whole or not at all.
+    /// - Throws: `KeystoreError`, when the file can't be written. The file is there as a whole or not at all.
     func write(to file: PictureFile) throws {
         try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8), mode: 0o644)
     }

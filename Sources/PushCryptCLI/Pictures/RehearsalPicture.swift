@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// A rehearsal drawn: the lives of the keys, how each spreads, which pushes are lost, and what other lengths would lose.
 struct RehearsalPicture {

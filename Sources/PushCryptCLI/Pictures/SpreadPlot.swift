@@ -1,13 +1,6 @@
 import PushCryptCore
-import PushCryptKeyStore
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptKeystore
+import PushCryptPrimitives
 
 /// The share of devices that hold each key, over time. Each line of the grid stands for ten times fewer devices without
 /// the key: it's the last per mille that loses pushes.

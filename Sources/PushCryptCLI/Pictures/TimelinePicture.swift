@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// The lives of a keyset's keys: a row for each over one axis of time, with the windows in which they overlap.
 struct TimelinePicture {

@@ -1,14 +1,7 @@
 public import ArgumentParser
 public import PushCryptCore
-import PushCryptKeyStore
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptKeystore
+import PushCryptPrimitives
 
 /// What every command that changes a keyset takes.
 struct ChangeOptions: ParsableArguments {

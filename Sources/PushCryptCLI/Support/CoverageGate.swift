@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// Whether enough devices hold a key, by their own reports, for it to seal.
 struct CoverageGate {

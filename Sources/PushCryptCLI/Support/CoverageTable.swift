@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// What `keys coverage` shows of each key that opens.
 struct CoverageTable {

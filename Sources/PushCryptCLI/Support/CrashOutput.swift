@@ -1,11 +1,7 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
+import PushCryptPrimitives
+
+#if !canImport(Darwin)
 import CPushCryptProcess
-import Glibc
-#elseif canImport(Musl)
-import CPushCryptProcess
-import Musl
 #endif
 
 /// What a crash would show of the process's memory, in which keys are.

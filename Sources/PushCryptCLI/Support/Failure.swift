@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptRecipients
 import PushCryptSender
@@ -44,7 +44,7 @@ struct Failure: Error {
         case let error as SealError: self.init(Self.status(error.code), error.reason)
         case let error as BlobError: self.init(Self.status(error.code), error.reason)
         case let error as KeyError: self.init(Self.status(error.code), error.reason)
-        case let error as KeyStoreError: self.init(Self.status(error.code), error.reason)
+        case let error as KeystoreError: self.init(Self.status(error.code), error.reason)
         case let error as LifecycleError: self.init(Self.status(error.code), error.reason)
         case let error as RecipientDirectoryError: self.init(Self.status(error.code), error.reason)
         case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)
@@ -95,7 +95,7 @@ struct Failure: Error {
         }
     }
 
-    private static func status(_ code: KeyStoreError.Code) -> ExitStatus {
+    private static func status(_ code: KeystoreError.Code) -> ExitStatus {
         switch code {
         case .secretNeeded, .demoKeys: .usage
         case .wrongSecret: .noPermission

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// The options that describe a fleet.
 struct FleetOptions: ParsableArguments {

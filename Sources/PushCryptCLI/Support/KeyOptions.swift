@@ -1,14 +1,6 @@
 import ArgumentParser
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// Which keys a command accepts, and what opens encrypted ones.
 struct KeyOptions: ParsableArguments {

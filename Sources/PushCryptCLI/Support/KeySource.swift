@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptExtension
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 
 /// Where keys come from on the command line: a FILE (one JWK or a JWK set) or a keyset of a keystore, Keys/NAME.

@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// A change of one keyset, as the commands make it: previewed, agreed to, made, told.
 struct KeysetChange {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptPrimitives
 
 /// The lines of a file or of stdin, one at a time and in constant memory. A last line without newline counts; the newline itself is
 /// no part of a line.

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptPrimitives
 
 /// A line of a terminal on stderr that is drawn again and again.
 struct ProgressLine {

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -22,7 +22,7 @@ struct RefusedLines {
 
     var path: String { file.path }
 
-    /// - Throws: `KeyStoreError` when there is such a file already: an earlier run's lines are in it.
+    /// - Throws: `KeystoreError` when there is such a file already: an earlier run's lines are in it.
     init(_ path: String) throws {
         file = try NewFile(path)
     }

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 extension RehearsalOutcome {
     /// The times after a publication that are worth a line: whole hours, the lead, and what lies between.

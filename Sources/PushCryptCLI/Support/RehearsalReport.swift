@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// `keys rehearse --json`. Durations are ISO 8601; counts are exact, shares are for the others to make.
 struct RehearsalReport: Encodable {

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// A rehearsal for people.
 struct RehearsalText {

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// What a rehearsal comes to, in words.
 struct RehearsalVerdict {

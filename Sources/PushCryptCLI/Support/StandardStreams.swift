@@ -1,13 +1,5 @@
 import PushCryptPrimitives
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

@@ -1,12 +1,5 @@
-import PushCryptKeyFiles
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptKeysets
+import PushCryptPrimitives
 
 /// The person in front of the process: the controlling terminal, whatever stdin and stdout are, where stderr is one too.
 final class Terminal {

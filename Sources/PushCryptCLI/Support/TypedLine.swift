@@ -1,4 +1,4 @@
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 
 /// What was typed of a secret line: in one place, which is wiped.

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 
 /// One key of a keyset, seen at a moment.
 struct KeyLife {

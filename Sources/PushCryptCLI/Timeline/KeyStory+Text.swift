@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// `keys show` for people.
 extension KeyStory {

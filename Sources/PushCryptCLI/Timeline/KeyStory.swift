@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// Everything that is known of one key without a secret.
 struct KeyStory {
@@ -13,7 +13,7 @@ struct KeyStory {
     /// What is wrong with the log; nil for nothing.
     let flaw: String?
 
-    /// - Throws: `KeyStoreError` where a file of the keyset can't be read.
+    /// - Throws: `KeystoreError` where a file of the keyset can't be read.
     init(_ life: KeyLife, in view: KeysetView) throws {
         self.life = life
         self.view = view

@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// What `keys list` tells of one keyset: a table, what the policy asks for, and the timeline.
 struct KeysetText {

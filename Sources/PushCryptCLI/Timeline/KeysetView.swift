@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// A keyset as it can be seen without any secret.
 struct KeysetView {
@@ -16,7 +16,7 @@ struct KeysetView {
     /// nil where nobody rotates: a FILE, the published demo keys.
     let plan: RotationPlan?
 
-    /// - Throws: `KeyStoreError`, `KeyError`, `Failure` for what isn't a keyset.
+    /// - Throws: `KeystoreError`, `KeyError`, `Failure` for what isn't a keyset.
     init(_ path: String, at time: UnixTime) throws {
         let metadata = try KeySource.metadata(of: path)
         self.init(path, metadata, isFile: !FileSystem.isFolder(path), at: time)

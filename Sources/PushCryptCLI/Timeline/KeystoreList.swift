@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 /// What `keys list` tells of a keystore: a line for each keyset, also for one that can't be read.
 ///

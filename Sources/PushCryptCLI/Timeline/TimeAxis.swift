@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// The stretch of time that a timeline shows, and where its dates stand.
 struct TimeAxis {

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 /// The lives of a keyset's keys drawn in characters, a row for each key over one axis of time.
 ///

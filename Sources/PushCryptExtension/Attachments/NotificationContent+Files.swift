@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptPrimitives
 
 extension NotificationContent {
     /// Removes the files of content that isn't shown: they hold what was decrypted, and nothing else would remove them.

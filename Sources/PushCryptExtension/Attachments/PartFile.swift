@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PushCryptPrimitives
 
 /// A file that is being written, with a name that says so. Whoever makes one ends it: ``publish(extension:)`` or
 /// ``remove()``, once.

@@ -1,16 +1,6 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// Writing, for who holds the lock.
 extension KeyFolder {
     /// Puts a new file in place of `name` in one step: a crash leaves the old one or the new one, never a part.

@@ -1,15 +1,5 @@
 import PushCryptPrimitives
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// An open folder of small private files, shared by an app and its extension. Files are reached through the
 /// descriptor, so that what was checked is what is used.
 ///

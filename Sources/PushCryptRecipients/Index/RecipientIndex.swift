@@ -2,14 +2,6 @@ import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// A finished index, which nobody changes any more: a new one takes its name. For one thread.
 final class RecipientIndex {
     let source: IndexSource

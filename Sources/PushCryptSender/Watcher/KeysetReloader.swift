@@ -1,6 +1,6 @@
 import Logging
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 
 /// Takes the keyset that lies on disk in place of the one in use, where it is a good one.
@@ -42,7 +42,7 @@ final class KeysetReloader: @unchecked Sendable {
 
     /// Reads the first keyset.
     ///
-    /// - Throws: `KeyStoreError`, `KeyError`.
+    /// - Throws: `KeystoreError`, `KeyError`.
     init(_ watched: WatchedKeyset, clock: @escaping @Sendable () -> UnixTime, logger: Logger) throws {
         self.watched = watched
         self.clock = clock
@@ -64,7 +64,7 @@ final class KeysetReloader: @unchecked Sendable {
             version = text.version
             guard isRepeated || version != known else { return .unchanged }
             return try take(watched.keyset(text))
-        } catch let error as KeyStoreError where error.code == .notFound && cause == .event {
+        } catch let error as KeystoreError where error.code == .notFound && cause == .event {
             // Between the two steps of whoever moves the old one away and the new one here.
             mustLookAgain = true
             return .unchanged
@@ -111,7 +111,7 @@ final class KeysetReloader: @unchecked Sendable {
     /// Whether the next look may find the same file good: an unreachable key server, a full table of open files.
     private static func mayPass(_ error: any Error) -> Bool {
         switch error {
-        case let error as KeyStoreError: [.wrapCommandFailed, .inputOutput, .changedMeanwhile].contains(error.code)
+        case let error as KeystoreError: [.wrapCommandFailed, .inputOutput, .changedMeanwhile].contains(error.code)
         case let error as KeyError: [.backendFailure, .noKeySeals].contains(error.code)
         default: error is CryptoError
         }

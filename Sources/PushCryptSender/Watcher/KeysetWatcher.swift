@@ -1,6 +1,6 @@
 public import Logging
 public import PushCryptCore
-public import PushCryptKeyFiles
+public import PushCryptKeysets
 import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)

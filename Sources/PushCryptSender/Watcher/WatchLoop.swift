@@ -1,5 +1,5 @@
 import Dispatch
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 
 /// Looks whenever something happens in a folder, and from time to time, on a queue of its own until it is released.

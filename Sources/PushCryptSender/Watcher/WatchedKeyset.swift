@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 
 /// What a watcher reads, and how.
 struct WatchedKeyset: Sendable {

@@ -14,8 +14,8 @@ struct FaultPointTests {
     }
 
     private func points() throws -> Set<String> {
-        let steps = try literals(in: "PushCryptKeyFiles", /step\("([a-z-]+)"\)/)
-        let reached = try ["PushCryptKeyStore", "PushCryptCLI"].flatMap { target in
+        let steps = try literals(in: "PushCryptKeysets", /step\("([a-z-]+)"\)/)
+        let reached = try ["PushCryptKeystore", "PushCryptCLI"].flatMap { target in
             try literals(in: target, /FaultPoint\.reach\("([a-z-]+(?:\\\(\$0\))?)"\)/)
         }
         return Set(

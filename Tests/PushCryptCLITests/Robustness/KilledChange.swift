@@ -1,6 +1,6 @@
 import Foundation
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
@@ -98,7 +98,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
     }
 
     /// What the library takes for the secret; after the change, with `isNew`.
-    func made(in place: Workplace, isNew: Bool) throws -> (PushCryptKeyFiles.Protection, KeysetSecret?) {
+    func made(in place: Workplace, isNew: Bool) throws -> (PushCryptKeysets.Protection, KeysetSecret?) {
         let isChanged = isNew && name == "keys passwd"
         let path = place.folder.path
         switch isChanged && protection == .plain ? .command : protection {

@@ -1,7 +1,7 @@
 import Foundation
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptSender
 import Testing
 
@@ -81,12 +81,12 @@ import Testing
     @Test(arguments: ["NUMBER", "TRUNCATED", "CUT_TEXT"])
     func notAKeyset(variable: String) {
         let error = #expect(throws: (any Error).self) { try Keyset(environment: name(variable)) }
-        #expect((error as? KeyError)?.code == .malformed || (error as? KeyStoreError)?.code == .notAKeyset)
+        #expect((error as? KeyError)?.code == .malformed || (error as? KeystoreError)?.code == .notAKeyset)
     }
 
     @discardableResult
-    private func expect(_ code: KeyStoreError.Code, _ body: () throws -> Keyset) -> KeyStoreError? {
-        let error = #expect(throws: KeyStoreError.self) { _ = try body() }
+    private func expect(_ code: KeystoreError.Code, _ body: () throws -> Keyset) -> KeystoreError? {
+        let error = #expect(throws: KeystoreError.self) { _ = try body() }
         #expect(error?.code == code, "\(error.map(\.reason) ?? "")")
         return error
     }

@@ -1,6 +1,6 @@
 import PushCryptCore
 import PushCryptExtension
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing

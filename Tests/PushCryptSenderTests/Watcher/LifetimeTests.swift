@@ -1,6 +1,6 @@
 import Dispatch
 import Logging
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 
@@ -85,7 +85,7 @@ import Testing
     /// Where there is nothing to watch yet, there is no watcher.
     @Test func neverBegunWithoutAKeyset() throws {
         let place = try Operator()
-        let error = #expect(throws: KeyStoreError.self) { try KeysetWatcher(folder: place.path + "/none") }
+        let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(folder: place.path + "/none") }
         #expect(error?.code == .notFound)
         try place.write(Array("{".utf8))
         #expect(throws: KeyError.self) { try KeysetWatcher(folder: place.path) }

@@ -1,6 +1,6 @@
 import Foundation
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport
@@ -125,8 +125,8 @@ import Testing
         try Keyset(file: place.filePath, secret: secret)
     }
 
-    private func expect(_ code: KeyStoreError.Code, _ body: () throws -> Keyset) {
-        let error = #expect(throws: KeyStoreError.self) { _ = try body() }
+    private func expect(_ code: KeystoreError.Code, _ body: () throws -> Keyset) {
+        let error = #expect(throws: KeystoreError.self) { _ = try body() }
         #expect(error?.code == code, "\(error.map(\.reason) ?? "")")
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import PushCryptCore
 import PushCryptExtension
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptSender
 import PushCryptTestSupport
 import Testing
@@ -109,7 +109,7 @@ struct SecretDemandTests {
     }
 
     private func expectRefusal(_ path: String, _ body: () throws -> some Any) {
-        let error = #expect(throws: KeyStoreError.self) { _ = try body() }
+        let error = #expect(throws: KeystoreError.self) { _ = try body() }
         #expect(error?.code == .notEncrypted, "\(error.map(\.reason) ?? "")")
         #expect(error?.reason.hasPrefix("\(path) is not encrypted") == true, "\(error.map(\.reason) ?? "")")
     }

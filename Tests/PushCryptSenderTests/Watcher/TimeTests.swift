@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 

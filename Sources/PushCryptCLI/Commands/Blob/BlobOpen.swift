@@ -1,6 +1,6 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 
 struct BlobOpen: ParsableCommand {
     static let configuration = CommandConfiguration(

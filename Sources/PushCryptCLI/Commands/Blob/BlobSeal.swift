@@ -1,6 +1,6 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptSender
 
 struct BlobSeal: ParsableCommand {

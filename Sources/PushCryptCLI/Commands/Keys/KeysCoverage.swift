@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 struct KeysCoverage: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,7 +59,7 @@ extension DeviceReports {
                 }
                 try add(line: bytes)
             }
-        } catch let error as KeyStoreError {
+        } catch let error as KeystoreError {
             throw Failure(.dataError, "\(reader.name): \(error.reason)")
         }
     }

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 
 struct KeysCreate: ParsableCommand {

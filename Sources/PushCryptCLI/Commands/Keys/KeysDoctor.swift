@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushCryptKeyStore
+import PushCryptKeystore
 
 struct KeysDoctor: ParsableCommand {
     static let configuration = CommandConfiguration(

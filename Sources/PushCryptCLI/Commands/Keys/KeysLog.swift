@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushCryptKeyStore
+import PushCryptKeystore
 
 struct KeysLog: ParsableCommand {
     static let configuration = CommandConfiguration(

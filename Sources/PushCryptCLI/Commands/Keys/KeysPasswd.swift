@@ -1,6 +1,6 @@
 import ArgumentParser
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 struct KeysPasswd: ParsableCommand {
     static let configuration = CommandConfiguration(

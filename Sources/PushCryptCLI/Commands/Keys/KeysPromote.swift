@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 struct KeysPromote: ParsableCommand {
     static let configuration = CommandConfiguration(

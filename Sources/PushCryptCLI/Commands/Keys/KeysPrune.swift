@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 
 struct KeysPrune: ParsableCommand {
     static let configuration = CommandConfiguration(

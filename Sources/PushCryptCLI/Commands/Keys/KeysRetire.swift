@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushCryptKeyStore
+import PushCryptKeystore
 
 struct KeysRetire: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptKeyStore
+import PushCryptKeystore
 
 struct KeysRevoke: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptTestSupport
 
 /// A command that wraps data keys while it is up: it turns the highest bit of each byte.

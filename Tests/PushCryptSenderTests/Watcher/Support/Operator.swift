@@ -1,8 +1,8 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
-import PushCryptKeyFiles
-import PushCryptKeyStore
+import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptKeyFiles
+import PushCryptKeysets
 import Testing
 
 /// How a new keyset comes to lie where the old one was.

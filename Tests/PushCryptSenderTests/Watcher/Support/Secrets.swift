@@ -1,4 +1,4 @@
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptPrimitives
 
 extension KeysetSecret {

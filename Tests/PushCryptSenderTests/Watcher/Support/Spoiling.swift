@@ -1,6 +1,6 @@
 import Foundation
 import PushCryptCore
-import PushCryptKeyFiles
+import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import InMemoryLogging
 import Logging
-import PushCryptKeyFiles
+import PushCryptKeysets
 
 @testable import PushCryptSender
 

@@ -1,0 +1,153 @@
+package import PushCryptCore
+import PushCryptPrimitives
+
+/// `keyset.json` as it lies on disk, read but not unlocked.
+///
+/// ```
+/// {
+///   "keys": [JWK, ...]  |  "sealed": SEALED,
+///   "pushcrypt": METADATA,
+///   "digest": B64(SHA-256 of the file up to the comma before "digest")
+/// }
+/// ```
+/// The digest finds a flipped bit before anybody is asked for a passphrase; against intent it protects nothing. It may be
+/// missing: a set that was written by hand is one too.
+package struct KeysetFile: Sendable {
+    package let metadata: KeysetMetadata
+    package let protection: Protection
+    private let wholeText: WipedText
+    private let records: [KeyID: KeyRecord]
+    private let path: String
+
+    /// - Parameter path: named in errors.
+    /// - Throws: `KeyError`, `KeystoreError` with `damaged`.
+    package init(_ bytes: [UInt8], path: String) throws {
+        let root: JSONValue
+        do {
+            wholeText = try WipedText(bytes)
+            root = wholeText.root
+        } catch {
+            throw KeyError(.malformed, "not a JSON text: \(error)")
+        }
+        try Self.checkDigest(bytes, root, path)
+        guard let member = root["pushcrypt"] else {
+            throw KeyError(.malformed, "a keyset needs a pushcrypt member with the lives of its keys")
+        }
+        if let sealed = root["sealed"] {
+            guard root["keys"] == nil else {
+                throw KeyError(.malformed, "the set has keys in clear beside the encrypted ones")
+            }
+            records = [:]
+            protection = try SealedKeys(sealed).protection
+            metadata = try KeysetMetadata(member, records: [:])
+        } else {
+            records = try Self.records(root)
+            protection = .plaintext
+            metadata = try KeysetMetadata(member, records: records)
+            try Self.requireEveryKey(of: metadata, in: records)
+        }
+        self.path = path
+    }
+
+    private var text: JSONText { wholeText.text }
+
+    /// The whole text, private keys that lie in clear included.
+    package var root: JSONValue { text.root }
+
+    /// The ids of its keys, destroyed ones among them, as the file says.
+    package var keyIDs: [KeyID] { metadata.timeline.keys.map(\.kid) }
+
+    /// The same; none where there are plain device keys: the id of a device's key is its master's and says nothing of the key.
+    var provenKeyIDs: [KeyID] { records.values.contains(where: \.isDeviceKey) ? [] : keyIDs }
+
+    /// The keyset with its keys. There is no other way to them.
+    ///
+    /// - Throws: `KeystoreError` with `notEncrypted` for plain keys where a secret was given; `KeyError`.
+    package func unlocked(_ source: SecretSource) throws -> StoredKeyset {
+        guard let sealed = text.root["sealed"], let member = text.root["pushcrypt"] else {
+            try source.requireEncryption(of: provenKeyIDs, in: path)
+            return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
+        }
+        let secret = try source.secret()
+        var plaintext = try SealedKeys(sealed).open(
+            metadata: Array(member.rawBytes), secret: secret, path: path)
+        defer { wipe(&plaintext) }
+        let keys = try Self.records(decrypted: plaintext)
+        try Self.requireEveryKey(of: metadata, in: keys)
+        return StoredKeyset(metadata: metadata, records: keys, protection: protection, secret: secret)
+    }
+
+    /// What the file says beside the keys: authenticated where a secret was given, else as it stands there.
+    ///
+    /// - Throws: where a secret was given, as ``unlocked(_:)``.
+    package func metadata(_ source: SecretSource) throws -> KeysetMetadata {
+        source.isGiven ? try unlocked(source).metadata : metadata
+    }
+
+    /// The source with its answer, so that no question is asked while a lock is held. An answer for encrypted keys counts as
+    /// given: the file must not hold plain keys when it is read again.
+    ///
+    /// - Throws: `KeystoreError` with `notEncrypted`; what the source throws.
+    package func answered(_ source: SecretSource) throws -> SecretSource {
+        guard protection == .plaintext else { return SecretSource(try source.secret()) }
+        try source.requireEncryption(of: provenKeyIDs, in: path)
+        return source
+    }
+
+    private static func records(decrypted plaintext: [UInt8]) throws -> [KeyID: KeyRecord] {
+        do {
+            return try records(JSONText(plaintext).root)
+        } catch let error as JSONError {
+            throw KeyError(.malformed, "the decrypted keys are not a JSON text: \(error)")
+        }
+    }
+
+    private static func records(_ root: JSONValue) throws -> [KeyID: KeyRecord] {
+        guard let keys = root["keys"], keys.kind == .array else {
+            throw KeyError(.malformed, "keys is missing or not an array")
+        }
+        var records = [KeyID: KeyRecord]()
+        for key in keys.elements {
+            let record = try KeyRecord(key, backend: DefaultBackend.shared)
+            guard records.updateValue(record, forKey: record.kid) == nil else {
+                throw KeyError(.duplicateKey, "key \(record.kid) is in the set twice")
+            }
+        }
+        return records
+    }
+
+    /// Each key that isn't destroyed, and no other.
+    private static func requireEveryKey(of metadata: KeysetMetadata, in records: [KeyID: KeyRecord]) throws {
+        let wanted = Set(metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid))
+        if let kid = wanted.subtracting(records.keys).min() {
+            throw KeyError(.malformed, "the set's pushcrypt member names key \(kid), which is not in the set")
+        }
+        if let kid = Set(records.keys).subtracting(wanted).min() {
+            throw KeyError(.malformed, "the set's pushcrypt member says nothing of key \(kid)")
+        }
+        if let kid = records.first(where: { $0.value.kind != metadata.kind })?.key {
+            throw KeyError(.wrongKind, "key \(kid) is not a \(metadata.kind.rawValue) key like the others")
+        }
+    }
+
+    private static func checkDigest(_ bytes: [UInt8], _ root: JSONValue, _ path: String) throws {
+        guard let member = root.members.first(where: { $0.hasName(digestName) }) else { return }
+        let start = member.nameRange.lowerBound
+        guard let comma = bytes[..<start].lastIndex(of: UInt8(ascii: ",")),
+            member.value.utf8.flatMap(Base64URL.decode) == (try digest(bytes[..<comma]))
+        else {
+            throw KeystoreError(
+                .damaged,
+                "\(path) is not what was written: damaged, or edited by hand; restore a copy (whoever means the edit "
+                    + "takes the digest out)")
+        }
+    }
+
+    package static let digestName = "digest"
+
+    static func digest(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
+        var covered = Array(bytes)
+        defer { wipe(&covered) }
+        return try DefaultBackend.shared.sha256(covered.bytes)
+    }
+}

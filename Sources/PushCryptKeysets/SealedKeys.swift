@@ -1,0 +1,152 @@
+import PushCryptCore
+import PushCryptOpenSSL
+import PushCryptPrimitives
+
+/// The keys of a keyset, encrypted at rest.
+///
+/// ```
+/// "sealed": {
+///   "v": 1,
+///   "passphrase": {"n": N, "r": r, "p": p, "salt": B64(16 bytes), "check": B64(16 bytes)}  |  "command": true,
+///   "dataKey": B64(wrapped data key),
+///   "keys": B64(nonce(12) || ciphertext || tag(16))
+/// }
+/// dataKey    fresh, random, 32 bytes, for every writing of the file
+/// wrapped    by a passphrase:  nonce(12) || AES-256-GCM(KEK, nonce, aad "pushcrypt/1 data key", dataKey)
+///            by a command:     what it prints
+/// KEK || check = scrypt(passphrase, salt, N, r, p, 48)                                RFC 7914
+/// keys       = AES-256-GCM(dataKey, nonce, aad "pushcrypt/1 keyset" || 0x00 || M, {"keys": [JWK, ...]})
+/// M          = the bytes of the file's "pushcrypt" member
+/// ```
+/// M is authenticated with the keys: whoever can write the file but doesn't know the secret can't give a revoked key its
+/// life back. `check` tells a wrong passphrase from a damaged file; to guess passphrases it offers no more than the tag.
+struct SealedKeys {
+    let lock: Lock
+    /// Wrapped: `Lock.dataKeyByteCounts`.
+    let dataKey: [UInt8]
+    /// No shorter than `overheadByteCount`.
+    let keys: [UInt8]
+
+    enum Lock {
+        case passphrase(ScryptParameters, salt: [UInt8], check: [UInt8])
+        case command
+
+        var dataKeyByteCounts: ClosedRange<Int> {
+            let encrypted = SealedKeys.keyByteCount + SealedKeys.overheadByteCount
+            return switch self {
+            case .passphrase: encrypted...encrypted
+            case .command: 1...WrapCommand.maximumByteCount
+            }
+        }
+    }
+
+    static let saltByteCount = 16
+    static let checkByteCount = 16
+    private static let keyByteCount = 32
+    /// Nonce and tag.
+    static let overheadByteCount = AEADAlgorithm.nonceByteCount + AEADAlgorithm.tagByteCount
+    private static let dataKeyContext = Array("pushcrypt/1 data key".utf8)
+
+    var protection: Protection {
+        switch lock {
+        case .passphrase(let parameters, _, _): .passphrase(parameters)
+        case .command: .command
+        }
+    }
+
+    /// Encrypts under a fresh data key.
+    ///
+    /// - Parameters:
+    ///   - metadata: the bytes of the file's `pushcrypt` member.
+    ///   - parameters: of scrypt; not used with a command.
+    static func seal(
+        _ plaintext: [UInt8], metadata: [UInt8], secret: KeysetSecret, parameters: ScryptParameters
+    ) throws -> SealedKeys {
+        let backend = OpenSSLBackend()
+        let dataKey = try backend.randomSecret(count: keyByteCount)
+        let (lock, wrapped): (Lock, [UInt8])
+        switch secret.kind {
+        case .passphrase(let passphrase):
+            let salt = try backend.randomBytes(count: saltByteCount)
+            let derived = try DerivedKey(passphrase, salt, parameters)
+            lock = .passphrase(parameters, salt: salt, check: derived.check)
+            wrapped = try encrypt(dataKey.bytes, under: derived.key.bytes, aad: dataKeyContext)
+        case .command(let command):
+            lock = .command
+            wrapped = try WrapCommand(command).wrap(dataKey)
+        }
+        let keys = try encrypt(plaintext.bytes, under: dataKey.bytes, aad: context(metadata))
+        return SealedKeys(lock: lock, dataKey: wrapped, keys: keys)
+    }
+
+    /// - Throws: `KeystoreError` with `wrongSecret`, `damaged`, `wrapCommandFailed`.
+    func open(metadata: [UInt8], secret: KeysetSecret, path: String) throws -> [UInt8] {
+        let damaged = KeystoreError(
+            .damaged, "\(path): the encrypted keys don't fit together with the rest: damaged or changed by others")
+        let dataKey = try unwrappedDataKey(secret, path, damaged)
+        guard let plaintext = try Self.decrypt(keys, under: dataKey.bytes, aad: Self.context(metadata)) else {
+            throw damaged
+        }
+        return plaintext
+    }
+
+    private func unwrappedDataKey(
+        _ secret: KeysetSecret, _ path: String, _ damaged: KeystoreError
+    ) throws -> SecretBytes {
+        switch (lock, secret.kind) {
+        case (.passphrase(let parameters, let salt, let check), .passphrase(let passphrase)):
+            let derived = try DerivedKey(passphrase, salt, parameters)
+            guard constantTimeEqual(derived.check.bytes, check.bytes) else {
+                throw KeystoreError(.wrongSecret, "\(path): the passphrase is wrong")
+            }
+            guard var key = try Self.decrypt(dataKey, under: derived.key.bytes, aad: Self.dataKeyContext) else {
+                throw damaged
+            }
+            defer { wipe(&key) }
+            return SecretBytes(copying: key.bytes)
+        case (.command, .command(let command)):
+            return try WrapCommand(command).unwrap(dataKey, count: Self.keyByteCount)
+        case (.passphrase, _):
+            throw KeystoreError(.secretNeeded, "\(path): the private keys are under a passphrase, not a command")
+        case (.command, _):
+            throw KeystoreError(.secretNeeded, "\(path): the private keys are under a command, not a passphrase")
+        }
+    }
+
+    private struct DerivedKey {
+        let key: SecretBytes
+        let check: [UInt8]
+
+        init(_ passphrase: SecretBytes, _ salt: [UInt8], _ parameters: ScryptParameters) throws {
+            let count = SealedKeys.keyByteCount + SealedKeys.checkByteCount
+            let derived = try OpenSSLBackend().scrypt(
+                passphrase: passphrase.bytes, salt: salt.bytes, parameters: parameters, count: count)
+            key = SecretBytes(copying: derived.bytes.extracting(first: SealedKeys.keyByteCount))
+            check = Array(derived.bytes.extracting(droppingFirst: SealedKeys.keyByteCount))
+        }
+    }
+
+    private static func context(_ metadata: [UInt8]) -> [UInt8] {
+        Array("pushcrypt/1 keyset".utf8) + [0] + metadata
+    }
+
+    private static func encrypt(_ plaintext: Span<UInt8>, under key: Span<UInt8>, aad: [UInt8]) throws -> [UInt8] {
+        let backend = OpenSSLBackend()
+        var output = try backend.randomBytes(count: AEADAlgorithm.nonceByteCount)
+        let nonce = output
+        try backend.seal(
+            .aes256GCM, key: key, nonce: nonce.bytes, aad: aad.bytes, plaintext: plaintext, appendingTo: &output)
+        return output
+    }
+
+    /// - Returns: nil for what isn't authentic.
+    private static func decrypt(_ sealed: [UInt8], under key: Span<UInt8>, aad: [UInt8]) throws -> [UInt8]? {
+        do {
+            return try OpenSSLBackend().open(
+                .aes256GCM, key: key, nonce: sealed.bytes.extracting(first: AEADAlgorithm.nonceByteCount),
+                aad: aad.bytes, ciphertext: sealed.bytes.extracting(droppingFirst: AEADAlgorithm.nonceByteCount))
+        } catch let error as CryptoError where error.code == .authenticationFailure {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import PushCryptPrimitives
+
+/// An external command that wraps and unwraps a data key: the client of a KMS, an HSM or Vault.
+///
+/// ```
+/// COMMAND wrap     stdin: 32 bytes, the data key       stdout: 1 to 4,096 bytes, whatever unwraps to it
+/// COMMAND unwrap   stdin: those bytes                  stdout: the 32 bytes
+/// exit status 0; anything else is a failure, explained on stderr, which is passed on
+/// ```
+/// Both are raw bytes, through pipes. The command runs by /bin/sh, with the environment of this process except for
+/// PUSHCRYPT_PASSPHRASE, and with no descriptors but the standard streams. After two minutes it is killed; without a
+/// terminal, with all that it started. It is never taken from a keyset's file: whoever can write one could have anything
+/// run.
+///
+/// Wrapping must need a secret of the operator's: under a public key, whoever can write the file could put keys of his own
+/// in place.
+package struct WrapCommand: Sendable {
+    package static let maximumByteCount = 4_096
+    private let command: String
+    private let mayAsk: Bool
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    package init(_ command: String) {
+        self.init(command, mayAsk: HelperProcess.hasTerminal) { ContinuousClock.now }
+    }
+
+    /// - Parameters:
+    ///   - mayAsk: whether it may ask a person, on the terminal.
+    ///   - now: the time that the two minutes are measured by.
+    init(_ command: String, mayAsk: Bool, now: @escaping @Sendable () -> ContinuousClock.Instant) {
+        self.command = command
+        self.mayAsk = mayAsk
+        self.now = now
+    }
+
+    /// Wraps the data key, and unwraps it again: a command that can't do both would lose the keys.
+    ///
+    /// - Throws: `KeystoreError` with `wrapCommandFailed`.
+    package func wrap(_ dataKey: SecretBytes) throws -> [UInt8] {
+        var input = Array(dataKey.bytes)
+        defer { wipe(&input) }
+        var wrapped = try run("wrap", input)
+        guard !wrapped.isEmpty else { throw failure("wrap", "it printed nothing") }
+        guard !Self.contains(wrapped, input) else {
+            wipe(&wrapped)
+            throw failure("wrap", "it printed the data key as it is")
+        }
+        guard try unwrap(wrapped, count: dataKey.count) == dataKey else {
+            throw failure("unwrap", "what it wrapped unwraps to something else; nothing was written")
+        }
+        return wrapped
+    }
+
+    /// - Throws: `KeystoreError` with `wrapCommandFailed`.
+    package func unwrap(_ wrapped: [UInt8], count: Int) throws -> SecretBytes {
+        var key = try run("unwrap", wrapped)
+        defer { wipe(&key) }
+        guard key.count == count else { throw failure("unwrap", "it printed \(key.count) bytes, not \(count)") }
+        return SecretBytes(copying: key.bytes)
+    }
+
+    private func run(_ verb: String, _ input: [UInt8]) throws -> [UInt8] {
+        guard command.contains(where: { !$0.isWhitespace }) else { throw failure(verb, "its name is empty") }
+        do throws(HelperFailure) {
+            return try HelperProcess.run(
+                "\(command) \(verb)", stdin: input, limit: Self.maximumByteCount, seconds: Self.timeLimit,
+                mayAsk: mayAsk,
+                now: now)
+        } catch {
+            throw failure(verb, error.reason)
+        }
+    }
+
+    private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+        bytes.indices.contains { bytes[$0...].starts(with: part) }
+    }
+
+    /// In seconds: somebody may have to find and touch a token first.
+    private static let timeLimit = 120
+
+    private func failure(_ verb: String, _ reason: String) -> KeystoreError {
+        KeystoreError(.wrapCommandFailed, "the command that wraps data keys failed to \(verb): \(reason)")
+    }
+}

@@ -1,0 +1,119 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptPrimitives
+
+/// What the system says of a keyset's files.
+extension KeysetExamination {
+    mutating func examineFiles() {
+        examine(".", snapshot.folder)
+        for (name, status) in snapshot.files.sorted(by: { $0.key < $1.key }) { examine(name, status) }
+    }
+
+    private func path(_ name: String) -> String { name == "." ? snapshot.path : snapshot.path + "/" + name }
+
+    private mutating func examine(_ name: String, _ status: FileStatus) {
+        let role = Role(name)
+        guard examineKind(name, status, role) else { return }
+        switch role {
+        case .leftover:
+            add(
+                .warning, "unfinished", "an interrupted change left \(name)",
+                advice: Verification.verify(snapshot))
+        case .brokenLog:
+            add(
+                .note, "old-log", "\(name) is an audit log that was set aside",
+                advice: "keep it somewhere else when it is looked into")
+        case .foreign:
+            add(
+                .note, "foreign-file", "\(name) is none of a keyset's files",
+                advice: "keep it somewhere else; pushcrypt leaves it alone")
+        default: break
+        }
+        examineMode(name, status, role)
+        examineOwner(name, status, role)
+        examineTime(name, status)
+    }
+
+    /// - Returns: whether it is a file, or the folder itself, and more can be said.
+    private mutating func examineKind(_ name: String, _ status: FileStatus, _ role: Role) -> Bool {
+        switch status.kind {
+        case .file where role != .folder, .folder where role == .folder: return true
+        case .symbolicLink:
+            add(
+                role.isOwn ? .error : .warning, "symbolic-link",
+                "\(name) is a symbolic link; a keystore holds files and folders only",
+                advice: "put the file itself in its place")
+        default:
+            add(
+                role.isOwn ? .error : .note, "foreign-file", "\(name) is not a file",
+                advice: "keep it somewhere else; pushcrypt leaves it alone")
+        }
+        return false
+    }
+
+    /// What is published may be read by all, and nobody but the owner writes it.
+    private mutating func examineMode(_ name: String, _ status: FileStatus, _ role: Role) {
+        if role == .published {
+            guard !status.access.keepsOthersOut(.othersMayRead) else { return }
+            return add(
+                .warning, "loose-mode", "\(name) can be changed by others than its owner",
+                advice: "chmod 644 \(ShellWord.quoted(path(name)))")
+        }
+        guard role.isPrivate, !snapshot.isDemo, !status.access.keepsOthersOut(.ownerOnly) else { return }
+        let what = role == .folder ? "the folder" : name
+        add(
+            role.isOwn ? .error : .warning, "loose-mode", "\(what) can be reached by others than its owner",
+            advice: "chmod \(role == .folder ? "700" : "600") \(ShellWord.quoted(path(name)))")
+    }
+
+    /// Commands refuse private files of other users than root.
+    private mutating func examineOwner(_ name: String, _ status: FileStatus, _ role: Role) {
+        let owner = status.access.owner
+        guard owner != user else { return }
+        let isRefused = role.isOwn && role.isPrivate && !snapshot.isDemo && !status.access.belongs(to: user)
+        let what = name == "." ? "the folder" : name
+        add(
+            isRefused ? .error : .warning, "owner", "\(what) belongs to user \(owner), and you are user \(user)",
+            advice: "chown \(user) \(ShellWord.quoted(path(name)))")
+    }
+
+    private mutating func examineTime(_ name: String, _ status: FileStatus) {
+        let tolerance = Freshness.toleranceInSeconds
+        if status.modifiedAt > now + tolerance {
+            let what = name == "." ? "the folder" : name
+            add(
+                .warning, "future-file", "\(what) was written at \(status.modifiedAt), and it is \(now)",
+                advice: "date -u")
+        }
+        guard name == KeysetFolder.keysetName, let file = try? snapshot.keyset.get(),
+            let updatedAt = file.metadata.timeline.updatedAt, updatedAt > status.modifiedAt + tolerance
+        else { return }
+        add(
+            .warning, "clock-skew",
+            "\(name) was written at \(status.modifiedAt) and says that its last change was at \(updatedAt): one of the "
+                + "clocks was wrong, or --at named another time",
+            advice: "date -u")
+    }
+
+    /// What a name in the folder of a keyset is for.
+    private enum Role: Equatable {
+        case folder, keyset, log, published, leftover, brokenLog, foreign
+
+        init(_ name: String) {
+            switch name {
+            case ".": self = .folder
+            case KeysetFolder.keysetName: self = .keyset
+            case KeysetFolder.auditName: self = .log
+            case KeysetFolder.publicName: self = .published
+            case _ where Folder.isLeftover(name): self = .leftover
+            case _ where name.hasPrefix(KeysetStore.brokenLogPrefix): self = .brokenLog
+            default: self = .foreign
+            }
+        }
+
+        /// Whether commands work with it.
+        var isOwn: Bool { [.folder, .keyset, .log, .published].contains(self) }
+
+        var isPrivate: Bool { self != .published && self != .foreign }
+    }
+}

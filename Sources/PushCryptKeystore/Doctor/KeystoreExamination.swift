@@ -1,0 +1,117 @@
+package import PushCryptCore
+import PushCryptKeysets
+import PushCryptPrimitives
+
+/// Everything that is wrong with a keystore, or with one keyset.
+package struct KeystoreExamination {
+    package private(set) var findings: [Finding] = []
+    package private(set) var keysetCount = 0
+    private let now: UnixTime
+    private let user: UInt32
+
+    /// - Parameter path: of a keystore or a keyset.
+    /// - Throws: `KeystoreError` where there is no such folder or it can't be read.
+    package init(_ path: String, at time: UnixTime, user: UInt32 = FileSystem.ownUser) throws {
+        now = time
+        self.user = user
+        let path = KeysetFolder(path).path
+        if KeysetFolder(path).exists {
+            examineKeyset(path)
+        } else {
+            try examineKeystore(path, depth: 0)
+        }
+        findings.sort()
+    }
+
+    private mutating func add(
+        _ severity: Finding.Severity, _ path: String, _ code: String, _ message: String, advice: String
+    ) {
+        findings.append(Finding(severity, path, code, message, advice: advice))
+    }
+
+    private mutating func examineKeyset(_ path: String) {
+        keysetCount += 1
+        do {
+            findings +=
+                KeysetExamination(
+                    try KeysetSnapshot(path, requiringPrivacy: false), at: now, user: user
+                ).findings
+        } catch {
+            let isLink = FileSystem.status(of: path)?.kind == .symbolicLink
+            add(
+                .error, path, isLink ? "symbolic-link" : "unreadable", "\(error)",
+                advice: isLink ? "name the folder itself" : "run this as the keyset's owner")
+        }
+    }
+
+    /// A keystore in a keystore, such as the one with the demo keys, is looked into too.
+    private mutating func examineKeystore(_ path: String, depth: Int) throws(KeystoreError) {
+        let names = try FileSystem.names(in: path)
+        // A link to a keystore is one: what counts is the folder behind it.
+        if let access = FileSystem.status(of: path + "/.")?.access { examineAccess(access, path) }
+        for name in names where !Self.customary.contains(name) {
+            let entry = path == "/" ? "/" + name : path + "/" + name
+            guard let status = FileSystem.status(of: entry) else { continue }
+            if status.kind == .folder {
+                try examineFolder(entry, name, depth: depth)
+            } else {
+                examineStray(entry, status.kind)
+            }
+        }
+    }
+
+    private mutating func examineAccess(_ access: FileAccess, _ path: String) {
+        let isSticky = access.mode & 0o1000 != 0
+        if !access.keepsOthersOut(.othersMayRead), !isSticky {
+            add(
+                .warning, path, "loose-mode", "others than its owner can put keysets into this folder and out of it",
+                advice: "chmod go-w \(ShellWord.quoted(path))")
+        }
+        if !access.belongs(to: user) {
+            add(
+                .warning, path, "owner",
+                "the folder belongs to user \(access.owner), who can put keysets into it and out of it",
+                advice: "chown \(user) \(ShellWord.quoted(path))")
+        }
+    }
+
+    private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws(KeystoreError) {
+        if UnfinishedFolders.isOne(name) {
+            return add(
+                .warning, path, "unfinished", "a `keys create` that was interrupted left it, or one is running",
+                advice: "the next `keys create` beside it removes it")
+        }
+        guard !KeysetFolder(path).exists else { return examineKeyset(path) }
+        let names: [String]
+        do throws(KeystoreError) {
+            names = try FileSystem.names(in: path)
+        } catch {
+            return add(.error, path, "unreadable", error.reason, advice: "run this as the folder's owner")
+        }
+        let hasFilesOfAKeyset = names.contains { $0 == KeysetFolder.auditName || $0 == KeysetFolder.publicName }
+        if hasFilesOfAKeyset {
+            add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore)
+        } else if depth < Self.maximumDepth, names.contains(where: { FileSystem.isFolder(path + "/" + $0) }) {
+            try examineKeystore(path, depth: depth + 1)
+        } else {
+            add(
+                .note, path, "foreign-file", "a folder without a keyset",
+                advice: "keep it somewhere else; pushcrypt leaves it alone")
+        }
+    }
+
+    private mutating func examineStray(_ path: String, _ kind: FileStatus.Kind) {
+        if kind == .symbolicLink, KeysetFolder(path).exists {
+            return add(
+                .error, path, "symbolic-link", "a symbolic link to a keyset; a keystore holds files and folders only",
+                advice: "put the folder itself in its place")
+        }
+        add(
+            .note, path, "foreign-file", "none of a keystore's files",
+            advice: "keep it somewhere else; pushcrypt leaves it alone")
+    }
+
+    /// What the project's own Keys folder holds beside keysets.
+    private static let customary: Set<String> = ["README.md", ".gitignore"]
+    private static let maximumDepth = 3
+}

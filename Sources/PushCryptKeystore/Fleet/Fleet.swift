@@ -1,0 +1,75 @@
+import PushCryptCore
+package import PushCryptKeysets
+
+/// The devices of a rehearsal: how many there are, how often they fetch keys, how many are offline, how many pushes
+/// they get. The model is explained above ``Rehearsal``.
+package struct Fleet: Hashable, Sendable {
+    package let devices: Int
+    /// Half of the devices fetch at least this often.
+    package let refreshP50InSeconds: Int64
+    /// 99 of 100 devices fetch at least this often.
+    package let refreshP99InSeconds: Int64
+    /// The share of the devices that is offline at any moment, 0 to 0.9.
+    package let offline: Double
+    /// Of each device.
+    package let pushesPerDay: Double
+    /// The same seed draws the same fleet, device by device.
+    package let seed: UInt64
+
+    /// What was said about a fleet, by a file or on a command line; the rest is `standard`, but for the two refresh
+    /// times, which nobody can guess.
+    package struct Parameters: Hashable, Sendable {
+        package var devices: Int?
+        package var refreshP50InSeconds: Int64?
+        package var refreshP99InSeconds: Int64?
+        package var offline: Double?
+        package var pushesPerDay: Double?
+        package var seed: UInt64?
+
+        package init() {}
+
+        /// What `other` says goes before what is said here.
+        package mutating func override(with other: Parameters) {
+            devices = other.devices ?? devices
+            refreshP50InSeconds = other.refreshP50InSeconds ?? refreshP50InSeconds
+            refreshP99InSeconds = other.refreshP99InSeconds ?? refreshP99InSeconds
+            offline = other.offline ?? offline
+            pushesPerDay = other.pushesPerDay ?? pushesPerDay
+            seed = other.seed ?? seed
+        }
+    }
+
+    package static let standardDevices = 1_000_000
+    package static let standardOffline = 0.02
+    package static let standardPushesPerDay = 3.0
+    package static let standardSeed: UInt64 = 1
+
+    /// - Throws: `KeystoreError` with `invalidFleet`.
+    package init(_ parameters: Parameters) throws(KeystoreError) {
+        guard let p50 = parameters.refreshP50InSeconds, let p99 = parameters.refreshP99InSeconds else {
+            throw KeystoreError(
+                .invalidFleet, "how often the devices fetch keys is not said: refresh p50 and p99 are needed")
+        }
+        func require(_ condition: Bool, _ reason: String) throws(KeystoreError) {
+            guard condition else { throw KeystoreError(.invalidFleet, reason) }
+        }
+        devices = parameters.devices ?? Self.standardDevices
+        (refreshP50InSeconds, refreshP99InSeconds) = (p50, p99)
+        offline = parameters.offline ?? Self.standardOffline
+        pushesPerDay = parameters.pushesPerDay ?? Self.standardPushesPerDay
+        seed = parameters.seed ?? Self.standardSeed
+        try require((1...100_000_000).contains(devices), "a fleet has 1 to 100,000,000 devices")
+        try require(p50 >= 1, "the refresh p50 is at least one second")
+        try require(p99 > p50, "the refresh p99 must be longer than the p50")
+        try require(p99 <= Self.longestInSeconds, "the refresh p99 is at most 100 years")
+        try require((0...0.9).contains(offline), "the share of devices offline is 0 to 90%")
+        try require((0.001...1_440).contains(pushesPerDay), "a device gets 0.001 to 1440 pushes per day")
+    }
+
+    static let longestInSeconds: Int64 = 36_525 * 86_400
+}
+
+extension KeystoreError.Code {
+    /// A fleet that can't be simulated.
+    package static let invalidFleet = KeystoreError.Code(name: "invalidFleet")
+}

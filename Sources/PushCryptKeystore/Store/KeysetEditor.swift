@@ -1,0 +1,160 @@
+package import PushCryptCore
+package import PushCryptKeysets
+import PushCryptPrimitives
+
+/// A keyset that is being changed: every change goes through here, so that each is a checked one and leaves a line in the
+/// audit log.
+package struct KeysetEditor: Sendable {
+    package private(set) var stored: StoredKeyset
+    /// The time of the change: the clock, but never before the last change.
+    package let now: UnixTime
+    package private(set) var events: [AuditEvent] = []
+    /// What the changes lose, as sentences; empty for nothing.
+    package private(set) var losses: [String] = []
+    /// The keys that were withdrawn or erased.
+    private var givenUp: Set<KeyID> = []
+
+    package init(_ stored: StoredKeyset, at time: UnixTime) {
+        self.stored = stored
+        now = stored.metadata.timeline.effective(time)
+    }
+
+    /// What changes would lose, found without keys and without writing anything.
+    package static func losses(
+        of metadata: KeysetMetadata, at time: UnixTime, _ body: (inout KeysetEditor) throws -> Void
+    ) throws -> [String] {
+        var editor = KeysetEditor(
+            StoredKeyset(metadata: metadata, records: [:], protection: .plaintext, secret: nil), at: time)
+        try body(&editor)
+        return editor.losses
+    }
+
+    package var metadata: KeysetMetadata { stored.metadata }
+    private var policy: RotationPolicy { stored.metadata.policy }
+
+    /// Makes a new key of the same sort as the keyset's newest.
+    ///
+    /// - Parameter activatesAt: nil while an operator has to promote it.
+    @discardableResult
+    package mutating func add(activatesAt: UnixTime?) throws -> KeyID {
+        let traits = newestTraits
+        let record = try KeyRecord.generate(
+            metadata.kind, group: traits?.suite == .x25519 ? .x25519 : .p256, psk: traits?.demandsPSK ?? false,
+            backend: DefaultBackend.shared)
+        try add(record, activatesAt: activatesAt, as: .added)
+        return record.kid
+    }
+
+    /// Takes in a key that was made elsewhere.
+    package mutating func add(_ record: KeyRecord, activatesAt: UnixTime?, as action: AuditEvent.Action) throws {
+        guard record.kind == metadata.kind else {
+            throw KeyError(
+                .wrongKind,
+                "the keyset holds \(metadata.kind.rawValue) keys; key \(record.kid) is a "
+                    + "\(record.kind.rawValue) key")
+        }
+        try stored.metadata.timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
+        stored.records[record.kid] = record
+        stored.metadata.traits[record.kid] = .init(
+            suite: .init(record), demandsPSK: record.hasPSK)
+        let detail = activatesAt.map { $0 <= now ? "seals at once" : "seals from \($0)" } ?? "waits to be promoted"
+        events.append(AuditEvent(action, record.kid, detail: detail))
+    }
+
+    package mutating func promote(_ kid: KeyID, force: Bool) throws {
+        let loss = try stored.metadata.timeline.promote(kid, at: now, policy, force: force)
+        note(.promoted, kid, loss)
+    }
+
+    package mutating func retire(_ kid: KeyID) throws {
+        let loss = try stored.metadata.timeline.retire(kid, at: now, policy)
+        note(.retired, kid, loss)
+    }
+
+    /// Withdraws a key; where it is the one that seals, its successor is made, or promoted, in the same step.
+    ///
+    /// - Parameter successor: a pending key to promote at once, in place of a new one.
+    /// - Returns: the successor's kid; nil where the key wasn't the primary.
+    @discardableResult
+    package mutating func revoke(_ kid: KeyID, successor: KeyID? = nil) throws -> KeyID? {
+        let wasPrimary = metadata.timeline.state(of: kid, at: now) == .primary
+        guard wasPrimary || successor == nil else {
+            throw LifecycleError(.wrongState, "key \(kid) is not the one that seals; revoking it needs no successor")
+        }
+        var changed = self
+        let loss = try changed.stored.metadata.timeline.revoke(kid, at: now, policy)
+        changed.note(.revoked, kid, loss)
+        changed.givenUp.insert(kid)
+        let new = wasPrimary ? try changed.replaceRevoked(by: successor) : nil
+        self = changed
+        return new
+    }
+
+    private mutating func replaceRevoked(by successor: KeyID?) throws -> KeyID {
+        if let successor {
+            try promote(successor, force: true)
+            return successor
+        }
+        let new = try add(activatesAt: now)
+        losses.append("devices show a placeholder for every push until they have fetched the new key")
+        return new
+    }
+
+    /// Erases a key's material.
+    package mutating func destroy(_ kid: KeyID, force: Bool) throws {
+        let loss = try stored.metadata.timeline.destroy(kid, at: now, policy, force: force)
+        stored.records[kid] = nil
+        givenUp.insert(kid)
+        note(.destroyed, kid, loss)
+    }
+
+    package mutating func adopt(_ policy: RotationPolicy) {
+        let old = self.policy
+        guard policy != old else { return }
+        stored.metadata.policy = policy
+        let postponed = stored.metadata.timeline.adopt(policy, after: old, at: now).map { kid in
+            let activatesAt = metadata.timeline.key(kid)?.lifecycle.activatesAt
+            return "; key \(kid) " + (activatesAt.map { "seals from \($0)" } ?? "waits to be promoted")
+        }
+        events.append(AuditEvent(.policyChanged, detail: policy.json + postponed.joined()))
+    }
+
+    /// Encrypts the keys in another way from now on.
+    package mutating func protect(_ protection: Protection, _ secret: KeysetSecret?) {
+        (stored.protection, stored.secret) = (protection, secret)
+        events.append(AuditEvent(.protectionChanged, detail: protection.name))
+    }
+
+    mutating func beginLogAnew(_ oldName: String, _ flaw: String) {
+        stored.metadata.audit = .none
+        events.append(AuditEvent(.logBegunAnew, detail: "\(flaw); the old log is \(oldName)"))
+    }
+
+    /// The keyset as it is to be written.
+    func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
+        try Invariants.check(metadata.timeline, after: old, at: now, givingUp: givenUp)
+        guard metadata.sequence < UnixTime.protocolRange.upperBound else {
+            throw LifecycleError(
+                .invariantBroken, "the keyset's seq is the highest number that files can hold: make a new keyset")
+        }
+        var result = stored
+        result.metadata.sequence += 1
+        result.metadata.timeline.updatedAt = now
+        result.metadata.audit = try AuditLog.head(
+            after: metadata.audit, events: events, actor: actor, at: now)
+        return result
+    }
+
+    private mutating func note(_ action: AuditEvent.Action, _ kid: KeyID, _ losses: [String]) {
+        self.losses += losses
+        events.append(
+            AuditEvent(action, kid, detail: losses.isEmpty ? nil : "loses: " + losses.joined(separator: "; ")))
+    }
+
+    private var newestTraits: KeysetMetadata.Traits? {
+        let newest = metadata.timeline.keys.max {
+            ($0.lifecycle.createdAt ?? UnixTime(.min), $0.kid) < ($1.lifecycle.createdAt ?? UnixTime(.min), $1.kid)
+        }
+        return newest.flatMap { metadata.traits[$0.kid] }
+    }
+}

@@ -1,0 +1,30 @@
+import PushCryptCore
+package import PushCryptKeysets
+
+/// A folder of keysets.
+package struct Keystore: Sendable {
+    package let path: String
+
+    package init(_ path: String) {
+        self.path = KeysetFolder(path).path
+    }
+
+    /// The paths of its keysets, sorted.
+    ///
+    /// - Parameter includingDemoKeys: whether those are listed whose keys are published with this project.
+    /// - Throws: `KeystoreError` where the folder can't be read.
+    package func keysets(includingDemoKeys: Bool) throws(KeystoreError) -> [String] {
+        try everyKeyset().filter { includingDemoKeys || !Self.isDemo($0) }
+    }
+
+    /// The published demo keys too: for looking, which harms nobody.
+    package func everyKeyset() throws(KeystoreError) -> [String] {
+        try FileSystem.names(in: path).filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
+            .filter { FileSystem.isFolder($0) && KeysetFolder($0).exists }
+    }
+
+    private static func isDemo(_ path: String) -> Bool {
+        guard let file = try? KeysetFolder(path).file() else { return false }
+        return DemoKeys.covers(file.keyIDs)
+    }
+}

@@ -1,0 +1,134 @@
+package import PushCryptCore
+import PushCryptKeysets
+import PushCryptOpenSSL
+package import PushCryptPrimitives
+
+/// Keys that come from elsewhere: a JWK or JWK set, PEM or DER, or the bare 32 bytes of a private key or a secret.
+package enum ImportedKey {
+    /// What bare bytes are: nothing in them says it.
+    package enum RawKind: Sendable {
+        case recipient(DHGroup)
+        case sender
+        case shared
+    }
+
+    /// The private or shared keys in `bytes`, with their lives where a set tells them.
+    ///
+    /// - Parameters:
+    ///   - rawKind: what bare bytes are, which come as base64 or base64url.
+    ///   - passphrase: of an encrypted PKCS#8 container.
+    /// - Throws: `KeyError`; `KeystoreError` with `secretNeeded` or `wrongSecret` for an encrypted container.
+    package static func read(_ bytes: [UInt8], rawKind: RawKind?, passphrase: SecretBytes?) throws -> Keyset {
+        let keyset =
+            switch Form(bytes) {
+            case .json: try Keyset(json: bytes)
+            case .container: try container(bytes, passphrase)
+            case .raw: try raw(bytes, rawKind)
+            }
+        for entry in keyset.entries { try requirePrivate(entry.record) }
+        return keyset
+    }
+
+    private enum Form {
+        case json, container, raw
+
+        init(_ bytes: [UInt8]) {
+            let first = bytes.first { !$0.isWhiteSpace }
+            self = first == UInt8(ascii: "{") ? .json : bytes.isBase64Line ? .raw : .container
+        }
+    }
+
+    private static func container(_ bytes: [UInt8], _ passphrase: SecretBytes?) throws -> Keyset {
+        let key = try contained(bytes, passphrase)
+        guard let privateKey = key.privateKey else {
+            throw KeyError(.wrongKind, "the file holds a public key; a keyset needs the private one")
+        }
+        switch key.algorithm {
+        case .p256: return try single(.recipient(.p256), privateKey)
+        case .x25519: return try single(.recipient(.x25519), privateKey)
+        case .ed25519: return try single(.sender, privateKey)
+        }
+    }
+
+    private static func contained(_ bytes: [UInt8], _ passphrase: SecretBytes?) throws -> ContainedKey {
+        do {
+            return try KeyContainer.read(bytes.bytes, passphrase: passphrase)
+        } catch let error as KeyContainerError {
+            switch error.code {
+            case .passphraseNeeded: throw KeystoreError(.secretNeeded, error.reason)
+            case .wrongPassphrase: throw KeystoreError(.wrongSecret, error.reason)
+            case .unsupportedKey, .unsupportedEncryption: throw KeyError(.unsupportedKey, error.reason)
+            case .invalidKey, .inconsistentKeyPair: throw KeyError(.invalidKey, error.reason)
+            default: throw KeyError(.malformed, error.reason)
+            }
+        }
+    }
+
+    private static func raw(_ bytes: [UInt8], _ kind: RawKind?) throws -> Keyset {
+        guard let kind else {
+            throw KeyError(.wrongKind, "bare bytes don't say what they are: say --kind, and --suite for a recipient's")
+        }
+        var text = bytes.filter { !$0.isWhiteSpace && $0 != UInt8(ascii: "=") }.map { byte in
+            byte == UInt8(ascii: "+") ? UInt8(ascii: "-") : byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
+        }
+        defer { wipe(&text) }
+        guard let secret = Base64URL.decodeSecret(text[...]), secret.count == KeyRecord.secretByteCount else {
+            throw KeyError(.malformed, "a bare key is the base64 of \(KeyRecord.secretByteCount) bytes")
+        }
+        return try single(kind, secret)
+    }
+
+    private static func single(_ kind: RawKind, _ secret: SecretBytes) throws -> Keyset {
+        let backend = DefaultBackend.shared
+        let material: KeyRecord.Material
+        do {
+            switch kind {
+            case .shared: material = .shared(secret, device: nil)
+            case .sender:
+                let key = try backend.signingKey(secret.bytes)
+                material = .sender(publicKey: key.publicKey, privateKey: key)
+            case .recipient(let group):
+                let key = try backend.privateKey(group, secret.bytes)
+                material = .recipient(publicKey: key.publicKey, privateKey: key, psk: nil)
+            }
+        } catch let error as CryptoError where error.code != .backendFailure {
+            throw KeyError(.invalidKey, error.reason)
+        }
+        let record = try KeyRecord(material, backend: backend)
+        return try Keyset([.init(record, KeyLifecycle(activatesAt: UnixTime(0)))])
+    }
+
+    private static func requirePrivate(_ record: KeyRecord) throws {
+        switch record.material {
+        case .shared(_, .some):
+            throw KeyError(
+                .wrongDevice, "key \(record.kid) is a device's own key, not a master: it stays on its device")
+        case .shared: return
+        case .recipient, .sender:
+            guard record.isPrivateAsymmetric else {
+                throw KeyError(.wrongKind, "key \(record.kid) is a public key; a keyset needs the private one")
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isWhiteSpace: Bool { [0x20, 0x09, 0x0a, 0x0d].contains(self) }
+}
+
+extension [UInt8] {
+    /// One short line of base64 or base64url: no PEM, which has more than that, and no DER, which isn't text.
+    fileprivate var isBase64Line: Bool {
+        let line = drop { $0.isWhiteSpace }.reversed().drop { $0.isWhiteSpace }
+        return (1...88).contains(line.count)
+            && line.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+                    UInt8(ascii: "_"), UInt8(ascii: "="):
+                    true
+                default: false
+                }
+            }
+    }
+}

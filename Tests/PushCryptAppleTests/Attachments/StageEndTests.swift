@@ -1,0 +1,106 @@
+import PushCryptApple
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// What becomes of a stage that waits for a server that never ends its answer.
+@Suite struct StageEndTests {
+    private static let stalls = ["at once", "in the head", "before the body", "in the body", "in a redirect"]
+
+    private static func steps(_ stall: String, _ file: TestFile) -> [RawServer.Step] {
+        switch stall {
+        case "at once": []
+        case "in the head": [.text("HTTP/1.1 200 OK\r\nContent-")]
+        case "before the body": [.head("200 OK", "Content-Length: \(file.blob.count)")]
+        case "in the body":
+            [.head("200 OK", "Content-Length: \(file.blob.count)"), .send(Array(file.blob[..<150_000]))]
+        default: [.head("302 X", "Location: /b", "Content-Length: 9")]
+        }
+    }
+
+    @Test("a server that never ends its answer costs one attachment, and the others are fetched", arguments: stalls)
+    func oneStalls(stall: String) async throws {
+        let run = try StageRun()
+        let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
+        let (asked, closed) = (Signal(), Signal())
+        let scripts: [[RawServer.Step]] = [
+            .body(files[0].blob), Self.steps(stall, files[1]) + [.give(asked), .hold(closed)], .body(files[2].blob),
+        ]
+        try await RawServer.serving(scripts) { server in
+            let push = try StagePush.opened(attachments: files.map(\.reference))
+            async let processed = run.process(push, from: server)
+            await asked.wait()
+            run.timer.fire()
+            let content = try await processed
+            #expect(content.attachments.map(\.identifier) == ["a", "c"])
+            #expect(content.missingAttachmentCount == 1)
+            #expect(run.failed == ["b cancelled"])
+            #expect(try run.names().count == 2)
+            await closed.wait()
+            // Of 14 seconds, 2 are kept for each that waits.
+            #expect(run.timer.durations == [.seconds(10), .seconds(12), .seconds(14)])
+            #expect(!run.timer.isPending)
+        }
+    }
+
+    @Test("of eight attachments each has its share of the time, and what one leaves goes to the others")
+    func shares() async throws {
+        let run = try StageRun()
+        let files = try (0..<8).map { try TestFile(id: "\($0)", path: "\($0)") }
+        let missing = [RawServer.Step.head("404 X", "Content-Length: 0", "Connection: close")]
+        try await RawServer.serving(Array(repeating: missing, count: 8)) { server in
+            _ = try await run.process(try StagePush.opened(attachments: files.map(\.reference)), from: server)
+            // 14 / 8, 14 / 7, and then all but 2 seconds for each that waits.
+            #expect(run.timer.durations.first == .milliseconds(1_750))
+            #expect(Array(run.timer.durations.dropFirst()) == [2, 4, 6, 8, 10, 12, 14].map { Duration.seconds($0) })
+        }
+    }
+
+    @Test("when the stage's time is up, what is complete is shown, and the rest is left", arguments: stalls)
+    func timeLimit(stall: String) async throws {
+        let run = try StageRun()
+        let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
+        let (asked, closed) = (Signal(), Signal())
+        let scripts: [[RawServer.Step]] = [
+            .body(files[0].blob), Self.steps(stall, files[1]) + [.give(asked), .hold(closed)],
+        ]
+        try await RawServer.serving(scripts) { server in
+            let push = try StagePush.opened(attachments: files.map(\.reference))
+            async let processed = run.process(push, from: server)
+            await asked.wait()
+            run.elapsed.withLock { $0 = .seconds(14) }
+            run.timer.fire()
+            let content = try await processed
+            #expect(content.attachments.map(\.identifier) == ["a"])
+            #expect(content.missingAttachmentCount == 2)
+            #expect(run.failed == ["b cancelled", "c cancelled"])
+            #expect(try run.names().count == 1)
+            await closed.wait()
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    /// The session's time is up: nothing of the stage is used, and no file is left, not even a complete one.
+    @Test(arguments: stalls)
+    func cancelled(stall: String) async throws {
+        let run = try StageRun()
+        let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
+        let (asked, closed) = (Signal(), Signal())
+        let scripts: [[RawServer.Step]] = [
+            .body(files[0].blob), Self.steps(stall, files[1]) + [.give(asked), .hold(closed)],
+        ]
+        try await RawServer.serving(scripts) { server in
+            let push = try StagePush.opened(attachments: files.map(\.reference))
+            let process = Task { try await run.process(push, from: server) }
+            await asked.wait()
+            process.cancel()
+            await #expect(throws: CancellationError.self) { try await process.value }
+            #expect(try run.names().isEmpty)
+            #expect(!run.timer.isPending)
+            await closed.wait()
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import PushCryptApple
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// The whole way, from the system's host to a real server and back: whatever the server does, the text is delivered in time,
+/// once, and nothing is left in the folder.
+@Suite struct HostileServerTests {
+    /// A device with an extension that fetches what pushes name from one server.
+    private struct Device {
+        let host: NotificationHost
+        let timer = ManualTimer()
+        let folder: TemporaryFolder
+        let reports: Reports
+
+        init(_ server: RawServer) throws {
+            folder = try TemporaryFolder()
+            reports = Reports()
+            var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+            let transport = LoopbackTransport(server)
+            configuration.attachments = AttachmentStage(
+                configuration: .init(folder: folder.path + "/files"), transport: transport, timer: ManualTimer())
+            configuration.offload = OffloadFetcher(transport: transport)
+            configuration.diagnostics = reports
+            let chosen = configuration
+            let opener = try Opener(
+                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))), senders: .unsigned
+            )
+            let hosted = SessionExtension { payload, handler in
+                DeliverySession(
+                    payload: payload, opener: opener, configuration: chosen, clock: { StagePush.now },
+                    timer: ManualTimer(), handler: handler)
+            }
+            host = NotificationHost(hosted, timer: timer)
+        }
+
+        var fileNames: [String] { (try? folder.names(in: "files")) ?? [] }
+    }
+
+    private final class Reports: DeliveryReporter {
+        let heard = Signal()
+        private let failures = Locked<[FailureClass?]>([])
+
+        var all: [FailureClass?] { failures.withLock { $0 } }
+
+        func report(_ report: DeliveryReport) {
+            failures.withLock { $0.append(report.failure) }
+            heard.give()
+        }
+    }
+
+    enum Answer: CaseIterable {
+        case notFound, serverError, cutOff, tooLong, endless, lengthTooShort, lengthTooLong, foreign, wrongType
+        case toPlainHTTP, toItself
+
+        func scripts(_ file: TestFile) throws -> [[RawServer.Step]] {
+            let blob = file.blob
+            switch self {
+            case .notFound: return [[.head("404 X", "Content-Length: 0")]]
+            case .serverError: return [[.head("500 X", "Content-Length: 0")]]
+            case .cutOff: return [[.head("200 OK", "Content-Length: \(blob.count)"), .send(Array(blob[..<100_000]))]]
+            case .tooLong: return [.body(blob + [UInt8](repeating: 0, count: 100_000))]
+            case .endless:
+                return [[.head("200 OK", "Connection: close"), .flood([UInt8](repeating: 0, count: 65_536))]]
+            case .lengthTooShort: return [[.head("200 OK", "Content-Length: 1000"), .send(blob)]]
+            case .lengthTooLong:
+                return [[.head("200 OK", "Content-Length: \(blob.count + 1)", "Connection: close"), .send(blob)]]
+            case .foreign: return [.body(try TestFile().blob)]
+            case .wrongType: return [.body(try TestFile(TestFile.html).blob)]
+            case .toPlainHTTP: return [[.redirect(to: "http://example.com/a")]]
+            case .toItself: return Array(repeating: [.redirect(to: "/a")], count: 20)
+            }
+        }
+    }
+
+    @Test(arguments: Answer.allCases)
+    func wrongAnswer(_ answer: Answer) async throws {
+        let file = try TestFile()
+        try await RawServer.serving(answer.scripts(file)) { server in
+            let device = try Device(server)
+            let payload = try StagePush.sealed(attachments: [file.reference])
+            let shown = try #require(await device.host.deliver(Array(payload)))
+            #expect(shown.origin == .handedOver)
+            #expect(shown.content.body.literal == "Hello")
+            #expect(shown.content.attachments.isEmpty)
+            await device.reports.heard.wait()
+            #expect(device.reports.all == [.attachmentFailed])
+            #expect((device.host.handlerCallCount, device.host.breachCount) == (1, 0))
+            #expect(device.fileNames.isEmpty)
+        }
+    }
+
+    /// The system's time is up while the server keeps the extension waiting.
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\nPCB1"])
+    func stall(sent: String) async throws {
+        let file = try TestFile()
+        let (asked, closed) = (Signal(), Signal())
+        try await RawServer.serving([[.text(sent), .give(asked), .hold(closed)]]) { server in
+            let device = try Device(server)
+            let payload = try StagePush.sealed(attachments: [file.reference])
+            async let delivered = device.host.deliver(Array(payload))
+            await asked.wait()
+            device.timer.fire()
+            let shown = try #require(await delivered)
+            #expect(shown.origin == .handedOver)
+            #expect(shown.content.body.literal == "Hello")
+            await device.reports.heard.wait()
+            #expect(device.reports.all == [.attachmentFailed])
+            await closed.wait()
+            #expect(device.host.breachCount == 0)
+        }
+    }
+
+    @Test func everythingIsWell() async throws {
+        let file = try TestFile()
+        let whole = try SealedBlob(Array(#"{"aps":{"alert":"All of it"}}"#.utf8), for: .payload)
+        let offload = try OffloadReference(url: LoopbackTransport.origin + "p", blob: whole.reference)
+        try await RawServer.serving([.body(whole.bytes), .body(file.blob)]) { server in
+            let device = try Device(server)
+            let payload = try StagePush.sealed(attachments: [file.reference], offload: offload)
+            let shown = try #require(await device.host.deliver(Array(payload)))
+            #expect(shown.content.body.literal == "All of it")
+            #expect(shown.content.attachments.map(\.type) == [.png])
+            await device.reports.heard.wait()
+            #expect(device.reports.all == [nil])
+            #expect(device.fileNames.count == 1)
+        }
+    }
+}

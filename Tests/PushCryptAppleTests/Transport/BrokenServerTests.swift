@@ -1,0 +1,243 @@
+import FlyingSocks
+import Foundation
+import PushCryptApple
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// Transfers from servers that fail, lie or never come to an end. None of these tests waits for time to pass.
+@Suite struct BrokenServerTests {
+    struct Answer: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [RawServer.Step]
+        let code: TransferError.Code
+    }
+
+    private let transport = URLSessionTransport.loopback()
+
+    private static let answers = [
+        Answer(testDescription: "closes at once", steps: [], code: .network),
+        Answer(testDescription: "closes in the status line", steps: [.text("HTTP/1.1 20")], code: .network),
+        Answer(testDescription: "isn't HTTP", steps: [.text("220 mail.example ESMTP\r\n\r\n")], code: .network),
+        Answer(
+            testDescription: "cuts off", steps: [.head("200 OK", "Content-Length: 10"), .text("abc")], code: .network),
+        Answer(
+            testDescription: "cuts a chunk off",
+            steps: [.head("200 OK", "Transfer-Encoding: chunked"), .text("8\r\nabc")], code: .network),
+        Answer(
+            testDescription: "leaves the last chunk out",
+            steps: [.head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n")], code: .network),
+        Answer(
+            testDescription: "has a length of -1",
+            steps: [.head("200 OK", "Content-Length: -1"), .text("abc")], code: .network),
+        Answer(
+            testDescription: "wants a password",
+            steps: [.head("401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"", "Content-Length: 0"), .hold()],
+            code: .status),
+        Answer(
+            testDescription: "redirects to nowhere", steps: [.head("302 Found", "Content-Length: 0"), .hold()],
+            code: .status),
+    ]
+
+    /// Foundation on Linux stops the process ("Transfer completed, but there's no response").
+    #if canImport(FoundationNetworking)
+    private static let fatalOnLinux: [Answer] = []
+    #else
+    private static let fatalOnLinux = [
+        Answer(testDescription: "closes in the head", steps: [.text("HTTP/1.1 200 OK\r\nA: b\r\n")], code: .network),
+        Answer(
+            testDescription: "wants a password of no realm",
+            steps: [.head("401 Unauthorized", "WWW-Authenticate: Basic", "Content-Length: 0"), .hold()], code: .status),
+    ]
+    #endif
+
+    @Test(arguments: answers + fatalOnLinux)
+    func fails(answer: Answer) async throws {
+        try await RawServer.serving([answer.steps]) { server in
+            await expectFailure(answer.code) { try await transport.get(server.address) { _ in } }
+        }
+    }
+
+    /// What such an answer says is not the file that was asked for. The server never ends its answer.
+    @Test(arguments: ["203", "206", "300", "304", "400", "403", "404", "410", "416", "500", "503"])
+    func status(code: String) async throws {
+        let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 100"), .text("abc"), .hold()]
+        try await RawServer.serving([steps]) { server in
+            let received = Received()
+            await expectFailure(.status) { try await transport.get(server.address) { received.take($0) } }
+            #expect(received.bytes.isEmpty)
+        }
+    }
+
+    /// A few bytes would unpack to many; the server isn't listened to further.
+    @Test(arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
+    func encodedBody(encoding: String) async throws {
+        // An empty gzip member, so that it isn't the unpacking that fails.
+        let gzip: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        let steps: [RawServer.Step] = [
+            .head("200 OK", "Content-Encoding: \(encoding)", "Content-Length: 9000"), .send(gzip), .hold(),
+        ]
+        try await RawServer.serving([steps]) { server in
+            await expectFailure(.encoding) { try await transport.get(server.address) { _ in } }
+        }
+    }
+
+    @Test(
+        "a body that isn't as long as its head says is refused, also where the length is no number",
+        arguments: [
+            "Content-Length: 10", "Content-Length: 99999999999999999999", "Content-Length: 3x", "Content-Length: 0x3",
+            "Content-Length: 10, 3", "Content-Length: 3, 10", "Content-Length: 10\r\nContent-Length: 3",
+            "Content-Length: 3\r\nContent-Length: 10", "Content-Length: 3 4", "Content-Length: 3.0",
+        ])
+    func wrongLength(line: String) async throws {
+        try await RawServer.serving([[.head("200 OK", line, "Connection: close"), .text("abcdef")]]) { server in
+            await expectFailure(.network) { try await transport.get(server.address) { _ in } }
+        }
+    }
+
+    @Test("a body in chunks that has a length, too, is refused when the two differ", arguments: [3, 20])
+    func lengthOfChunks(length: Int) async throws {
+        let steps: [RawServer.Step] = [
+            .head("200 OK", "Content-Length: \(length)", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n0\r\n\r\n"),
+        ]
+        try await RawServer.serving([steps]) { server in
+            guard length != 3 else { return try await transport.expectBody(Array("abc".utf8), of: server.address) }
+            await expectFailure(.network) { try await transport.get(server.address) { _ in } }
+        }
+    }
+
+    @Test("the time for the head doesn't count for the body")
+    func slowBody() async throws {
+        let (timer, begun, go) = (ManualTimer(), Signal(), Signal())
+        let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 6"), .text("abc"), .wait(go), .text("def")]
+        try await RawServer.serving([steps]) { server in
+            let received = Received()
+            async let got: Void = URLSessionTransport.loopback(timer: timer).get(server.address) { piece in
+                received.take(piece)
+                begun.give()
+            }
+            await begun.wait()
+            timer.fire(.seconds(10))
+            go.give()
+            try await got
+            #expect(received.bytes == Array("abcdef".utf8))
+        }
+    }
+
+    @Test("the longest idle timeout doesn't trap")
+    func longestIdleTimeout() async throws {
+        let transport = URLSessionTransport.loopback(idleTimeout: .seconds(Int64.max))
+        try await RawServer.serving([.body([1])]) { server in
+            try await transport.expectBody([1], of: server.address)
+        }
+    }
+
+    /// More than the length says isn't looked at.
+    @Test func longerThanItSays() async throws {
+        let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 3"), .text("abcdef"), .hold()]
+        try await RawServer.serving([steps]) { server in
+            try await transport.expectBody(Array("abc".utf8), of: server.address)
+        }
+    }
+
+    /// The port is taken, so that no other test gets it, and nobody listens there.
+    @Test func refusedConnection() async throws {
+        let socket = try Socket(domain: AF_INET, type: .stream)
+        defer { try? socket.close() }
+        try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
+        guard case .ip4(_, let port) = try socket.sockname() else { throw CocoaError(.featureUnsupported) }
+        await expectFailure(.network) { try await transport.get("http://127.0.0.1:\(port)/x") { _ in } }
+    }
+
+    /// The session's own limit; nothing comes, and no test gives a signal.
+    @Test(arguments: [[], [RawServer.Step.head("200 OK", "Content-Length: 9"), .text("abc")]])
+    func idleTimeout(steps: [RawServer.Step]) async throws {
+        let transport = URLSessionTransport.loopback(idleTimeout: .seconds(1))
+        try await RawServer.serving([steps + [.hold()]]) { server in
+            await expectFailure(.cancelled) { try await transport.get(server.address) { _ in } }
+        }
+    }
+}
+
+/// A cancelled task ends its transfer at once: none of these servers ever ends its answer.
+@Suite struct CancellationTests {
+    private let transport = URLSessionTransport.loopback()
+
+    private static let stalls: [[RawServer.Step]] = [
+        [],
+        [.text("HTTP/1.1 200 OK\r\n")],
+        [.head("200 OK", "Content-Length: 9")],
+        [.head("200 OK", "Content-Length: 9"), .text("abc")],
+        [.head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n")],
+        [.head("302 Found", "Location: /", "Content-Length: 9"), .text("abc")],
+    ]
+
+    /// Where the server stalls. The connection is closed, too: `hold` ends only then.
+    @Test(arguments: stalls.indices)
+    func stalledServer(index: Int) async throws {
+        let (asked, closed) = (Signal(), Signal())
+        let steps = Self.stalls[index] + [.give(asked), .hold(closed)]
+        try await RawServer.serving([steps]) { server in
+            let transfer = Task { try await transport.get(server.address) { _ in } }
+            await asked.wait()
+            transfer.cancel()
+            await expectFailure(.cancelled) { try await transfer.value }
+            await closed.wait()
+        }
+    }
+
+    @Test func beforeTheStart() async throws {
+        try await RawServer.serving([[.hold()]]) { server in
+            let go = Signal()
+            let transfer = Task {
+                await go.wait()
+                try await transport.get(server.address) { _ in }
+            }
+            transfer.cancel()
+            go.give()
+            await expectFailure(.cancelled) { try await transfer.value }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    /// The piece that is being taken is the last one.
+    @Test func whileReceiving() async throws {
+        let steps: [RawServer.Step] = [
+            .head("200 OK", "Content-Length: 4000000"), .send([UInt8](repeating: 1, count: 2_000_000)), .hold(),
+        ]
+        try await RawServer.serving([steps]) { server in
+            let transfer = Locked<Task<Void, any Error>?>(nil)
+            let (started, calls) = (Signal(), Locked(0))
+            let task = Task {
+                await started.wait()
+                try await transport.get(server.address) { _ in
+                    calls.withLock { $0 += 1 }
+                    transfer.withLock { $0 }?.cancel()
+                }
+            }
+            transfer.withLock { $0 = task }
+            started.give()
+            await expectFailure(.cancelled) { try await task.value }
+            #expect(calls.withLock { $0 } == 1)
+        }
+    }
+
+    /// Cancelled somewhere between the first byte and the end of a chain of redirects: whatever comes first, there is
+    /// one answer and no crash.
+    @Test func anyMoment() async throws {
+        for round in 0..<60 {
+            let asked = Signal()
+            let redirect = RawServer.Step.redirect(to: "/x")
+            let scripts = [[.give(asked), redirect], [redirect], [.head("200 OK", "Content-Length: 1"), .text("x")]]
+            try await RawServer.serving(scripts) { server in
+                let transfer = Task { try await transport.get(server.address) { _ in } }
+                await asked.wait()
+                for _ in 0..<round * 4 { await Task.yield() }
+                transfer.cancel()
+                _ = try? await transfer.value
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import FlyingFox
+import Foundation
+import PushCryptApple
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// Bodies that are sent.
+@Suite struct PostTests {
+    private let transport = URLSessionTransport.loopback()
+
+    private func post(_ body: [UInt8] = Array("{}".utf8), to address: String) async throws {
+        try await transport.post(body, contentType: "application/json", to: address)
+    }
+
+    @Test(arguments: [0, 2, 300_000])
+    func arrives(byteCount: Int) async throws {
+        let body = [UInt8](repeating: 0x41, count: byteCount)
+        let seen = Locked<[String]>([])
+        try await WebServer.serving { request in
+            let type = request.headers[.contentType] ?? ""
+            let isWhole = try await request.bodyData == Data(body)
+            seen.withLock { $0 += [request.method.rawValue, type, request.path, "\(isWhole)"] }
+            return HTTPResponse(statusCode: .ok, body: Data("thanks".utf8))
+        } _: { server in
+            try await post(body, to: server.address("receipts"))
+        }
+        #expect(seen.withLock { $0 } == ["POST", "application/json", "/receipts", "true"])
+    }
+
+    @Test(arguments: ["200", "201", "202", "204"])
+    func success(code: String) async throws {
+        try await RawServer.serving([[.head("\(code) X", "Content-Length: 0"), .hold()]]) { server in
+            try await post(to: server.address)
+        }
+    }
+
+    @Test(arguments: ["300", "304", "400", "403", "404", "413", "429", "500", "503"])
+    func otherStatus(code: String) async throws {
+        let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 100"), .text("abc"), .hold()]
+        try await RawServer.serving([steps]) { server in
+            await expectFailure(.status) { try await post(to: server.address) }
+        }
+    }
+
+    /// A place that would be allowed: the body is not for whoever is named there.
+    @Test(arguments: ["301 X", "302 X", "303 X", "307 X", "308 X"])
+    func redirect(status: String) async throws {
+        let good: [RawServer.Step] = [.head("200 OK", "Content-Length: 0"), .hold()]
+        try await RawServer.serving([[.redirect(to: "/y", status)], good]) { server in
+            await expectFailure(.status) { try await post(to: server.address) }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func slowServer() async throws {
+        let (asked, go) = (Signal(), Signal())
+        let steps: [RawServer.Step] = [.give(asked), .wait(go), .head("200 OK", "Content-Length: 0"), .hold()]
+        try await RawServer.serving([steps]) { server in
+            async let posted: Void = post(to: server.address)
+            await asked.wait()
+            go.give()
+            try await posted
+        }
+    }
+
+    private static let chunk = [UInt8](repeating: 0x78, count: 65_536)
+
+    private static let endlessBodies: [[RawServer.Step]] = [
+        [.head("200 OK", "Content-Length: 999999"), .text("a")],
+        [.head("200 OK", "Transfer-Encoding: chunked"), .text("1\r\na\r\n")],
+        [.head("202 Accepted", "Connection: close")],
+        [.head("200 OK", "Connection: close"), .flood(chunk)],
+        [.head("200 OK", "Content-Encoding: gzip"), .text("no gzip")],
+    ]
+
+    @Test(
+        "a post is over with the head of its answer, and the connection of an answer without end is closed",
+        arguments: endlessBodies.indices)
+    func endlessBody(index: Int) async throws {
+        let closed = Signal()
+        try await RawServer.serving([Self.endlessBodies[index] + [.hold(closed)]]) { server in
+            try await post(to: server.address)
+            if case .flood = Self.endlessBodies[index].last { return }
+            await closed.wait()
+        }
+    }
+
+    private static let withoutHead: [[RawServer.Step]] = [
+        [], [.text("HTTP/1.1 200 OK\r\n")], [.text("HTTP/1.1 200 OK\r\nA: "), .send(chunk)],
+        [.head("302 Found", "Location: /y", "Connection: close"), .text("a")],
+    ]
+
+    @Test(
+        "a server that doesn't come to the end of its head is left when the time is up", arguments: withoutHead.indices)
+    func endlessHead(index: Int) async throws {
+        let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
+        let transport = URLSessionTransport.loopback(timer: timer)
+        try await RawServer.serving([Self.withoutHead[index] + [.give(asked), .hold(closed)]]) { server in
+            let transfer = Task { try await transport.post([1], contentType: "text/plain", to: server.address) }
+            await asked.wait()
+            timer.fire(.seconds(10))
+            await expectFailure(.cancelled) { try await transfer.value }
+            await closed.wait()
+            #expect(!timer.isPending)
+        }
+    }
+
+    @Test("a server that resets the connection after the request is a failure of the network")
+    func reset() async throws {
+        try await RawServer.serving([[]]) { server in
+            await expectFailure(.network) { try await post(to: server.address) }
+        }
+    }
+
+    @Test func cancelled() async throws {
+        let (asked, closed) = (Signal(), Signal())
+        try await RawServer.serving([[.give(asked), .hold(closed)]]) { server in
+            let transfer = Task { try await post(to: server.address) }
+            await asked.wait()
+            transfer.cancel()
+            await expectFailure(.cancelled) { try await transfer.value }
+            await closed.wait()
+        }
+    }
+}

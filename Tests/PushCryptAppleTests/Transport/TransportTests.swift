@@ -1,0 +1,113 @@
+import FlyingFox
+import Foundation
+import PushCryptApple
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// Transfers from a server that behaves.
+@Suite struct TransportTests {
+    private let transport = URLSessionTransport.loopback()
+
+    @Test(arguments: [0, 1, 65_536, 3_000_000])
+    func wholeBody(byteCount: Int) async throws {
+        var random = SplitMix64(seed: 1)
+        let body = random.bytes(byteCount)
+        try await WebServer.serving { _ in
+            HTTPResponse(statusCode: .ok, body: Data(body))
+        } _: { server in
+            try await transport.expectBody(body, of: server.address("a"))
+        }
+    }
+
+    @Test func chunkedBody() async throws {
+        let steps: [RawServer.Step] = [
+            .head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n"), .text("4\r\ndefg\r\n0\r\n\r\n"),
+        ]
+        try await RawServer.serving([steps]) { server in
+            try await transport.expectBody(Array("abcdefg".utf8), of: server.address)
+        }
+    }
+
+    /// A piece is there before the next one is sent.
+    @Test func slowServer() async throws {
+        let first = Signal()
+        let steps: [RawServer.Step] = [
+            .head("200 OK", "Content-Length: 6"), .text("abc"), .wait(first), .text("def"), .hold(),
+        ]
+        try await RawServer.serving([steps]) { server in
+            let received = Received()
+            try await transport.get(server.address) { piece in
+                received.take(piece)
+                if received.bytes == Array("abc".utf8) { first.give() }
+            }
+            #expect(received.bytes == Array("abcdef".utf8))
+        }
+    }
+
+    /// The request says nothing of earlier ones, and asks for the body as it is.
+    @Test func request() async throws {
+        let answer: [RawServer.Step] = [
+            .head(
+                "200 OK", "Content-Length: 1", "Set-Cookie: a=b; Path=/", "Cache-Control: max-age=600",
+                "Connection: close"), .text("x"),
+        ]
+        try await RawServer.serving([answer, answer]) { server in
+            for _ in 0..<2 { try await transport.expectBody(Array("x".utf8), of: server.address) }
+            #expect(server.requests.count == 2)
+            for head in server.requests {
+                let lines = head.lowercased().split(separator: "\r\n")
+                #expect(lines.first == "get /x http/1.1")
+                #expect(lines.contains("accept-encoding: identity"))
+                #expect(!lines.contains { $0.hasPrefix("cookie:") || $0.hasPrefix("authorization:") })
+            }
+        }
+    }
+
+    @Test func connectionsAreKept() async throws {
+        let addresses = Locked<Set<String>>([])
+        try await WebServer.serving { request in
+            let address = "\(request.remoteAddress, default: "")"
+            addresses.withLock { _ = $0.insert(address) }
+            return HTTPResponse(statusCode: .ok, body: Data("x".utf8))
+        } _: { server in
+            for path in ["a", "b", "c"] { _ = try await transport.body(of: server.address(path)) }
+        }
+        #expect(addresses.withLock { $0.count } == 1)
+    }
+
+    @Test func manyAtOnce() async throws {
+        try await WebServer.serving { request in
+            HTTPResponse(statusCode: .ok, body: Data(repeating: UInt8(request.path.utf8.count), count: 200_000))
+        } _: { server in
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for count in 1...12 {
+                    group.addTask {
+                        let path = String(repeating: "p", count: count)
+                        let body = try await transport.body(of: server.address(path))
+                        return body.count == 200_000 && body.allSatisfy { $0 == UInt8(count + 1) }
+                    }
+                }
+                for try await isRight in group { #expect(isRight) }
+            }
+        }
+    }
+
+    /// The error of `receive` ends the transfer and comes out; the server loses its client.
+    @Test func receiverThrows() async throws {
+        struct Enough: Error {}
+        let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 9000000"), .text("abc"), .hold()]
+        let closed = Signal()
+        try await RawServer.serving([steps + [.give(closed)]]) { server in
+            let calls = Locked(0)
+            await #expect(throws: Enough.self) {
+                try await transport.get(server.address) { _ in
+                    calls.withLock { $0 += 1 }
+                    throw Enough()
+                }
+            }
+            #expect(calls.withLock { $0 } == 1)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptKeysets
+
+@Suite("DemoKeys")
+struct DemoKeysTests {
+    static let constants = [
+        "recipient": DemoKeys.recipientJSON, "sender": DemoKeys.senderJSON, "shared": DemoKeys.sharedJSON,
+    ]
+
+    /// Three folders above this file.
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Keys/demo")
+
+    @Test("are the files of Keys/demo, byte for byte", arguments: constants.keys.sorted())
+    func files(_ name: String) throws {
+        let file = try Data(contentsOf: Self.folder.appendingPathComponent("\(name)/keyset.json"))
+        let constant = try #require(Self.constants[name])
+        // The file ends in a newline, the constant may not.
+        let text = String(decoding: file, as: UTF8.self)
+        #expect(text == constant || text == constant + "\n")
+    }
+
+    @Test("there is no other keyset in Keys/demo")
+    func complete() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        let folders = names.filter { FileSystem.isFolder(Self.folder.appendingPathComponent($0).path) }
+        #expect(Set(folders) == Set(Self.constants.keys))
+    }
+
+    @Test("are known by exactly their kids")
+    func ids() throws {
+        let keysets = try Self.constants.values.map { try Keyset(json: Array($0.utf8)) }
+        #expect(Set(keysets.flatMap { $0.keyIDs.map(\.description) }) == DemoKeys.ids)
+        for keyset in keysets { #expect(DemoKeys.contains(keyset) && DemoKeys.covers(keyset.keyIDs)) }
+        let fresh = Keyset.Entry(
+            try KeyRecord.generate(.shared, backend: DefaultBackend.shared), KeyLifecycle(activatesAt: UnixTime(0)))
+        #expect(!DemoKeys.contains(try Keyset([fresh])))
+        let shared = try Keyset(json: Array(DemoKeys.sharedJSON.utf8))
+        let mixed = try Keyset(shared.entries + [fresh])
+        #expect(DemoKeys.contains(mixed) && !DemoKeys.covers(mixed.keyIDs))
+    }
+
+    @Test("are marked as published, and load from a folder that everybody can read", arguments: constants.keys.sorted())
+    func loose(_ name: String) throws {
+        let constant = try #require(Self.constants[name])
+        #expect(constant.contains("PUBLISHED DEMO KEY"))
+        let place = try TemporaryFolder()
+        try FileSystem.replace(place.path + "/keyset.json", with: Array(constant.utf8))
+        try place.setMode(0o644, of: "keyset.json")
+        try place.setMode(0o755, of: "")
+        #expect(DemoKeys.contains(try KeysetFolder(place.path).load()))
+    }
+}

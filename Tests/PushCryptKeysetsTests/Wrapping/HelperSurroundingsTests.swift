@@ -1,0 +1,65 @@
+import Foundation
+import PushCryptKeysets
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
+@Suite("what a wrap command inherits", .enabled(if: FileSystem.isFolder("/proc/self/fd"), "no /proc"))
+struct HelperSurroundingsTests {
+    @Test("is three descriptors, whatever this process has open")
+    func descriptors() throws {
+        let place = try TemporaryFolder()
+        let folder = try Folder(place.path)
+        try folder.lock(.exclusive)
+        // Without O_CLOEXEC, as a passphrase's descriptor is inherited.
+        let descriptors = (0..<3).map { _ in unsafe open("/dev/null", O_RDONLY) }
+        defer { for descriptor in descriptors { close(descriptor) } }
+        #expect(descriptors.allSatisfy { $0 > 2 })
+        // No script and no pipe, which the shell would have open meanwhile; what it has open to find the names is gone when
+        // another program takes its place. Each descriptor that is left has a link to read.
+        let command = "exec readlink /proc/self/fd/* >'\(place.path)/descriptors'"
+        #expect(throws: KeystoreError.self) { try WrapCommand(command).wrap(HelperScript.dataKey) }
+        let inherited = try String(contentsOf: place.file("descriptors"), encoding: .utf8).split(separator: "\n")
+        #expect(inherited.count == 3, "\(inherited)")
+        withExtendedLifetime(folder) {}
+    }
+
+    /// A thread of a server blocks signals; a helper that inherited that would wait for its children for ever.
+    @Test("is no blocked signal, and no ignored SIGPIPE")
+    func signals() throws {
+        let helper = try HelperScript(wrap: "cp /proc/self/status .; \(HelperScript.wrap)")
+        var (all, old) = (sigset_t(), sigset_t())
+        _ = unsafe sigfillset(&all)
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &all, &old)
+        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
+        _ = try helper.command.wrap(HelperScript.dataKey)
+        let status = try helper.text("status").split(separator: "\n")
+        #expect(status.contains("SigBlk:\t0000000000000000"))
+        let ignored = try #require(status.first { $0.hasPrefix("SigIgn:") }.flatMap { Int($0.dropFirst(8), radix: 16) })
+        #expect(ignored & 1 << (SIGPIPE - 1) == 0)
+    }
+
+    @Test("is the environment")
+    func environment() throws {
+        let helper = try HelperScript(wrap: "printenv PATH >path; \(HelperScript.wrap)")
+        _ = try helper.command.wrap(HelperScript.dataKey)
+        let path = try #require(ProcessInfo.processInfo.environment["PATH"])
+        #expect(try helper.text("path") == path + "\n")
+    }
+
+    @Test("leaves nothing open in this process")
+    func leaks() throws {
+        let helper = try HelperScript(wrap: "exit 1")
+        let own = "/proc/self/fd"
+        // Other tests open files at the same time: a leak shows as growth with every run.
+        let before = try FileSystem.names(in: own).count
+        for _ in 0..<100 { _ = try? helper.command.wrap(HelperScript.dataKey) }
+        #expect(try FileSystem.names(in: own).count < before + 100)
+    }
+}

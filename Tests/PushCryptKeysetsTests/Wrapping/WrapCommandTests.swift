@@ -1,0 +1,139 @@
+import Foundation
+import PushCryptKeysets
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
+@Suite("WrapCommand")
+struct WrapCommandTests {
+    @Test("gives back the data key that it wrapped")
+    func roundTrip() throws {
+        let helper = try HelperScript()
+        let wrapped = try helper.command.wrap(HelperScript.dataKey)
+        #expect(wrapped == [UInt8(ascii: "W")] + (0..<32).map { UInt8(truncatingIfNeeded: $0 * 8 + 3 + 128) })
+        #expect(try helper.command.unwrap(wrapped, count: 32) == HelperScript.dataKey)
+    }
+
+    @Test("protects a keyset", arguments: SealedSample.Shape.all)
+    func keyset(_ shape: SealedSample.Shape) throws {
+        let helper = try HelperScript()
+        let stored = try SealedSample.keyset(shape, .command, helper.secret)
+        let text = EditedText(try stored.fileText())
+        #expect(try text.file().protection == .command)
+        #expect(try text.unlocked(helper.secret).jwks() == stored.jwks())
+        #expect(EditedText(try stored.fileText()).text != text.text)
+        #expect(KeystoreError.Code.thrown { try text.unlocked() } == .secretNeeded)
+        let liar = try HelperScript(unwrap: Self.zeros)
+        #expect(KeystoreError.Code.thrown { try text.unlocked(liar.secret) } == .damaged)
+        let other = EditedText(try SealedSample.keyset(shape, .command, helper.secret).fileText())
+        for path in ["sealed", "sealed.keys", "sealed.dataKey", "pushcrypt"] {
+            let changed = try text.setting(path, to: other.value(path)).withDigest()
+            #expect(KeystoreError.Code.thrown { try changed.unlocked(helper.secret) } == .damaged, "\(path)")
+        }
+    }
+
+    private static let zeros = "cat >/dev/null; head -c 32 /dev/zero"
+
+    @Test("may wrap to as much as 4,096 bytes")
+    func longest() throws {
+        let helper = try HelperScript(wrap: "cat; head -c 4064 /dev/zero | tr '\\000' x", unwrap: "head -c 32")
+        // It doesn't hide the data key, but what comes back is what counts here.
+        let error = #expect(throws: KeystoreError.self) { try helper.command.wrap(HelperScript.dataKey) }
+        #expect(error?.reason.contains("the data key as it is") == true)
+        let padded = try HelperScript(
+            wrap: "\(HelperScript.wrap); head -c 4063 /dev/zero",
+            unwrap: "head -c 33 | { \(HelperScript.unwrap); }")
+        let wrapped = try padded.command.wrap(HelperScript.dataKey)
+        #expect(wrapped.count == 4_096)
+        #expect(try padded.command.unwrap(wrapped, count: 32) == HelperScript.dataKey)
+    }
+
+    @Test("need not read: what it needs may be elsewhere")
+    func unread() throws {
+        let helper = try HelperScript(wrap: "cat >key; echo token", unwrap: "exec <&-; cat key")
+        let wrapped = try helper.command.wrap(HelperScript.dataKey)
+        #expect(wrapped == Array("token\n".utf8))
+        // Far more than it reads, and it is gone at once.
+        let much = [UInt8](repeating: 1, count: 4_096)
+        #expect(try helper.command.unwrap(much, count: 32) == HelperScript.dataKey)
+    }
+
+    /// As `aws kms encrypt --plaintext fileb:///dev/stdin` does; a socket can't be opened again.
+    @Test("may open its standard streams by name")
+    func streamsByName() throws {
+        let helper = try HelperScript(
+            wrap: "printf W >/dev/stdout; LC_ALL=C tr '\\000-\\377' '\\200-\\377\\000-\\177' </dev/stdin >/dev/stdout")
+        let wrapped = try helper.command.wrap(HelperScript.dataKey)
+        #expect(try helper.command.unwrap(wrapped, count: 32) == HelperScript.dataKey)
+    }
+
+    struct Fault: Sendable, CustomStringConvertible {
+        let wrap: String
+        var unwrap = HelperScript.unwrap
+        let words: String
+
+        var description: String { words }
+    }
+
+    static let faults = [
+        Fault(wrap: "exit 3", words: "failed to wrap: exit status 3"),
+        Fault(wrap: "\(HelperScript.wrap); exit 1", words: "failed to wrap: exit status 1"),
+        Fault(wrap: "\(HelperScript.wrap); kill -9 $$", words: "failed to wrap: exit status 137"),
+        Fault(wrap: "kill -TERM $$", words: "failed to wrap: exit status 143"),
+        Fault(wrap: "true", words: "failed to wrap: it printed nothing"),
+        Fault(wrap: "exec >&-", words: "failed to wrap: it printed nothing"),
+        Fault(wrap: "cat", words: "failed to wrap: it printed the data key as it is"),
+        Fault(wrap: "printf a; cat; printf z", words: "failed to wrap: it printed the data key as it is"),
+        Fault(wrap: "head -c 4097 /dev/zero", words: "failed to wrap: it printed more than 4096 bytes"),
+        Fault(wrap: "exec cat /dev/zero", words: "failed to wrap: it printed more than 4096 bytes"),
+        Fault(
+            wrap: "trap '' PIPE; while :; do printf 0123456789; done",
+            words: "failed to wrap: it printed more than 4096 bytes"),
+        Fault(wrap: "echo 1", unwrap: "exit 2", words: "failed to unwrap: exit status 2"),
+        Fault(wrap: "echo 1", unwrap: "cat", words: "failed to unwrap: it printed 2 bytes, not 32"),
+        Fault(wrap: "echo 1", unwrap: "head -c 31 /dev/zero", words: "failed to unwrap: it printed 31 bytes, not 32"),
+        Fault(wrap: "echo 1", unwrap: "head -c 33 /dev/zero", words: "failed to unwrap: it printed 33 bytes, not 32"),
+        Fault(wrap: "echo 1", unwrap: zeros, words: "failed to unwrap: what it wrapped unwraps to something else"),
+    ]
+
+    @Test("that fails is an error", arguments: faults)
+    func failures(_ fault: Fault) throws {
+        let helper = try HelperScript(wrap: fault.wrap, unwrap: fault.unwrap)
+        let error = #expect(throws: KeystoreError.self) { try helper.command.wrap(HelperScript.dataKey) }
+        #expect(error?.code == .wrapCommandFailed)
+        #expect(error?.reason.contains(fault.words) == true, "\(error?.reason ?? "")")
+    }
+
+    @Test("that isn't there is an error", arguments: ["", " ", "\n", "/nonexistent/kms", "pushcrypt-no-such-command"])
+    func missing(_ command: String) {
+        let code = KeystoreError.Code.thrown { try WrapCommand(command).wrap(HelperScript.dataKey) }
+        #expect(code == .wrapCommandFailed)
+    }
+
+    /// With whatever it started: all of them hold a pipe open that ends with the last.
+    @Test(
+        "that doesn't end is killed",
+        arguments: [
+            "exec sleep 60", "sleep 60; true", "exec <&-; exec sleep 60", "exec >&-; sleep 60; true",
+            "exec <&- >&-; exec sleep 60", "printf W; exec sleep 60", "sleep 60 & sleep 60; wait",
+            "trap '' TERM INT HUP; exec >&-; while :; do read x </dev/null; done",
+        ])
+    func late(_ script: String) throws {
+        let helper = try HelperScript(wrap: "exec 3>alive; : >begun; \(script)")
+        let pipe = helper.folder.path + "/alive"
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        let end = unsafe open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(end) }
+        let error = #expect(throws: KeystoreError.self) { try helper.hurriedCommand.wrap(HelperScript.dataKey) }
+        #expect(error?.reason.contains("it didn't end in time and was killed") == true, "\(error?.reason ?? "")")
+        var item = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&item, 1, 30_000) == 1)
+        #expect(Int32(item.revents) & POLLHUP != 0)
+    }
+}

@@ -1,0 +1,147 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptKeystore
+
+/// A log that isn't the one that the keyset's file remembers, and logs that a crash has cut short.
+@Suite struct AuditTamperingTests {
+    /// Five changes, of which the last wrote three lines.
+    private static func log(by name: String = "anna") throws -> (lines: [String], head: AuditHead) {
+        var (lines, head) = ([String](), AuditHead.none)
+        for change in 0..<5 {
+            let count = change == 4 ? 3 : 1
+            let events = (0..<count).map { AuditEvent(.added, Lives.a, detail: "änderung \(change).\($0)") }
+            head = try AuditLog.head(
+                after: head, events: events, actor: Actor(name: name, reason: nil), at: .days(Int64(change)))
+            lines += head.lastLines
+        }
+        return (lines, head)
+    }
+
+    private func flaw(_ bytes: [UInt8], _ head: AuditHead) -> String? {
+        if case .broken(let flaw) = AuditLog(bytes).condition(head) { flaw } else { nil }
+    }
+
+    private func flaw(_ lines: [String], _ head: AuditHead) -> String? { flaw(AuditLog.bytes(of: lines), head) }
+
+    /// What a crash can leave is mended; every shorter log is one that somebody cut.
+    @Test func everyPrefix() throws {
+        let (lines, head) = try Self.log()
+        let bytes = AuditLog.bytes(of: lines)
+        let known = AuditLog.bytes(of: Array(lines.dropLast(3))).count
+        for count in 0...bytes.count {
+            let log = AuditLog(Array(bytes[..<count]))
+            switch log.condition(head) {
+            case .whole: #expect(count == bytes.count)
+            case .interrupted(let missing):
+                #expect(count >= known && count < bytes.count)
+                #expect(log.lines + missing == lines)
+            case .broken: #expect(count < known, "cut at \(count)")
+            }
+        }
+        #expect(flaw(Array(bytes[..<(known - 1)]), head)?.contains("its end was cut off") == true)
+    }
+
+    /// A new keyset's first lines may be missing altogether.
+    @Test func nothingWasWrittenYet() throws {
+        let events = [AuditEvent(.created, Lives.a), AuditEvent(.added, Lives.b)]
+        let head = try AuditLog.head(
+            after: .none, events: events, actor: Actor(name: "anna", reason: nil), at: .days(0))
+        #expect(AuditLog([]).condition(head) == .interrupted(missing: head.lastLines))
+    }
+
+    /// Every third byte and every newline, with one bit flipped: within the log, in the newlines, in the half line that a crash left.
+    @Test func flippedBits() throws {
+        let (lines, head) = try Self.log()
+        let whole = AuditLog.bytes(of: lines)
+        for bytes in [whole, Array(whole.dropLast(40))] {
+            for index in bytes.indices where index.isMultiple(of: 3) || bytes[index] == 0x0A {
+                var changed = bytes
+                changed[index] ^= index.isMultiple(of: 2) ? 0x01 : 0x80
+                #expect(flaw(changed, head) != nil, "byte \(index) of \(bytes.count)")
+            }
+        }
+    }
+
+    @Test func lines() throws {
+        let (lines, head) = try Self.log()
+        for index in lines.indices {
+            var removed = lines
+            removed.remove(at: index)
+            var doubled = lines
+            doubled.insert(lines[index], at: index)
+            var emptied = lines
+            emptied.insert("", at: index)
+            let isLast = index == lines.count - 1
+            #expect((flaw(removed, head) != nil) != isLast, "a crash can keep the last line from the log")
+            #expect(flaw(doubled, head) != nil)
+            #expect(flaw(emptied, head) != nil)
+            for other in lines.indices where other > index {
+                var swapped = lines
+                swapped.swapAt(index, other)
+                #expect(flaw(swapped, head) != nil)
+            }
+        }
+        #expect(flaw(lines + [""], head) != nil)
+        #expect(flaw(lines + lines, head) != nil)
+    }
+
+    /// Lines made by the rules, by somebody who can write the log and not the keyset's file.
+    @Test func madeAnew() throws {
+        let (lines, head) = try Self.log()
+        let other = try Self.log(by: "mallory")
+        #expect(flaw(other.lines, head)?.contains("not the one that belongs to the keyset") == true)
+        #expect(flaw(Array(other.lines.dropLast(3)), head) != nil, "the missing lines don't follow from it")
+        let longer = try AuditLog.head(
+            after: head, events: [AuditEvent(.added, Lives.b)], actor: Actor(name: "mallory", reason: nil), at: .days(9)
+        )
+        #expect(flaw(lines + longer.lastLines, head)?.contains("knows of 7") == true)
+        #expect(AuditLog(lines: lines + longer.lastLines).condition(longer) == .whole)
+    }
+
+    /// The lines that the keyset's file remembers must give the hash that it remembers.
+    @Test func aFileThatContradictsItself() throws {
+        let (lines, head) = try Self.log()
+        var other = head
+        other.lastLines[2] = head.lastLines[2].replacing("anna", with: "otto")
+        #expect(flaw(Array(lines.dropLast()), other) != nil)
+        other = head
+        other.hash[31] ^= 1
+        #expect(flaw(Array(lines.dropLast(3)), other) != nil)
+    }
+
+    @Test func behindTheLastLine() throws {
+        let (lines, head) = try Self.log()
+        let bytes = AuditLog.bytes(of: lines)
+        #expect(flaw(bytes + [0x20], head)?.contains("goes on after its last whole line") == true)
+        let cut = AuditLog.bytes(of: Array(lines.dropLast()))
+        #expect(flaw(cut + Array("{\"n\":8".utf8), head)?.contains("half a line") == true)
+        #expect(AuditLog(cut + Array("{\"n\":7".utf8)).condition(head) == .interrupted(missing: [lines[6]]))
+    }
+
+    /// Bytes that are no UTF-8 don't pass for the replacement character that stands for them.
+    @Test func replacementCharacters() throws {
+        let actor = Actor(name: "anna \u{FFFD}", reason: nil)
+        let head = try AuditLog.head(after: .none, events: [AuditEvent(.created, Lives.a)], actor: actor, at: .days(0))
+        let bytes = AuditLog.bytes(of: head.lastLines)
+        #expect(AuditLog(bytes).condition(head) == .whole)
+        let character = Array("\u{FFFD}".utf8)
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: character) })
+        #expect(flaw(bytes[..<start] + [0xFF] + bytes[(start + 3)...], head) != nil)
+    }
+
+    /// The first wrong line is named.
+    @Test func names() throws {
+        let (lines, head) = try Self.log()
+        var edited = lines
+        edited[2] = lines[2].replacing("anna", with: "otto")
+        #expect(flaw(edited, head)?.contains("line 4 of the audit log doesn't follow from the line before it") == true)
+        edited = lines
+        edited.remove(at: 2)
+        #expect(flaw(edited, head)?.contains("line 3 of the audit log is not line 3") == true)
+        edited[0] = "not JSON"
+        #expect(flaw(edited, head)?.contains("line 1 of the audit log is not line 1") == true)
+    }
+}

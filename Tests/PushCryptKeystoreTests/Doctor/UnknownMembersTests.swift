@@ -1,0 +1,28 @@
+import PushCryptCore
+import PushCryptKeystore
+import Testing
+
+@Suite("UnknownMembers")
+struct UnknownMembersTests {
+    @Test(
+        "are named by their paths",
+        arguments: [
+            ("{}", []),
+            (#"{"keys": [], "pushcrypt": {}, "digest": ""}"#, []),
+            (#"{"a": 1, "keys": [{"kty": 1, "b": 1}, {"c": 1}]}"#, ["a", "keys[0].b", "keys[1].c"]),
+            (#"{"sealed": {"v": 1, "command": true}, "keys": [{"b": 1}]}"#, ["keys"]),
+            (
+                #"{"sealed": {"passphrase": {"n": 1, "q": 1}, "command": true}}"#,
+                ["sealed.command", "sealed.passphrase.q"]
+            ),
+            (
+                #"{"pushcrypt": {"x": 1, "keys": {"K": {"psk": true, "y": 1}}, "policy": {"z": 1}, "audit": {"w": 1}}}"#,
+                ["pushcrypt.x", "pushcrypt.policy.z", "pushcrypt.audit.w", "pushcrypt.keys.K.y"]
+            ),
+            // Values of a wrong kind are for others to refuse.
+            (#"{"pushcrypt": [1], "keys": {"a": 1}, "sealed": 1}"#, ["keys"]),
+        ])
+    func paths(_ text: String, _ expected: [String]) throws {
+        #expect(UnknownMembers.paths(in: try JSONText(Array(text.utf8)).root) == expected)
+    }
+}

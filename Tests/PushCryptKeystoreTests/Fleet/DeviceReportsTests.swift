@@ -1,0 +1,139 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+import Testing
+
+@Suite("DeviceReports")
+struct DeviceReportsTests {
+    private static let now = UnixTime(1_772_355_600)
+    private static let (old, primary, next) = ("AAAAAAAAAAA", "AAAAAAAAAAE", "AAAAAAAAAAI")
+
+    /// A retiring key, the primary, and a pending one that waits for `promote`.
+    private static let timeline = KeyTimeline([
+        key(old, created: -100, activates: -90), key(primary, created: -20, activates: -10),
+        key(next, created: -5, activates: nil),
+    ])
+
+    private static func key(_ kid: String, created: Int64?, activates: Int64?) -> KeyTimeline.Key {
+        KeyTimeline.Key(
+            KeyID(kid)!,
+            KeyLifecycle(
+                createdAt: created.map { now + $0 * day }, activatesAt: activates.map { now + $0 * day }))
+    }
+
+    private static func line(_ device: String, _ kid: String, _ secondsAgo: Int64 = 0) -> [UInt8] {
+        Array(#"{"device": "\#(device)", "kid": "\#(kid)", "seenAt": "\#(now - secondsAgo)"}"#.utf8)
+    }
+
+    private static func coverage(
+        of kid: String, _ lines: [[UInt8]], in timeline: KeyTimeline = timeline
+    ) throws -> ReportedCoverage {
+        try DeviceReports(lines: lines).coverage(of: KeyID(kid)!, in: timeline, at: now)
+    }
+
+    @Test(
+        "a device holds its newest key and those before it",
+        arguments: [(old, 6), (primary, 5), (next, 3), ("AAAAAAAAAAQ", 0)])
+    func order(_ kid: String, _ holding: Int) throws {
+        let newest = [Self.old, Self.primary, Self.primary, Self.next, Self.next, Self.next]
+        let lines = newest.enumerated().map { Self.line("d\($0)", $1) }
+        let coverage = try Self.coverage(of: kid, lines)
+        #expect(coverage == ReportedCoverage(holding: holding, seen: 6, unseen: 0))
+    }
+
+    @Test("the newest report counts, whichever comes first", arguments: [false, true])
+    func newest(_ reversed: Bool) throws {
+        let lines = [
+            Self.line("one", Self.old, 300), Self.line("one", Self.next, 100), Self.line("one", Self.primary, 200),
+        ]
+        let coverage = try Self.coverage(of: Self.next, reversed ? lines.reversed() : lines)
+        #expect(coverage == ReportedCoverage(holding: 1, seen: 1, unseen: 0))
+    }
+
+    @Test("devices not seen for 30 days and reports from the future don't count")
+    func window() throws {
+        let month = 30 * day
+        let reports = try DeviceReports(lines: [
+            Self.line("a", Self.primary, month), Self.line("b", Self.primary, month + 1),
+            Self.line("c", Self.primary, -600), Self.line("d", Self.primary, -601),
+            Self.line("e", "AAAAAAAAAAQ"),
+        ])
+        let summary = reports.summary(in: Self.timeline, at: Self.now)
+        #expect(summary.seen == 3 && summary.unseen == 1 && summary.ahead == 1 && summary.unknown == 1)
+        #expect(reports.deviceCount == 5 && reports.lineCount == 5)
+        let coverage = reports.coverage(of: KeyID(Self.primary)!, in: Self.timeline, at: Self.now)
+        #expect(coverage == ReportedCoverage(holding: 2, seen: 3, unseen: 1))
+    }
+
+    @Test("time is no earlier than the keyset's last write")
+    func effectiveTime() throws {
+        let reports = try DeviceReports(lines: [Self.line("a", Self.primary)])
+        let late = KeyTimeline(Self.timeline.keys, updatedAt: Self.now + 31 * day)
+        #expect(reports.coverage(of: KeyID(Self.primary)!, in: late, at: Self.now).unseen == 1)
+    }
+
+    /// The primary was compromised and replaced at once, after the pending key was published: a device that reports the
+    /// pending key may have fetched it before the new primary was there.
+    @Test("who holds a waiting key needn't hold a primary that is younger")
+    func replacedPrimary() throws {
+        let timeline = KeyTimeline([
+            Self.key(Self.next, created: -5, activates: nil), Self.key(Self.primary, created: -1, activates: -1),
+        ])
+        let lines = [Self.line("a", Self.next), Self.line("b", Self.primary)]
+        #expect(try Self.coverage(of: Self.primary, lines, in: timeline).holding == 1)
+        #expect(try Self.coverage(of: Self.next, lines, in: timeline).holding == 1)
+    }
+
+    @Test("sets without createdAt go by activatesAt alone")
+    func published() throws {
+        let timeline = KeyTimeline([
+            Self.key(Self.primary, created: nil, activates: -10), Self.key(Self.old, created: nil, activates: -90),
+        ])
+        let lines = [Self.line("a", Self.old), Self.line("b", Self.primary)]
+        #expect(try Self.coverage(of: Self.old, lines, in: timeline).holding == 2)
+        #expect(try Self.coverage(of: Self.primary, lines, in: timeline).holding == 1)
+    }
+
+    @Test(
+        "a share is compared exactly",
+        arguments: [
+            ("99.9", 999, 1_000, true), ("99.9", 998, 1_000, false), ("99.9", 9_989, 10_000, false),
+            ("100", 999_999, 1_000_000, false), ("100", 1_000_000, 1_000_000, true), ("0", 0, 1, true),
+            ("0", 0, 0, false), ("99.999", 99_999, 100_000, true), ("99.999", 99_998, 100_000, false),
+            ("33.333", 1, 3, true), ("33.334", 1, 3, false),
+        ])
+    func required(_ required: String, _ holding: Int, _ seen: Int, _ isMet: Bool) throws {
+        let coverage = try #require(RotationPolicy.Coverage(required))
+        #expect(ReportedCoverage(holding: holding, seen: seen, unseen: 7).meets(coverage) == isMet)
+    }
+
+    @Test("blank lines, CRLF and other members are fine")
+    func lenient() throws {
+        let lines = [
+            "", #"{"device":"a","kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z","app":{"v":[1]}}"# + "\r", " \t",
+        ]
+        let reports = try DeviceReports(lines: lines.map { Array($0.utf8) })
+        #expect(reports.deviceCount == 1 && reports.lineCount == 3)
+    }
+
+    @Test(
+        "bad lines are named by their number",
+        arguments: [
+            (#"{"#, "not strict JSON"), ("[]", "not an object"), (#"{"a":1,"a":2}"#, "duplicateName"),
+            (#"{"kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z"}"#, "device is missing"),
+            (#"{"device":"a b","kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z"}"#, "device is missing"),
+            (#"{"device":7,"kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z"}"#, "device is missing"),
+            (#"{"device":"a","seenAt":"2026-03-01T09:00:00Z"}"#, "kid is missing"),
+            (#"{"device":"a","kid":"AAAAAAAAAAB","seenAt":"2026-03-01T09:00:00Z"}"#, "kid is missing"),
+            (#"{"device":"a","kid":"AAAAAAAAAAE"}"#, "seenAt is missing"),
+            (#"{"device":"a","kid":"AAAAAAAAAAE","seenAt":1772355600}"#, "seenAt is missing"),
+            (#"{"device":"a","kid":"AAAAAAAAAAE","seenAt":"2026-02-29T09:00:00Z"}"#, "seenAt is missing"),
+        ])
+    func badLines(_ line: String, _ words: String) {
+        let lines = [Self.line("a", Self.old), [], Array(line.utf8), Self.line("b", Self.old)]
+        let error = #expect(throws: KeystoreError.self) { try DeviceReports(lines: lines) }
+        #expect(error?.code == .malformedReport)
+        #expect(error?.reason.hasPrefix("line 3: ") == true)
+        #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+    }
+}

@@ -1,0 +1,38 @@
+import PushCryptCore
+
+@testable import PushCryptKeystore
+
+let hour: Int64 = 3_600
+
+extension Fleet {
+    /// A fleet of a test: half fetch at least daily, 99 of 100 every 20 days, many are offline.
+    static func small(
+        devices: Int = 300, p50: Int64 = day, p99: Int64 = 20 * day, offline: Double = 0.3, pushesPerDay: Double = 2,
+        seed: UInt64 = 1
+    ) throws -> Fleet {
+        var parameters = Parameters()
+        parameters.devices = devices
+        parameters.refreshP50InSeconds = p50
+        parameters.refreshP99InSeconds = p99
+        parameters.offline = offline
+        parameters.pushesPerDay = pushesPerDay
+        parameters.seed = seed
+        return try Fleet(parameters)
+    }
+}
+
+extension RehearsedRotation {
+    static func days(_ rotateEvery: Int64, lead: Int64, overlap: Int64) -> RehearsedRotation {
+        RehearsedRotation(
+            rotateEveryInSeconds: rotateEvery * day, publishLeadInSeconds: lead * day,
+            opensAfterRetiringInSeconds: overlap * day)
+    }
+}
+
+extension RotationPolicy {
+    static func rehearsed(_ rotateEvery: Int64, lead: Int64, coverage: String? = nil) throws -> RotationPolicy {
+        try RotationPolicy(
+            rotateEveryInSeconds: rotateEvery * day, publishLeadInSeconds: lead * day, overlapInSeconds: 30 * day,
+            keep: 2, requiredCoverage: coverage.flatMap { Coverage($0) })
+    }
+}

@@ -1,0 +1,89 @@
+import PushCryptCore
+import Testing
+
+@testable import PushCryptKeystore
+
+/// One device to the second. Keys begin to seal on days 40, 80 and 120, the last until day 160; a push comes every day
+/// at midnight.
+@Suite("one device's rehearsal")
+struct RehearsalPassTests {
+    private func tally(_ device: SimulatedDevice, lead: Int64, overlap: Int64) -> RehearsalTally {
+        let rotation = RehearsedRotation(
+            rotateEveryInSeconds: 40 * day, publishLeadInSeconds: lead, opensAfterRetiringInSeconds: overlap)
+        var pass = RehearsalPass(rotation)
+        pass.meet(device)
+        return pass.tally
+    }
+
+    /// It fetches on days 36, 72, 108 and 144, at midnight too: the push of that second comes first.
+    private static let slow = SimulatedDevice(
+        fetches: EvenMoments(phase: 0, interval: 36 * day), pushes: EvenMoments(phase: 0, interval: day))
+
+    @Test("each key's first pushes are lost until the next fetch, and counted apart after 30 days without one")
+    func slow() {
+        let pushes = tally(Self.slow, lead: 3 * day, overlap: 30 * day).pushes
+        #expect(pushes.sent == 120)
+        // Days 40 to 66, 80 to 102, 120 to 138.
+        #expect(pushes.keyNotFetched == 27 + 23 + 19)
+        // Days 67 to 72, 103 to 108, 139 to 144.
+        #expect(pushes.deviceUnseen == 18)
+        #expect(pushes.opened == 120 - 69 - 18)
+    }
+
+    @Test(
+        "a lead reaches back to the second of the fetch",
+        arguments: [(4, 4 * day, 42), (8, 8 * day, 19), (12, 12 * day, 0)])
+    func lead(_ days: Int64, _ lead: Int64, _ lost: Int) {
+        let enough = tally(Self.slow, lead: lead, overlap: 30 * day)
+        #expect(enough.pushes.keyNotFetched == lost)
+        #expect(enough.lead.longestInSeconds == 12 * day)
+        #expect(tally(Self.slow, lead: lead - 1, overlap: 30 * day).pushes.keyNotFetched > lost)
+    }
+
+    /// It fetches daily at 1 o'clock, and is offline until day 100.
+    private func absent(from start: Int64) -> SimulatedDevice {
+        SimulatedDevice(
+            fetches: EvenMoments(phase: hour, interval: day), pushes: EvenMoments(phase: 0, interval: day),
+            offline: [start..<100 * day])
+    }
+
+    @Test("APNs keeps a push for 30 days to the second")
+    func storage() {
+        #expect(tally(absent(from: 70 * day), lead: 30 * day, overlap: 30 * day).pushes.lostToAPNs == 0)
+        let longer = tally(absent(from: 70 * day - 1), lead: 30 * day, overlap: 30 * day)
+        #expect(longer.pushes.lostToAPNs == 0 && longer.pushes.lostToPolicy == 0)
+        #expect(tally(absent(from: 69 * day), lead: 30 * day, overlap: 30 * day).pushes.lostToAPNs == 1)
+    }
+
+    @Test("a key opens until the second before it expires")
+    func expiry() {
+        let late = tally(absent(from: 70 * day), lead: 30 * day, overlap: 20 * day)
+        // Sealed on days 70 to 79 under the key that retires on day 80, delivered on day 100.
+        #expect(late.pushes.keyExpired == 10)
+        #expect(late.overlap.longestInSeconds == 20 * day + 1)
+        #expect(tally(absent(from: 70 * day), lead: 30 * day, overlap: 20 * day + 1).pushes.keyExpired == 0)
+    }
+
+    @Test("on return the stored pushes come before the first fetch")
+    func returning() {
+        // Last fetch on day 69 at 1 o'clock, key of day 80 published after it: days 80 to 99 wait, and day 100's push
+        // comes as the device does.
+        let tally = tally(absent(from: 70 * day), lead: 7 * day, overlap: 30 * day)
+        #expect(tally.pushes.keyNotFetched + tally.pushes.deviceUnseen == 21)
+        // 30 days and 23 hours without a fetch.
+        #expect(tally.pushes.deviceUnseen == 21)
+        let nearer = self.tally(absent(from: 75 * day), lead: day, overlap: 30 * day)
+        #expect(nearer.pushes.keyNotFetched == 21 && nearer.pushes.deviceUnseen == 0)
+        #expect(nearer.lead.longestInSeconds == 6 * day - hour)
+    }
+
+    @Test("a fetch that was due offline isn't made up for")
+    func missed() {
+        var device = Self.slow
+        device.offline = [71 * day..<73 * day]
+        #expect(device.lastFetch(before: 80 * day) == 36 * day)
+        #expect(device.firstFetch(from: 40 * day) == 108 * day)
+        device.offline = [71 * day..<72 * day]
+        #expect(device.firstFetch(from: 40 * day) == 72 * day)
+    }
+}

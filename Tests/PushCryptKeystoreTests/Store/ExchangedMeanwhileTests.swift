@@ -1,0 +1,67 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// The secret is asked for before the lock is taken: meanwhile somebody else can write the folder.
+@Suite("a keyset that is exchanged for a plain one while the secret is asked for")
+struct ExchangedMeanwhileTests {
+    private let place: TemporaryFolder
+    private let store: KeysetStore
+    private let plain: [UInt8]
+    private static let time = UnixTime(1_772_355_600)
+    private static let actor = Actor(name: "tester", reason: "why")
+
+    init() throws {
+        place = try TemporaryFolder()
+        store = KeysetStore(place.path + "/ios")
+        try Self.create(store, .passphrase(ScryptParameters(n: 2, r: 1, p: 1)), Self.secret)
+        let other = KeysetStore(place.path + "/other")
+        try Self.create(other, .plaintext, nil)
+        plain = try FileSystem.readFile(other.folder.path + "/keyset.json")
+    }
+
+    private static func create(_ store: KeysetStore, _ protection: Protection, _ secret: KeysetSecret?) throws {
+        let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        try store.create(record, .standard, protection, secret, at: time, by: actor)
+    }
+
+    private static var secret: KeysetSecret {
+        let bytes = Array("correct horse".utf8)
+        return .passphrase(SecretBytes(copying: bytes.bytes))
+    }
+
+    private var path: String { store.folder.path + "/keyset.json" }
+
+    /// Answers after the file was exchanged.
+    private var source: SecretSource {
+        .asked {
+            try FileSystem.replace(path, with: plain)
+            return Self.secret
+        }
+    }
+
+    @Test("is refused by a change, and nothing is written")
+    func change() throws {
+        try expectRefusal {
+            try store.change(at: Self.time, by: Self.actor, source) { try $0.add(activatesAt: nil) }
+        }
+    }
+
+    @Test("is refused where a broken audit log is set aside, and nothing is written")
+    func log() throws {
+        try Folder(store.folder.path).append(Array("{".utf8), to: KeysetFolder.auditName)
+        try expectRefusal { try store.beginLogAnew(at: Self.time, by: Self.actor, source) }
+    }
+
+    private func expectRefusal(_ body: () throws -> some Any) throws {
+        let log = try FileSystem.readFile(store.folder.path + "/audit.jsonl")
+        let error = #expect(throws: KeystoreError.self) { _ = try body() }
+        #expect(error?.code == .notEncrypted)
+        #expect(try FileSystem.readFile(path) == plain)
+        #expect(try FileSystem.readFile(store.folder.path + "/audit.jsonl") == log)
+        #expect(try place.names(in: "ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
+    }
+}

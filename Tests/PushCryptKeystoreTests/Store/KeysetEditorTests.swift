@@ -1,0 +1,192 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptPrimitives
+import Testing
+
+@testable import PushCryptKeystore
+
+@Suite struct KeysetEditorTests {
+    struct Sort: Sendable, CustomStringConvertible {
+        let kind: KeyKind
+        var group = DHGroup.p256
+        var psk = false
+        let suite: KeysetMetadata.SuiteName
+
+        var description: String { "\(suite)\(psk ? " with psk" : "")" }
+    }
+
+    /// The next key is of the same sort, and is another one.
+    @Test(arguments: [
+        Sort(kind: .recipient, suite: .p256), Sort(kind: .recipient, group: .x25519, suite: .x25519),
+        Sort(kind: .recipient, psk: true, suite: .p256),
+        Sort(kind: .recipient, group: .x25519, psk: true, suite: .x25519),
+        Sort(kind: .shared, suite: .shared), Sort(kind: .sender, suite: .ed25519),
+    ])
+    func adds(sort: Sort) throws {
+        var editing = try Editing(sort.kind, group: sort.group, psk: sort.psk)
+        let first = editing.primary
+        let kid = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
+        #expect(kid != first)
+        #expect(Set(editing.stored.records.keys) == [first, kid])
+        #expect(editing.stored.metadata.traits[kid] == .init(suite: sort.suite, demandsPSK: sort.psk))
+        #expect(Set(try editing.secrets()).count == (sort.psk ? 4 : 2))
+        #expect(editing.stored.metadata.sequence == 2)
+        #expect(editing.timeline.updatedAt == .days(83))
+        #expect(editing.timeline.key(first)?.lifecycle.retiresAt == .days(90))
+    }
+
+    @Test func refusesAnotherKind() throws {
+        var editing = try Editing(.shared)
+        let stranger = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        let error = #expect(throws: KeyError.self) {
+            try editing.change(at: .days(1)) { try $0.add(stranger, activatesAt: nil, as: .imported) }
+        }
+        #expect(error?.code == .wrongKind)
+        #expect(editing.timeline.keys.count == 1)
+    }
+
+    /// Not the primary, nor a revoked or a destroyed key comes in again.
+    @Test func refusesAnIDThatWasUsed() throws {
+        var editing = try Editing()
+        let first = try #require(editing.stored.records[editing.primary])
+        for day in 1...3 as ClosedRange<Int64> {
+            let refusal = LifecycleError.code {
+                try editing.change(at: .days(day)) { try $0.add(first, activatesAt: nil, as: .imported) }
+            }
+            #expect(refusal == .idTaken)
+            if day == 1 { try editing.change(at: .days(day)) { try $0.revoke(first.kid) } }
+            if day == 2 { try editing.change(at: .days(day)) { try $0.destroy(first.kid, force: true) } }
+        }
+        #expect(editing.timeline.state(of: first.kid, at: .days(3)) == .destroyed)
+    }
+
+    @Test func aRevokedPrimaryIsReplacedInTheSameStep() throws {
+        var editing = try Editing(.recipient)
+        let old = editing.primary
+        let (new, editor) = try editing.change(at: .days(40)) { try $0.revoke(old) }
+        #expect(new == editing.primary)
+        #expect(editor.events.map(\.action) == [.revoked, .added])
+        #expect(editor.events.map(\.kid) == [old, new])
+        #expect(editor.losses.count == 2)
+        #expect(editing.stored.records[old] != nil)
+        #expect(editing.timeline.state(of: old, at: .days(40)) == .revoked)
+        #expect(editing.timeline.key(old)?.lifecycle.expiresAt == .days(130) + 600)
+    }
+
+    @Test func aRevokedPrimaryIsReplacedByAPendingKey() throws {
+        var editing = try Editing()
+        let old = editing.primary
+        let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
+        let (new, editor) = try editing.change(at: .days(84)) { try $0.revoke(old, successor: pending) }
+        #expect(new == pending)
+        #expect(editing.primary == pending)
+        #expect(editor.events.map(\.action) == [.revoked, .promoted])
+        #expect(editing.timeline.keys.count == 2)
+    }
+
+    /// A successor that can't take over leaves nothing half done.
+    @Test func aSuccessorThatIsNone() throws {
+        var editing = try Editing()
+        let first = editing.primary
+        let second = try editing.change(at: .days(1)) { try $0.revoke(first) }.result
+        let stranger = try #require(KeyID("AAAAAAAAAAA"))
+        var editor = KeysetEditor(editing.stored, at: .days(2))
+        for (kid, successor) in [(second!, stranger), (second!, first), (second!, second!)] {
+            #expect(throws: LifecycleError.self) { try editor.revoke(kid, successor: successor) }
+            #expect(editor.metadata == editing.stored.metadata)
+            #expect(editor.events.isEmpty && editor.losses.isEmpty)
+        }
+        let pending = try editor.add(activatesAt: nil)
+        #expect(LifecycleError.code { try editor.revoke(pending, successor: pending) } == .wrongState)
+    }
+
+    @Test func aRevokedPendingKeyLosesNothing() throws {
+        var editing = try Editing()
+        let first = editing.primary
+        let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
+        let (new, editor) = try editing.change(at: .days(84)) { try $0.revoke(pending) }
+        #expect(new == nil)
+        #expect(editor.losses.isEmpty)
+        #expect(editing.timeline.key(first)?.lifecycle.retiresAt == nil)
+        #expect(editing.primary == first)
+    }
+
+    /// The material goes, the id stays.
+    @Test func destroys() throws {
+        var editing = try Editing(.recipient, psk: true)
+        let (first, secrets) = (editing.primary, try editing.secrets())
+        try editing.change(at: .days(40)) { try $0.revoke(first) }
+        let early = LifecycleError.code { try editing.change(at: .days(130)) { try $0.destroy(first, force: false) } }
+        #expect(early == .blocked)
+        try editing.change(at: .days(131)) { try $0.destroy(first, force: false) }
+        #expect(editing.stored.records[first] == nil)
+        let text = String(decoding: try editing.stored.fileText(), as: UTF8.self)
+        #expect(secrets.count == 2 && secrets.allSatisfy { !text.contains($0) })
+        let read = try KeysetFile(Array(text.utf8), path: "keyset.json")
+        #expect(read.metadata == editing.stored.metadata)
+        #expect(read.metadata.timeline.key(first)?.lifecycle.destroyedAt == .days(131))
+    }
+
+    /// What one command gave up excuses nothing that it did to other keys.
+    @Test func onlyWhatWasGivenUpIsExcused() throws {
+        var editing = try Editing()
+        try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }
+        let pending = try editing.change(at: .days(100)) { try $0.add(activatesAt: nil) }.result
+        var editor = KeysetEditor(editing.stored, at: .days(101))
+        try editor.destroy(pending, force: true)
+        #expect(throws: Never.self) { try editor.finished(after: editing.timeline, by: Editing.actor) }
+        // As if the retiring key had been to open for longer.
+        var old = editing.timeline
+        old.keys[0].lifecycle.expiresAt = .days(500)
+        let error = #expect(throws: LifecycleError.self) { try editor.finished(after: old, by: Editing.actor) }
+        #expect(error?.reason.contains("would expire before its time") == true)
+    }
+
+    @Test func policies() throws {
+        var editing = try Editing()
+        let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
+        let same = try editing.change(at: .days(84)) { $0.adopt(.standard) }.editor
+        #expect(same.events.isEmpty)
+        #expect(editing.timeline.updatedAt == .days(83))
+        let gated = try editing.change(at: .days(85)) { $0.adopt(.days(90, lead: 7, gated: true)) }.editor
+        #expect(gated.events.count == 1)
+        #expect(gated.events[0].detail?.hasSuffix("; key \(pending) waits to be promoted") == true)
+        #expect(editing.stored.metadata.policy.requiredCoverage != nil)
+    }
+
+    /// The time of a change is never before the one of the last.
+    @Test func aClockSetBack() throws {
+        var editing = try Editing()
+        try editing.change(at: .days(400)) { try $0.add(activatesAt: .days(407)) }
+        let (kid, editor) = try editing.change(at: .days(10)) { try $0.add(activatesAt: nil) }
+        #expect(editor.now == .days(400))
+        #expect(editing.timeline.key(kid)?.lifecycle.createdAt == .days(400))
+        #expect(editing.timeline.updatedAt == .days(400))
+    }
+
+    @Test func aPreviewNeedsNoKeys() throws {
+        var editing = try Editing()
+        let (metadata, first) = (editing.stored.metadata, editing.primary)
+        let losses = try KeysetEditor.losses(of: metadata, at: .days(5)) { try $0.revoke(first) }
+        #expect(losses.count == 2)
+        let done = try editing.change(at: .days(5)) { try $0.revoke(first) }.editor
+        #expect(done.losses == losses)
+    }
+
+    /// A year and a half of `rotate`, with keys.
+    @Test func carriesOutPlans() throws {
+        var editing = try Editing()
+        var done = [String]()
+        for day in stride(from: Int64(0), through: 550, by: 5) {
+            let plan = RotationPlan(editing.stored.metadata, at: .days(day))
+            let steps = try editing.change(at: .days(day)) { try $0.carryOut(plan) }.result
+            done += steps.map { "\(day) \($0.step.action.name)" }
+            #expect(editing.stored.records.count == editing.timeline.keys.count { $0.lifecycle.destroyedAt == nil })
+        }
+        #expect(
+            done == [
+                "85 add", "175 add", "185 destroy", "265 add", "275 destroy", "355 add", "365 destroy", "445 add",
+                "455 destroy", "535 add", "545 destroy",
+            ])
+    }
+}

@@ -1,0 +1,50 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptPrimitives
+
+@testable import PushCryptKeystore
+
+/// A keyset with real keys that is edited in memory, one change after the other, as `KeysetStore` does it on disk.
+struct Editing {
+    private(set) var stored: StoredKeyset
+    /// The log that belongs to it.
+    private(set) var lines: [String] = []
+    static let actor = Actor(name: "tester", reason: "because")
+
+    /// With one new key that seals from day 0 on.
+    init(_ kind: KeyKind = .shared, group: DHGroup = .p256, psk: Bool = false, _ policy: RotationPolicy = .standard)
+        throws
+    {
+        let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
+        let empty = KeysetMetadata(
+            kind: kind, sequence: 0, timeline: KeyTimeline([]), policy: policy, audit: .none, traits: [:])
+        stored = StoredKeyset(metadata: empty, records: [:], protection: .plaintext, secret: nil)
+        try change(at: .days(0)) { try $0.add(record, activatesAt: .days(0), as: .created) }
+    }
+
+    var timeline: KeyTimeline { stored.metadata.timeline }
+    var primary: KeyID { timeline.primary(at: timeline.updatedAt!)!.kid }
+
+    /// - Returns: what `body` returns, and the editor as it was left.
+    @discardableResult
+    mutating func change<Result>(
+        at time: UnixTime, _ body: (inout KeysetEditor) throws -> Result
+    ) throws -> (result: Result, editor: KeysetEditor) {
+        var editor = KeysetEditor(stored, at: time)
+        let result = try body(&editor)
+        guard !editor.events.isEmpty else { return (result, editor) }
+        stored = try editor.finished(after: timeline.keys.isEmpty ? nil : timeline, by: Self.actor)
+        lines += stored.metadata.audit.lastLines
+        return (result, editor)
+    }
+
+    /// The secret parts of every key there is, as files hold them.
+    func secrets() throws -> [String] {
+        try stored.records.values.flatMap { record in
+            var text = [UInt8]()
+            try record.appendJWK(to: &text)
+            let json = try JSONText(text)
+            return ["d", "k", "psk"].compactMap { json.root[$0]?.string }
+        }
+    }
+}
