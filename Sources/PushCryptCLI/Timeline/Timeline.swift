@@ -1,11 +1,11 @@
 import PushCryptCore
 
-/// What of a keyset's lives is drawn, in characters or as a picture.
+/// What of a keyset's statuses is drawn, in characters or as a picture.
 struct Timeline {
     let view: KeysetView
     let axis: TimeAxis
     /// In the order in which they came. What was destroyed before the axis begins isn't drawn.
-    let lives: [KeyLife]
+    let statuses: [KeyStatus]
     /// When a key that seals no more opens beside the one that does. Windows in a row don't touch each other's inside.
     let overlaps: [[Overlap]]
 
@@ -18,20 +18,20 @@ struct Timeline {
         let axis = TimeAxis(view)
         self.view = view
         self.axis = axis
-        lives = view.lives.filter { life in
-            life.phases.contains { $0.state != .destroyed && axis.shows($0) }
+        statuses = view.statuses.filter { status in
+            status.phases.contains { $0.state != .destroyed && axis.shows($0) }
         }
         overlaps = Self.rows(
-            lives.flatMap { life in
-                life.phases.filter { $0.state == .retiring && axis.shows($0) }.map {
-                    Overlap(kid: life.kid, window: $0)
+            statuses.flatMap { status in
+                status.phases.filter { $0.state == .retiring && axis.shows($0) }.map {
+                    Overlap(kid: status.kid, window: $0)
                 }
             })
     }
 
     /// `2 keys destroyed earlier`; nil for none.
     var leftOut: String? {
-        let count = view.lives.count - lives.count
+        let count = view.statuses.count - statuses.count
         return count > 0 ? "\(count) \(count == 1 ? "key" : "keys") destroyed earlier" : nil
     }
 

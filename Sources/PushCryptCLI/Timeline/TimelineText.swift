@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// The lives of a keyset's keys drawn in characters, a row for each key over one axis of time.
+/// The states of a keyset's keys over time drawn in characters, a row for each key over one axis of time.
 ///
 /// ```
 ///                                   ▼ now 2026-03-01T09:00:00Z
@@ -30,15 +30,15 @@ struct TimelineText {
 
     var lines: [String] {
         let lanes =
-            [leftOut].compactMap(\.self) + timeline.lives.map(lane) + [planned].compactMap(\.self)
+            [leftOut].compactMap(\.self) + timeline.statuses.map(lane) + [planned].compactMap(\.self)
             + timeline.overlaps.enumerated().map(overlap)
         return [nowLine] + lanes.map { $0.text(terminal) } + axisLines + legend
     }
 
-    private func lane(_ life: KeyLife) -> Lane {
-        var lane = emptyLane("\(life.kid)", .state(life.state))
-        fill(&lane, life.phases) { .state($0) }
-        for phase in life.phases {
+    private func lane(_ status: KeyStatus) -> Lane {
+        var lane = emptyLane("\(status.kid)", .state(status.state))
+        fill(&lane, status.phases) { .state($0) }
+        for phase in status.phases {
             guard let mark = phase.state.mark, let start = phase.start, axis.contains(start) else { continue }
             lane.put(mark, .state(phase.state), at: column(start))
         }
@@ -96,5 +96,133 @@ struct TimelineText {
 
     func column(_ time: UnixTime) -> Int {
         min(max(Int((axis.share(time) * Double(width)).rounded(.down)), 0), width - 1)
+    }
+}
+
+/// What stands around the lanes.
+extension TimelineText {
+    /// Where the present is, in words before or behind the mark.
+    var nowLine: String {
+        let mark = column(now)
+        let words = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
+        let isRight = mark + 2 + words.count <= width
+        let text = isRight ? "▼ " + words : words + " ▼"
+        let start = isRight ? mark : mark - words.count - 1
+        return spaces(Self.labelWidth + start) + terminal.styled(text, .heading)
+    }
+
+    var axisLines: [String] {
+        var line = emptyLane("", .plain)
+        var labels = emptyLane("", .plain)
+        for column in 0..<width { line.put("─", .style(.faint), at: column) }
+        line.put("┴", .style(.heading), at: column(now))
+        var free = 0
+        for tick in axis.ticks(room: width / (TimeAxis.labelCharacterCount + 2)) {
+            let at = column(tick.time)
+            let start = min(max(at - tick.label.count / 2, 0), width - tick.label.count)
+            guard start >= free else { continue }
+            line.put(at == column(now) ? "┼" : "┬", .style(.faint), at: at)
+            labels.write(tick.label, .style(.faint), at: start)
+            free = start + tick.label.count + 2
+        }
+        return [line.text(terminal), labels.text(terminal)]
+    }
+
+    /// Of what is in sight.
+    var legend: [String] {
+        let phases = timeline.statuses.flatMap(\.phases).filter { phase in
+            phase.state == .destroyed ? phase.start.map(axis.contains) ?? false : axis.shows(phase)
+        }
+        let states = Set(phases.map(\.state))
+        let words: [(String, KeyState, String)] = [
+            ("░", .pending, "pending"), ("█", .primary, "seals and opens"), ("▒", .retiring, "opens only"),
+            ("┤·", .expired, "expired"), ("✕·", .revoked, "revoked"), ("†", .destroyed, "destroyed"),
+        ]
+        var lines = [(text: "", count: 0)]
+        for (glyphs, state, words) in words where states.contains(state) {
+            let count = glyphs.count + 1 + words.count
+            if lines[lines.count - 1].count + 2 + count > width { lines.append(("", 0)) }
+            let gap = lines[lines.count - 1].count > 0 ? "  " : ""
+            lines[lines.count - 1].text += gap + terminal.styled(glyphs, state) + " " + words
+            lines[lines.count - 1].count += gap.count + count
+        }
+        return lines.map { spaces(Self.labelWidth) + $0.text }
+    }
+
+    private func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+}
+
+/// A row of single characters, each in its ink, behind a label.
+struct Lane {
+    enum Ink: Hashable {
+        case plain
+        case state(KeyState)
+        case style(TerminalText.Style)
+    }
+
+    private let label: String
+    private let labelInk: Ink
+    private var cells: [(character: Character, ink: Ink)]
+
+    init(label: String, labelInk: Ink, width: Int) {
+        self.label = label
+        self.labelInk = labelInk
+        cells = [(Character, Ink)](repeating: (" ", .plain), count: width)
+    }
+
+    mutating func put(_ character: Character, _ ink: Ink, at column: Int) {
+        guard cells.indices.contains(column) else { return }
+        cells[column] = (character, ink)
+    }
+
+    mutating func write(_ text: String, _ ink: Ink, at column: Int) {
+        for (offset, character) in text.enumerated() { put(character, ink, at: column + offset) }
+    }
+
+    /// Without trailing spaces; neighbours of one ink share an escape sequence.
+    func text(_ terminal: TerminalText) -> String {
+        let end = (cells.lastIndex { $0.character != " " } ?? -1) + 1
+        guard end > 0 else { return terminal.styled(String(label.reversed().drop { $0 == " " }.reversed()), labelInk) }
+        var text = terminal.styled(label, labelInk)
+        var rest = cells[..<end]
+        while let ink = rest.first?.ink {
+            let run = rest.prefix { $0.ink == ink }
+            text += terminal.styled(String(run.map(\.character)), ink)
+            rest = rest.dropFirst(run.count)
+        }
+        return text
+    }
+}
+
+extension TerminalText {
+    func styled(_ text: String, _ ink: Lane.Ink) -> String {
+        switch ink {
+        case .plain: text
+        case .state(let state): styled(text, state)
+        case .style(let style): styled(text, style)
+        }
+    }
+}
+
+extension KeyState {
+    /// What a stretch of time in this state is drawn with; nil for nothing.
+    var glyph: Character? {
+        switch self {
+        case .pending: "░"
+        case .primary: "█"
+        case .retiring: "▒"
+        case .expired, .revoked: "·"
+        default: nil
+        }
+    }
+
+    /// What marks the moment when this state begins; nil for nothing.
+    var mark: Character? {
+        switch self {
+        case .expired: "┤"
+        case .revoked: "✕"
+        case .destroyed: "†"
+        default: nil
+        }
     }
 }

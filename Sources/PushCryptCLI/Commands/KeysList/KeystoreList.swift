@@ -76,10 +76,10 @@ struct KeystoreList {
                     ]
                 }
                 let view = content.view
-                let alive = view.lives.filter { $0.state != .destroyed }
+                let alive = view.statuses.filter { $0.state != .destroyed }
                 return [
                     .init(text: path), .init(text: view.metadata.kind.rawValue), .init(text: "\(alive.count)"),
-                    view.primary.map { life in .init(text: "\(life.kid)") { terminal.styled($0, life.state) } }
+                    view.primary.map { status in .init(text: "\(status.kid)") { terminal.styled($0, status.state) } }
                         ?? "none",
                     .init(text: content.protection), step(of: view, terminal),
                 ]
@@ -115,7 +115,7 @@ struct KeystoreList {
             guard let content else { return }
             let (view, plan) = (content.view, content.view.plan)
             try container.encode(view.metadata.kind.rawValue, forKey: .kind)
-            try container.encode(view.lives.filter { $0.state != .destroyed }.count, forKey: .keys)
+            try container.encode(view.statuses.filter { $0.state != .destroyed }.count, forKey: .keys)
             try container.encode(view.primary?.kid.description, forKey: .primary)
             try container.encode(content.protection, forKey: .protection)
             try container.encode(plan?.due.map { RotationReport.Step($0) } ?? [], forKey: .due)

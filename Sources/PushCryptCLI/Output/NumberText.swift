@@ -1,3 +1,4 @@
+import PushCryptCore
 import PushCryptPrimitives
 
 /// Shares and counts for people.
@@ -51,5 +52,25 @@ enum ShareText {
 
     static func leftPadded(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(width - text.count, 0)) + text
+    }
+}
+
+/// How far away a moment is, in the largest unit that says enough: people plan in days.
+enum TimeDistance {
+    /// `in 12d`, `3d ago`, `now`.
+    static func words(_ time: UnixTime, from now: UnixTime) -> String {
+        let seconds = time.seconds - now.seconds
+        if seconds == 0 { return "now" }
+        return seconds > 0 ? "in \(rough(seconds))" : "\(rough(-seconds)) ago"
+    }
+
+    /// Rounded down: days from two days on, then hours, minutes, seconds.
+    static func rough(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<120: "\(seconds)s"
+        case ..<7_200: "\(seconds / 60)m"
+        case ..<172_800: "\(seconds / 3_600)h"
+        default: "\(seconds / 86_400)d"
+        }
     }
 }

@@ -25,16 +25,16 @@ struct KeysShow: ParsableCommand {
 
     func run() throws {
         let view = try KeysetView(path, at: timeOptions.time)
-        guard let life = view.life(kid) else {
+        guard let status = view.status(kid) else {
             let kids = view.listed.map(\.kid.description).joined(separator: ", ")
             throw Failure(.noInput, "no key \(kid) in \(path); there are: \(kids)")
         }
-        let story = try KeyStory(life, in: view)
+        let description = try KeyDescription(status, in: view)
         if json {
-            try StandardStreams.writeJSON(story)
+            try StandardStreams.writeJSON(description)
         } else {
             let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(story.text(terminal, width: StandardStreams.columns))
+            try StandardStreams.write(description.text(terminal, width: StandardStreams.columns))
         }
     }
 }

@@ -1,0 +1,287 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+
+/// Everything that is known of one key without a secret.
+struct KeyDescription {
+    let status: KeyStatus
+    let view: KeysetView
+    /// The whole RFC 7638 thumbprint in base64url; nil where nothing public says it.
+    let thumbprint: String?
+    /// What the audit log says of the key; nil where there is no log.
+    let history: [AuditEntry]?
+    /// What is wrong with the log; nil for nothing.
+    let flaw: String?
+
+    /// - Throws: `KeystoreError` where a file of the keyset can't be read.
+    init(_ status: KeyStatus, in view: KeysetView) throws {
+        self.status = status
+        self.view = view
+        thumbprint = view.thumbprint(of: status.kid)
+        guard let folder = view.folder else {
+            (history, flaw) = (nil, nil)
+            return
+        }
+        let opened = try Folder(folder.path)
+        guard opened.has(KeysetFolder.auditName) || view.metadata.audit != .none else {
+            (history, flaw) = (nil, nil)
+            return
+        }
+        let log = try folder.auditLog(in: opened).history(view.metadata.audit)
+        history = log.entries.filter { $0.kid == status.kid.description }
+        flaw = log.flaw
+    }
+}
+
+extension KeysetView {
+    /// From what is published: the private file may be encrypted. Nothing of a shared key is.
+    fileprivate func thumbprint(of kid: KeyID) -> String? {
+        guard metadata.kind != .shared else { return nil }
+        let file = folder.map { $0.path + "/" + KeysetFolder.publicName } ?? path
+        guard let bytes = try? FileSystem.readFile(file), let keyset = try? Keyset(json: bytes) else { return nil }
+        return (try? keyset.entry(kid)?.record.thumbprint()).map { Base64URL.encode($0) }
+    }
+}
+
+/// `keys show --json`: what `keys list --json` says of the key, and
+///
+/// ```
+/// {"keyset", "thumbprint": BASE64URL | null, "next": WORDS,
+///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": WORDS | null}
+/// ```
+extension KeyDescription: Encodable {
+    private enum CodingKeys: CodingKey {
+        case keyset, thumbprint, next, history, historyProblem
+    }
+
+    private struct Entry: Encodable {
+        let entry: AuditEntry
+
+        enum CodingKeys: CodingKey {
+            case n, at, who, what, detail, why
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(entry.number, forKey: .n)
+            try container.encode("\(entry.at)", forKey: .at)
+            try container.encode(entry.who, forKey: .who)
+            try container.encode(entry.what, forKey: .what)
+            try container.encode(entry.detail, forKey: .detail)
+            try container.encode(entry.why, forKey: .why)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try KeyRow(status: status, kind: view.metadata.kind.rawValue).encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(view.path, forKey: .keyset)
+        try container.encode(thumbprint, forKey: .thumbprint)
+        try container.encode(whatNext, forKey: .next)
+        try container.encode(history?.map { Entry(entry: $0) }, forKey: .history)
+        try container.encode(flaw, forKey: .historyProblem)
+    }
+}
+
+extension KeyDescription {
+    /// What a key of this kind is for.
+    var kindWords: String {
+        switch view.metadata.kind {
+        case .recipient: "recipient: pushes are sealed to its public half, the device opens them"
+        case .sender: "sender: it signs pushes, devices verify them"
+        default: "shared: one secret seals and opens; each device has its own key of it"
+        }
+    }
+
+    var suiteWords: String {
+        switch status.traits?.suite {
+        case .p256: "p256: HPKE with P-256 and AES-256-GCM, suite 1"
+        case .x25519: "x25519: HPKE with X25519 and ChaCha20-Poly1305, suite 2"
+        case .shared: "shared: HKDF-SHA256 and AES-256-GCM, suite 4"
+        case .ed25519: "ed25519: Ed25519 signatures"
+        case nil: "-"
+        }
+    }
+
+    var pskWords: String {
+        guard view.metadata.kind == .recipient else { return "-" }
+        return status.traits?.demandsPSK == true
+            ? "yes: who knows only the public key can't send" : "no: who knows the public key can send"
+    }
+
+    private var isSender: Bool { view.metadata.kind == .sender }
+
+    var sealsWords: String {
+        let verb = isSender ? "signs" : "seals"
+        let since = status.lifecycle.activatesAt.map { $0 > UnixTime(0) ? " since \($0)" : "" } ?? ""
+        return switch status.state {
+        case .primary: "yes: it \(verb) every new push\(since)"
+        case .pending: "no: it is published and \(verb) nothing yet"
+        default: "no: \(ending)"
+        }
+    }
+
+    var opensWords: String {
+        let verb = isSender ? "verifies" : "opens"
+        return switch status.state {
+        case .pending: "yes: a sender's clock may be ahead"
+        case .primary: "yes"
+        case .retiring: "yes: it \(verb) what is still on its way"
+        default: "no: \(ending)"
+        }
+    }
+
+    /// Why it does no more what it did.
+    private var ending: String {
+        let lifecycle = status.lifecycle
+        let (words, time) =
+            switch status.state {
+            case .destroyed: ("its material was erased", lifecycle.destroyedAt)
+            case .revoked: ("it was revoked", lifecycle.revokedAt)
+            case .expired: ("it expired", lifecycle.expiresAt)
+            default: ("it retired", lifecycle.retiresAt)
+            }
+        return words + (time.map { " at \($0)" } ?? "")
+    }
+
+    /// What becomes of the key and why.
+    var whatNext: String {
+        switch status.state {
+        case .pending: pendingWords
+        case .primary: primaryWords
+        case .retiring: retiringWords
+        case .destroyed: "Nothing: its material is erased, and its id stays taken."
+        default: erasureWords
+        }
+    }
+
+    private var pendingWords: String {
+        guard let next = status.nextChange else {
+            guard let step = planned({ $0.action == .promote(status.kid) }) else {
+                return
+                    "It waits for `pushcrypt keys promote`, which says when it begins to \(isSender ? "sign" : "seal")."
+            }
+            let time = step.dueAt > view.now ? ", not before \(at(step.dueAt))" : ""
+            return "It waits to be promoted\(time): \(step.blockedBy ?? step.why)."
+        }
+        guard next.state == .primary else { return "It \(next.state.verb) at \(at(next.at)), before it ever seals." }
+        let words = "It \(isSender ? "signs" : "seals") from \(at(next.at)) on"
+        guard let policy = view.policy else { return words + "." }
+        let lead = DurationText.human(policy.publishLeadInSeconds)
+        return "\(words). The policy publishes a key \(lead) ahead, so that everybody has it by then."
+    }
+
+    private var primaryWords: String {
+        if let next = status.nextChange {
+            let heir = view.statuses.first { $0.lifecycle.activatesAt == next.at && $0.kid != status.kid }
+            let takesOver = heir.map { ": key \($0.kid) takes over" } ?? ""
+            return "It \(next.state.verb) at \(at(next.at))\(takesOver)."
+        }
+        if let heir = view.statuses.first(where: \.waitsForPromotion) {
+            return "It goes on until key \(heir.kid) is promoted."
+        }
+        let step = planned { if case .add = $0.action { true } else { false } }
+        guard let step else { return "Nothing: its times name no end." }
+        let words = step.dueAt > view.now ? "is added at \(at(step.dueAt))" : "is due since \(at(step.dueAt))"
+        return "Its successor \(words), by the policy: \(step.blockedBy ?? step.why)."
+    }
+
+    private var retiringWords: String {
+        guard let next = status.nextChange else { return "Nothing: its times name no end." }
+        guard next.state == .expired, let retiresAt = status.lifecycle.retiresAt else {
+            return "It \(next.state.verb) at \(at(next.at))."
+        }
+        let last = isSender ? "signed" : "sealed"
+        return
+            "It expires at \(at(next.at)): the last push was \(last) with it before \(retiresAt), and none lives longer "
+            + "than 30 days."
+    }
+
+    private var erasureWords: String {
+        guard view.plan != nil, let time = status.lifecycle.expiresAt else { return "Nothing: it opens no more." }
+        if let step = planned({ $0.action == .destroy(status.kid) }), let objection = step.blockedBy {
+            return "Its material is to be erased, but: \(objection)."
+        }
+        return time > view.now
+            ? "Its material is erased from \(at(time)) on; until then `pushcrypt reseal` can use it."
+            : "Its material can be erased since \(at(time)): `pushcrypt rotate \(view.path)` does it."
+    }
+
+    private func planned(_ isWanted: (RotationPlan.Step) -> Bool) -> RotationPlan.Step? {
+        guard let plan = view.plan else { return nil }
+        return (plan.blocked + plan.due + [plan.next].compactMap(\.self)).first(where: isWanted)
+    }
+
+    private func at(_ time: UnixTime) -> String { "\(time) (\(TimeDistance.words(time, from: view.now)))" }
+}
+
+/// `keys show` for people.
+extension KeyDescription {
+    func text(_ terminal: TerminalText, width: Int) -> String {
+        let page = Page(terminal: terminal, width: width)
+        let title = "Key \(status.kid) of \(TerminalText.harmless(view.path.utf8)) at \(view.now)"
+        let blocks = [
+            [terminal.styled(title, .heading)], what(page), times(page), doing(page),
+            [terminal.styled("How it came", .heading)] + origin(page),
+        ]
+        return blocks.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
+    }
+
+    private func what(_ page: Page) -> [String] {
+        page.row("state", "\(status.state)", .state(status.state)) + page.row("kind", kindWords)
+            + page.row("suite", suiteWords) + page.row("psk", pskWords)
+            + page.row("thumbprint", thumbprint.map { "\($0) (RFC 7638, SHA-256)" } ?? "-")
+    }
+
+    private func times(_ page: Page) -> [String] {
+        let lifecycle = status.lifecycle
+        let moments = [
+            ("created", lifecycle.createdAt), ("activates", lifecycle.activatesAt), ("retires", lifecycle.retiresAt),
+            ("expires", lifecycle.expiresAt), ("revoked", lifecycle.revokedAt), ("destroyed", lifecycle.destroyedAt),
+        ]
+        return moments.flatMap { name, time in
+            page.row(name, time.map(far) ?? "-")
+        }
+    }
+
+    /// A key that came without times always was.
+    private func far(_ time: UnixTime) -> String {
+        time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.words(time, from: view.now))"
+    }
+
+    private func doing(_ page: Page) -> [String] {
+        let isSender = view.metadata.kind == .sender
+        return page.row(isSender ? "signs" : "seals", sealsWords)
+            + page.row(isSender ? "verifies" : "opens", opensWords) + page.row("next", whatNext)
+    }
+
+    private func origin(_ page: Page) -> [String] {
+        var lines = [String]()
+        if let flaw { lines += page.row("", "The log can't be relied on: \(flaw).", .style(.bad)) }
+        guard let history else { return lines + page.row("", "There is no audit log.") }
+        if history.isEmpty { lines += page.row("", "The audit log says nothing of it.") }
+        for entry in history {
+            let told = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")
+            lines += page.row("\(entry.at)", "\(entry.what) by \(entry.who)" + (told.isEmpty ? "" : ": \(told)"))
+        }
+        return lines
+    }
+}
+
+/// Rows of a name and words, which are wrapped.
+private struct Page {
+    let terminal: TerminalText
+    let width: Int
+
+    private static let nameWidth = 12
+
+    /// Names longer than that take two spaces behind them.
+    func row(_ name: String, _ words: String, _ ink: Lane.Ink = .plain) -> [String] {
+        let indent = name.isEmpty ? 2 : 2 + max(Self.nameWidth, name.count + 2)
+        let rows = TerminalText.wrap(TerminalText.harmless(words.utf8), width: width - indent)
+        return rows.enumerated().map { index, row in
+            let label = index == 0 ? "  " + name : ""
+            return label + String(repeating: " ", count: indent - label.count) + terminal.styled(row, ink)
+        }
+    }
+}
