@@ -1,10 +1,10 @@
 import Foundation
 import PushCryptSender
 
-/// Pushes with pictures, and pushes that are too long: what doesn't fit lies encrypted on a server of yours.
+/// Sends pictures, and payloads that are too long for a push, as encrypted files on a server of yours.
 struct PicturePusher {
     let sealer: Sealer
-    /// Puts bytes where devices can fetch them, and says where: an https address.
+    /// Stores the bytes where devices can fetch them, and returns the https address.
     let upload: @Sendable (Data) async throws -> String
 
     func seal(
@@ -16,7 +16,7 @@ struct PicturePusher {
         return try sealer.seal(notification, to: recipient, placeholder: .standard, attachments: [attachment])
     }
 
-    /// - Parameter short: what a device shows that can't fetch the payload.
+    /// - Parameter short: what a device shows if it can't fetch the payload.
     func seal(_ payload: Data, short: PushNotification, to recipient: Recipient) async throws -> SealedPush {
         let blob = try Sealer.offload(payload)
         let address = try await upload(Data(blob.bytes))

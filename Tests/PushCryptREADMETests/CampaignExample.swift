@@ -1,18 +1,18 @@
 import PushCryptSender
 
-/// One push to very many: on all cores, in order, and in as much memory as for ten.
+/// Sends one push to many devices, on all cores, in order, in constant memory.
 struct CampaignPusher {
     let sealer: Sealer
-    /// Hands a body to the connection to APNs; waits where that is busy.
+    /// Sends a body over the connection to APNs; waits while that is busy.
     let send: @Sendable (SealedPush, _ token: String) async throws -> Void
 
-    /// - Parameter registrations: tokens with their keys, as they come out of a database.
-    /// - Returns: tokens that nothing could be sealed for, with the reason.
+    /// - Parameter registrations: device tokens with their keys, for example from a database.
+    /// - Returns: the tokens for which sealing failed, with the reason.
     func push<Registrations: AsyncSequence & Sendable>(
         _ notification: PushNotification, named campaign: String, to registrations: Registrations
     ) async throws -> [(token: String, error: SealError)]
     where Registrations.Element == (token: String, recipient: Recipient) {
-        // Sealed again after a crash, it is still the same push to the device.
+        // The campaign's name makes the message ids: a device shows the push once, even if it is sealed again after a crash.
         let options = Sealer.Options(expiresAfterInSeconds: 86_400, campaign: campaign)
         let requests = registrations.map { token, recipient in
             SealRequest(notification, to: recipient, placeholder: .standard, options: options, context: token)

@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptSender
 import Testing
 
-/// The campaign of README.md.
+/// The campaign of docs/campaigns.md.
 @Suite struct CampaignExampleTests {
     private actor Sent {
         private(set) var pushes: [(token: String, push: SealedPush)] = []

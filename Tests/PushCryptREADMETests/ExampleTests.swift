@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptSender
 import Testing
 
-/// The library examples of README.md are the files beside this one: they compile, and here they do what they say.
+/// The examples of sending and receiving in the documents are files beside this one; these tests run them.
 @Suite struct ExampleTests {
     private let recipient: KeyRecord
     private let sender: KeyRecord
@@ -11,17 +11,6 @@ import Testing
     init() throws {
         recipient = try KeyRecord.generate(.recipient, psk: true, backend: DefaultBackend.shared)
         sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
-    }
-
-    @Test func readmeShowsTheseFiles() throws {
-        let here = "Tests/PushCryptREADMETests"
-        let examples = try [
-            "\(here)/SendingExample.swift", "\(here)/RotatingExample.swift", "\(here)/AttachingExample.swift",
-            "\(here)/CampaignExample.swift",
-            "Examples/iOSExtension/NotificationService.swift", "\(here)/ReceivingExample.swift",
-        ].map { try String(contentsOf: README.packageRoot.appendingPathComponent($0), encoding: .utf8) }
-        let blocks = try README.blocks(of: "swift", below: "Library")
-        #expect(blocks.map { $0.text + "\n" } == examples)
     }
 
     @Test func notificationArrives() async throws {

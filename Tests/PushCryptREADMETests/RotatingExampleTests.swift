@@ -7,7 +7,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// The backend of README.md whose keys are rotated does what it says.
+/// The backend of docs/rotation.md whose keys are rotated does what it says.
 @Suite struct RotatingExampleTests {
     private let place: TemporaryFolder
     private let store: KeysetStore

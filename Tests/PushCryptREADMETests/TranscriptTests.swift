@@ -1,35 +1,63 @@
 import Foundation
 import Testing
 
-/// The transcripts of README.md: their commands are pasted into one shell, and their output is what they print.
-@Suite struct TranscriptTests {
-    @Test(arguments: ["Transcript", "Rotate a key", "Attach a file", "Seal a campaign"])
-    func commandsPrintWhatTheReadmeShows(_ heading: String) throws {
-        let steps = try Self.steps(below: heading)
-        #expect(steps.count >= 5)
-        let outputs = try Self.run(steps.map(\.commands))
-        try #require(outputs.count == steps.count)
+/// The transcripts of the documents: their commands run in one shell, and their output is what they print.
+@Suite("transcripts of the documents")
+struct TranscriptTests {
+    @Test("print what the document shows", arguments: try Transcript.all())
+    func output(_ transcript: Transcript) throws {
+        let outputs = try Self.run(transcript.steps.map(\.commands))
+        try #require(outputs.count == transcript.steps.count)
         var stable = Self.StableLines()
-        for (step, output) in zip(steps, outputs) {
+        for (step, output) in zip(transcript.steps, outputs) {
             stable.learnKeyIDs(shown: step.output, printed: output)
             #expect(stable.shown(step.output) == stable.printed(output), "after \(step.commands)")
         }
     }
 
-    /// Commands and, right below them, what they print.
-    private struct Step {
-        let commands: String
-        let output: String
+    @Test("are found in the documents that have one")
+    func found() throws {
+        let found = try Transcript.all()
+        let documents = ["README.md", "docs/attachments.md", "docs/campaigns.md", "docs/rotation.md"]
+        #expect(found.map(\.document).sorted() == documents)
+        #expect(found.allSatisfy { $0.steps.count >= 5 })
     }
 
-    private static func steps(below heading: String) throws -> [Step] {
-        let blocks = try README.blocks(of: "sh", "text", below: heading)
-        var steps: [Step] = []
-        for (index, block) in blocks.enumerated() where block.language == "sh" {
-            let next = blocks.dropFirst(index + 1).first
-            steps.append(Step(commands: block.text, output: next?.language == "text" ? next?.text ?? "" : ""))
+    /// A section in which commands stand above what they print.
+    struct Transcript: Sendable, CustomStringConvertible {
+        let document: String
+        let heading: String
+        let steps: [Step]
+
+        var description: String { "\(document), \(heading)" }
+
+        static func all() throws -> [Transcript] {
+            try Documents.tested.flatMap { document -> [Transcript] in
+                let blocks = try Documents.blocks(in: document)
+                let headings = blocks.reduce(into: [String]()) { headings, block in
+                    if headings.last != block.heading { headings.append(block.heading) }
+                }
+                return headings.compactMap { heading -> Transcript? in
+                    let steps = Step.steps(blocks.filter { $0.heading == heading })
+                    guard steps.contains(where: { $0.output != "" }) else { return nil }
+                    return Transcript(document: document, heading: heading, steps: steps)
+                }
+            }
         }
-        return steps
+    }
+
+    /// Commands and, right below them, what they print.
+    struct Step {
+        let commands: String
+        let output: String
+
+        static func steps(_ blocks: [Documents.Block]) -> [Step] {
+            blocks.enumerated().compactMap { index, block in
+                guard block.language == "sh" else { return nil }
+                let next = blocks.dropFirst(index + 1).first
+                return Step(commands: block.text, output: next?.language == "text" ? next?.text ?? "" : "")
+            }
+        }
     }
 
     /// Runs all commands in one shell in a new folder, with the built `pushcrypt` in its path.
@@ -59,7 +87,7 @@ import Testing
     }
 
     /// Where `pushcrypt` and the tests were built.
-    private static func buildFolder() throws -> URL {
+    static func buildFolder() throws -> URL {
         #if canImport(Darwin)
         let folder = Bundle(for: Marker.self).bundleURL.deletingLastPathComponent()
         #else
@@ -88,7 +116,7 @@ import Testing
 
         func printed(_ text: String) -> [String] { stable(text, keyIDs.map(\.printed)) }
 
-        /// The README cuts the ciphertext short.
+        /// The document shortens the ciphertext.
         private func stable(_ text: String, _ keyIDs: [String]) -> [String] {
             var text = text
             for (index, keyID) in keyIDs.enumerated() {

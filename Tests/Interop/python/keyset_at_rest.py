@@ -12,15 +12,18 @@ import hmac
 import json
 import os
 from json.decoder import scanstring
-from typing import Any
+from typing import Any, Callable
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from strict_json import Refusal, b64, unb64
+from pushcrypt_reference import load_key
+from strict_json import Refusal, b64, is_integer, parse, unb64
 
 DATA_KEY_AAD, KEYS_AAD = b"pushcrypt/1 data key", b"pushcrypt/1 keyset\0"
+SUITES = ("p256", "x25519", "shared", "ed25519")
 MEMORY = 2**31 - 1  # more than any parameters that are allowed need
+Random = Callable[[int], bytes]
 
 
 def members(text: str) -> dict[str, str]:
@@ -58,34 +61,94 @@ def _decrypt(key: bytes, sealed: bytes, aad: bytes) -> bytes:
         raise Refusal("damaged") from None
 
 
-def _encrypt(key: bytes, plaintext: bytes, aad: bytes) -> str:
-    nonce = os.urandom(12)
+def _encrypt(key: bytes, plaintext: bytes, aad: bytes, random: Random) -> str:
+    nonce = random(12)
     return b64(nonce + AESGCM(key).encrypt(nonce, plaintext, aad))
 
 
+def _integer(value: Any, lowest: int, highest: int) -> int:
+    if not is_integer(value) or not lowest <= value <= highest:
+        raise Refusal("malformed", "integer")
+    return value
+
+
+def _check_lock(sealed: dict[str, Any]) -> dict[str, Any]:
+    """Parameters are checked before any work: n a power of two up to 2^20, r up to 32, p up to 16, at most 1 GiB."""
+    if not is_integer(sealed.get("v")) or sealed["v"] != 1:
+        raise Refusal("malformed", "v")
+    lock = sealed.get("passphrase")
+    if not isinstance(lock, dict) or "command" in sealed:
+        raise Refusal("malformed", "not under a passphrase alone")
+    n, r = _integer(lock.get("n"), 2, 2**20), _integer(lock.get("r"), 1, 32)
+    _integer(lock.get("p"), 1, 16)
+    if n & (n - 1) or 128 * n * r > 2**30:
+        raise Refusal("malformed", "scrypt parameters")
+    unb64(lock.get("salt"), 16)
+    unb64(lock.get("check"), 16)
+    unb64(sealed.get("dataKey"), 60)
+    if len(unb64(sealed.get("keys"))) < 28:
+        raise Refusal("malformed", "keys")
+    return lock
+
+
+def _check_digest(text: str, digest: Any) -> None:
+    """digest = SHA-256 of the file up to the comma before "digest"."""
+    end = text.rindex(",", 0, text.rindex('"digest"'))
+    if digest != b64(hashlib.sha256(text[:end].encode()).digest()):
+        raise Refusal("damaged", "digest")
+
+
+def _check_metadata(metadata: Any) -> dict[str, str]:
+    """The suites by the ids of the keys that aren't destroyed."""
+    if not isinstance(metadata, dict) or not is_integer(metadata.get("seq")) or not isinstance(metadata.get("keys"), dict):
+        raise Refusal("malformed", "pushcrypt")
+    for kid, member in metadata["keys"].items():
+        unb64(kid, 8)
+        if not isinstance(member, dict) or member.get("suite") not in SUITES:
+            raise Refusal("malformed", "a key's suite")
+    return {kid: member["suite"] for kid, member in metadata["keys"].items() if "destroyedAt" not in member}
+
+
+def _check_keys(plaintext: bytes, suites: dict[str, str]) -> list[dict[str, str]]:
+    """Every key that the metadata names, and no other."""
+    root, _ = parse(plaintext)
+    if not isinstance(root.get("keys"), list):
+        raise Refusal("malformed", "keys")
+    kids = [load_key(jwk).kid for jwk in root["keys"]]
+    if len(set(kids)) < len(kids):
+        raise Refusal("duplicateKey")
+    if set(kids) != set(suites):
+        raise Refusal("malformed", "a key is missing, or one too many")
+    return [dict(jwk) for jwk in root["keys"]]
+
+
 def open_keyset(text: str, passphrase: str) -> list[dict[str, str]]:
-    """The private JWKs; Refusal with wrongSecret or damaged."""
+    """The private JWKs; Refusal with malformed, wrongSecret, damaged, duplicateKey, or what a JWK is refused with."""
+    whole, _ = parse(text.encode())
+    if not isinstance(whole.get("sealed"), dict) or "keys" in whole:
+        raise Refusal("malformed", "sealed")
+    if "digest" in whole:
+        _check_digest(text, whole["digest"])
+    suites = _check_metadata(whole.get("pushcrypt"))
     root = members(text)
-    sealed = json.loads(root["sealed"])
-    if sealed["v"] != 1:
-        raise Refusal("unsupportedVersion")
-    lock = sealed["passphrase"]
+    sealed = whole["sealed"]
+    lock = _check_lock(sealed)
     kek, check = _derive(passphrase.encode(), unb64(lock["salt"], 16), lock)
     if not hmac.compare_digest(check, unb64(lock["check"], 16)):
         raise Refusal("wrongSecret")
     data_key = _decrypt(kek, unb64(sealed["dataKey"], 60), DATA_KEY_AAD)
     keys = _decrypt(data_key, unb64(sealed["keys"]), KEYS_AAD + root["pushcrypt"].encode())
-    return json.loads(keys)["keys"]
+    return _check_keys(keys, suites)
 
 
-def seal_keyset(metadata: str, keys: list[dict[str, str]], passphrase: str, n: int, r: int, p: int) -> str:
+def seal_keyset(metadata: str, keys: Any, passphrase: str, n: int, r: int, p: int, random: Random = os.urandom) -> str:
     """The text of a file around `metadata`, which is taken as it is; without the digest, which is optional."""
-    salt, data_key = os.urandom(16), os.urandom(32)
+    salt, data_key = random(16), random(32)
     kek, check = _derive(passphrase.encode(), salt, {"n": n, "r": r, "p": p})
     plaintext = json.dumps({"keys": keys}, indent="\t").encode()
     sealed = {
-        "keys": _encrypt(data_key, plaintext, KEYS_AAD + metadata.encode()),
-        "dataKey": _encrypt(kek, data_key, DATA_KEY_AAD),
+        "keys": _encrypt(data_key, plaintext, KEYS_AAD + metadata.encode(), random),
+        "dataKey": _encrypt(kek, data_key, DATA_KEY_AAD, random),
         "passphrase": {"salt": b64(salt), "check": b64(check), "p": p, "r": r, "n": n},
         "v": 1,
     }

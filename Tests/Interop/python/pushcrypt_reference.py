@@ -89,26 +89,32 @@ def key_id(kind: str, public: bytes, secret: Optional[bytes]) -> str:
 
 
 def load_key(jwk: Any, require_kid: bool = True) -> Key:
-    """Import a record: exact alg, full-length coordinates on the curve, d fitting, kid recomputed and compared."""
-    if not isinstance(jwk, dict):
+    """Import a record: exact alg, full-length coordinates on the curve, d fitting, kid recomputed and compared.
+
+    Refusal: `malformed`, `unsupportedKey` (kty, crv, alg), `invalidKey`, `kidMismatch`, `invalidDeviceID`.
+    """
+    if not isinstance(jwk, dict) or not isinstance(jwk.get("kty"), str):
         raise Refusal("malformed", "key record")
+    if require_kid:
+        unb64(jwk.get("kid"), 8)
     kind = next((k for k, v in _KINDS.items() if (jwk.get("kty"), jwk.get("crv")) == v[:2]), None)
     if kind is None or (require_kid and jwk.get("alg") != _KINDS[kind][2]):
-        raise Refusal("malformed", "key record: kty, crv or alg")
+        raise Refusal("unsupportedKey", "key record: kty, crv or alg")
     if ("device" in jwk and (kind != "oct" or not require_kid)) or ("psk" in jwk and kind in ("oct", "ed25519")):
         raise Refusal("malformed", "key record: device or psk")
     try:
         public, secret = _material(kind, jwk)
     except ValueError:
-        raise Refusal("malformed", "key record: not a valid key") from None
+        raise Refusal("invalidKey", "key record: not a valid key") from None
     psk = unb64(jwk["psk"], 32) if "psk" in jwk else None
     kid = key_id(kind, public, secret)
     device = None
     if "device" in jwk:  # the only record whose kid is another's: its master's
-        device, kid = check_device(jwk["device"], "malformed"), jwk.get("kid")
-        unb64(kid, 8)
-    elif require_kid and jwk.get("kid") != kid:
-        raise Refusal("malformed", "key record: kid mismatch")
+        if not isinstance(jwk["device"], str):
+            raise Refusal("malformed", "key record: device")
+        device, kid = check_device(jwk["device"], "invalidDeviceID"), jwk["kid"]
+    elif require_kid and jwk["kid"] != kid:
+        raise Refusal("kidMismatch", "key record: kid mismatch")
     return Key(kind, kid, public, secret, psk, device)
 
 

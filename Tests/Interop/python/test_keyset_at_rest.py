@@ -6,11 +6,13 @@ import os
 import unittest
 
 import keyset_at_rest
+import pushcrypt_reference
 from strict_json import Refusal
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors", "keyset-at-rest-v1.json")
-METADATA = '{ "seq" : 1, "keys": {"a": {}, "b": "}\\""} }'
-KEYS = [{"kty": "oct", "k": "secret"}]
+REFUSED = VECTORS.replace("keyset-at-rest-v1", "keyset-at-rest-refused-v1")
+KEYS = [pushcrypt_reference.Key("oct", pushcrypt_reference.key_id("oct", b"", bytes(32)), b"", bytes(32)).record()]
+METADATA = '{ "seq" : 1, "x": "}\\"", "keys": {"%s": {"suite": "shared"}} }' % KEYS[0]["kid"]
 
 
 class KeysetAtRest(unittest.TestCase):
@@ -28,6 +30,16 @@ class KeysetAtRest(unittest.TestCase):
             self.assertEqual(self.refusal(entry["text"], vectors["passphrase"] + "\n"), "wrongSecret")
             changed = entry["text"].replace('"seq": 4', '"seq": 5')
             self.assertEqual(self.refusal(changed, vectors["passphrase"]), "damaged")
+
+    def test_refused_vectors(self) -> None:
+        with open(REFUSED, encoding="utf-8") as file:
+            vectors = json.load(file)
+        for entry in vectors["vectors"]:
+            with self.subTest(entry["name"]):
+                if entry["failure"] is None:
+                    self.assertEqual(keyset_at_rest.open_keyset(entry["text"], vectors["passphrase"]), vectors["keys"])
+                else:
+                    self.assertEqual(self.refusal(entry["text"], vectors["passphrase"]), entry["failure"])
 
     def test_members_as_they_stand(self) -> None:
         text = ' {"a" : {"b" :1} ,\n"c":[ 1,2 ]\t, "d\\"":"}" }'

@@ -375,19 +375,22 @@ class ReferenceTests(unittest.TestCase):
         for name, key in [*self.recipients.items(), ("sender", self.sender)]:
             record = key.record()
             self.assertEqual(pc.load_key(record), key)
-            changes: list[dict[str, Any]] = [{"kid": None}, {"kid": ""}, {"alg": "x"}, {"alg": None}, {"kty": "RSA"},
-                                             {"psk": None}, {"psk": ""}, {"device": ""}, {"device": None}]
+            changes: list[tuple[str, dict[str, Any]]] = [("malformed", change) for change in (
+                {"kid": None}, {"kid": ""}, {"kty": None}, {"psk": None}, {"psk": ""}, {"device": None})]
+            changes += [("unsupportedKey", change) for change in ({"alg": "x"}, {"alg": None}, {"kty": "RSA"})]
+            changes += [("invalidDeviceID" if key.kind == "oct" else "malformed", {"device": ""})]
             if key.kind in ("oct", "ed25519"):
-                changes += [{"psk": pc.b64(bytes(32))}]
+                changes += [("malformed", {"psk": pc.b64(bytes(32))})]
             if key.kind == "oct":
-                changes += [{"k": pc.b64(bytes(31))}, {"k": pc.b64(bytes(33))}]
+                changes += [("malformed", {"k": pc.b64(bytes(31))}), ("malformed", {"k": pc.b64(bytes(33))})]
             else:
-                changes += [{"device": "a"}, {"d": pc.b64(os.urandom(32))}, {"d": None}, {"d": pc.b64(bytes(32))}]
+                changes += [("malformed", {"device": "a"}), ("malformed", {"d": None}),
+                            ("invalidKey", {"d": pc.b64(os.urandom(32))}), ("invalidKey", {"d": pc.b64(bytes(32))})]
             if key.device is None:
-                changes += [{"kid": "AAAAAAAAAAA"}]
-            for change in changes:
+                changes += [("kidMismatch", {"kid": "AAAAAAAAAAA"})]
+            for code, change in changes:
                 with self.subTest(record=name, change=change):
-                    self.refused("malformed", pc.load_key, {**record, **change})
+                    self.refused(code, pc.load_key, {**record, **change})
         self.refused("malformed", pc.device_key, self.recipients["4 device"], "b")
         for device in ("", "a" * 65, "a b", "ä", "a\n", 1):
             self.refused("invalidArgument", pc.device_key, self.master, device)
@@ -400,15 +403,15 @@ class ReferenceTests(unittest.TestCase):
         bad_y = [0, 1, prime - 1, prime, prime + 1, 2, pc._ORDER8_Y, prime - pc._ORDER8_Y]  # 2 is off the curve
         for y in bad_y:
             for sign in (0, 1 << 255):
-                self.refused("malformed", load, "OKP", "Ed25519", x=(y | sign).to_bytes(32, "little"))
+                self.refused("invalidKey", load, "OKP", "Ed25519", x=(y | sign).to_bytes(32, "little"))
         y = pc._ORDER8_Y  # order 8: x^2 = -y^2, and the point is on the curve
         self.assertEqual((2 * y * y - 1 + pc._D25519 * pow(y, 4, prime)) % prime, 0)
         for x in (0, 1, prime - 1, prime, prime + 9, 2**255 - 1, 2**255 + 9):
-            self.refused("malformed", load, "OKP", "X25519", x=x.to_bytes(32, "little"))
+            self.refused("invalidKey", load, "OKP", "X25519", x=x.to_bytes(32, "little"))
         load("OKP", "X25519", x=(9).to_bytes(32, "little"))
         good = self.recipients["1"].public
         off = good[33:64] + bytes([good[64] ^ 1])
-        self.refused("malformed", load, "EC", "P-256", x=good[1:33], y=off)
+        self.refused("invalidKey", load, "EC", "P-256", x=good[1:33], y=off)
         self.refused("malformed", load, "EC", "P-256", x=good[2:33], y=good[33:])
         self.refused("malformed", load, "EC", "P-256", x=b"\0" + good[1:33], y=good[33:])
         field = 2**256 - 2**224 + 2**192 + 2**96 - 1
@@ -416,7 +419,7 @@ class ReferenceTests(unittest.TestCase):
         small = next(v for v in range(1, 99) if pow(v**3 - 3 * v + b, (field - 1) // 2, field) == 1)
         root = pow(small**3 - 3 * small + b, (field + 1) // 4, field).to_bytes(32, "big")
         load("EC", "P-256", x=small.to_bytes(32, "big"), y=root)
-        self.refused("malformed", load, "EC", "P-256", x=(small + field).to_bytes(32, "big"), y=root)
+        self.refused("invalidKey", load, "EC", "P-256", x=(small + field).to_bytes(32, "big"), y=root)
 
 
 class DriverTests(unittest.TestCase):

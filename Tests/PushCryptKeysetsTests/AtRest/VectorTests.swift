@@ -25,16 +25,69 @@ struct VectorTests {
         var description: String { by }
     }
 
+    struct Refused: Decodable, Sendable {
+        let passphrase: String
+        let keys: [[String: String]]
+        let vectors: [Changed]
+
+        static let shared = Result {
+            try PushCryptTestSupport.Vectors.loadOwn("keyset-at-rest-refused-v1.json", as: Refused.self)
+        }
+    }
+
+    /// An encrypted keyset with one thing changed.
+    struct Changed: Decodable, Sendable, CustomStringConvertible {
+        let name: String
+        /// nil for a file that opens.
+        let failure: String?
+        let text: String
+
+        var description: String { failure.map { "\(name): \($0)" } ?? name }
+    }
+
     @Test("open", arguments: try Vectors.shared.get().keysets)
     func open(_ written: Written) throws {
         let vectors = try Vectors.shared.get()
         let text = EditedText(written.text)
         let stored = try text.unlocked(SealedSample.passphrase(vectors.passphrase))
-        let jwks = try stored.jwks().mapValues { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
-        #expect(stored.metadata.timeline.keys.compactMap { jwks[$0.kid] } == vectors.keys)
+        #expect(try jwks(stored) == vectors.keys)
         #expect(stored.metadata.sequence == 4)
         #expect(stored.metadata.timeline.keys.map { $0.lifecycle.destroyedAt != nil } == [false, true, false])
         #expect(KeystoreError.Code.thrown { try text.unlocked() } == .wrongSecret)
+    }
+
+    @Test(
+        "open, or are refused with the code that the vector names, when one thing in the file is changed",
+        arguments: try Refused.shared.get().vectors)
+    func changed(_ vector: Changed) throws {
+        let vectors = try Refused.shared.get()
+        do {
+            let stored = try EditedText(vector.text).unlocked(SealedSample.passphrase(vectors.passphrase))
+            #expect(vector.failure == nil)
+            #expect(try jwks(stored) == vectors.keys)
+        } catch let error as KeystoreError {
+            let codes = ["wrongSecret": KeystoreError.Code.wrongSecret, "damaged": .damaged]
+            #expect(vector.failure.flatMap { codes[$0] } == error.code)
+        } catch let error as KeyError {
+            #expect(error.code.description == vector.failure)
+        }
+    }
+
+    @Test("are changed in every member, with every code that the change can be refused with")
+    func changes() throws {
+        let vectors = try Refused.shared.get().vectors
+        #expect(vectors.count > 130)
+        #expect(vectors.filter { $0.failure == nil }.count == 6)
+        let codes: Set<String> = [
+            "malformed", "wrongSecret", "damaged", "duplicateKey", "kidMismatch", "unsupportedKey", "invalidKey",
+        ]
+        #expect(Set(vectors.compactMap(\.failure)) == codes)
+    }
+
+    /// The keys in the order of the file.
+    private func jwks(_ stored: StoredKeyset) throws -> [[String: String]] {
+        let jwks = try stored.jwks().mapValues { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
+        return stored.metadata.timeline.keys.compactMap { jwks[$0.kid] }
     }
 
     @Test("are one of each implementation")

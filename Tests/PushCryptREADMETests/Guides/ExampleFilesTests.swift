@@ -3,7 +3,7 @@ import Testing
 
 /// The files beside the extension's source fit to it and to each other.
 @Suite struct ExampleFilesTests {
-    private func text(_ name: String) throws -> String { try README.text(of: "Examples/iOSExtension/" + name) }
+    private func text(_ name: String) throws -> String { try Documents.text(of: "Examples/iOSExtension/" + name) }
 
     private func propertyList(_ name: String) throws -> [String: Any] {
         let plist = try unsafe PropertyListSerialization.propertyList(from: Data(text(name).utf8), format: nil)

@@ -20,8 +20,8 @@ import Testing
         (sending, "swift", [files + "DeviceRegistration.swift", files + "RegisteredDevice.swift"]),
     ])
     func showsTheseFiles(_ guide: String, _ language: String, _ files: [String]) throws {
-        let blocks = try README.blocks(of: language, in: guide).map { $0.text + "\n" }
-        #expect(try blocks == files.map(README.text(of:)))
+        let blocks = try Documents.blocks(of: language, in: guide).map { $0.text + "\n" }
+        #expect(try blocks == files.map(Documents.text(of:)))
     }
 
     /// What the Simulator would be given opens with the keys of the app, and is signed with a key of the set that the app
@@ -31,7 +31,8 @@ import Testing
             pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext
             pushcrypt keys export Keys/phone --registration > registration.json
             """
-        let steps = try README.blocks(of: "sh", below: "Try it in the Simulator", in: Self.adding).map(\.text)
+        let steps = try Documents.blocks(of: "sh", in: Self.adding)
+            .filter { $0.heading == "Try it in the Simulator" }.map(\.text)
         #expect(steps.count == 2)
         let simulator = #"""
             xcrun() {

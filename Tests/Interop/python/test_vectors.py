@@ -1,0 +1,55 @@
+"""Tests against the files in Tests/Vectors: python -m unittest test_vectors"""
+from __future__ import annotations
+
+import json
+import os
+import unittest
+from typing import Any
+
+import keysets
+from strict_json import Refusal
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
+
+
+def load(name: str) -> Any:
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+class VectorTests(unittest.TestCase):
+    def test_envelopes(self) -> None:
+        vectors = load("envelopes-v1.json")
+        sets = [text.encode() for text in vectors["sets"]]
+        for entry in vectors["vectors"]:
+            pinned = None if entry["senders"] is None else sets[entry["senders"]]
+            arguments = (entry["payload"].encode(), sets[entry["keyset"]], pinned, entry["topic"], entry["at"])
+            with self.subTest(entry["name"]):
+                if entry["failure"] is None:
+                    self.assertEqual(keysets.open_payload(*arguments).inner, vectors["inner"])
+                else:
+                    with self.assertRaises(Refusal) as caught:
+                        keysets.open_payload(*arguments)
+                    self.assertEqual(caught.exception.code, entry["failure"])
+
+    def test_keysets(self) -> None:
+        for entry in load("keysets-v1.json")["vectors"]:
+            with self.subTest(entry["name"]):
+                if entry["failure"] is None:
+                    self.assertEqual(keysets.READERS[entry["as"]](entry["text"].encode()), entry["kids"])
+                else:
+                    with self.assertRaises(Refusal) as caught:
+                        keysets.READERS[entry["as"]](entry["text"].encode())
+                    self.assertEqual(caught.exception.code, entry["failure"])
+
+    def test_states(self) -> None:
+        for entry in load("keysets-v1.json")["states"]:
+            with self.subTest(entry["name"]):
+                keyset = keysets.read(entry["text"].encode())
+                primary = keyset.primary(entry["at"])
+                self.assertEqual(primary and primary.key.kid, entry["primary"])
+                self.assertEqual(keyset.states(entry["at"]), entry["states"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// docs/cli.md fits to the tool.
+@Suite("the page of the command line tool")
+struct CommandLinePageTests {
+    /// Whether `python3` runs.
+    private static let hasPython = exitStatus(["python3", "-c", ""]) == 0
+
+    @Test(
+        "has the help that the tool prints: docs/make_cli.py writes it",
+        .enabled(if: hasPython, "python3 not found"))
+    func help() throws {
+        let script = Documents.packageRoot.appendingPathComponent("docs/make_cli.py").path
+        let tool = try TranscriptTests.buildFolder().appendingPathComponent("pushcrypt").path
+        #expect(Self.exitStatus(["python3", "-B", script, "--tool", tool, "--check"]) == 0)
+    }
+
+    /// Commands, with the row of the page that describes their output.
+    private static let commands = [
+        ("keys create", "pushcrypt keys create Keys/new --kind recipient --insecure-plaintext --json"),
+        ("keys add", "pushcrypt keys add Keys/fleet --json"),
+        ("keys policy` |", "pushcrypt keys policy Keys/fleet --json"),
+        ("keys list` of a keyset", "pushcrypt keys list Keys/fleet --json"),
+        ("keys list` of a keystore", "pushcrypt keys list Keys --json"),
+        ("keys show", "pushcrypt keys show Keys/fleet $kid --json"),
+        ("keys log", "pushcrypt keys log Keys/fleet --json"),
+        ("keys log --verify", "pushcrypt keys log Keys/fleet --json --verify"),
+        ("keys verify", "pushcrypt keys verify Keys/fleet --json"),
+        ("keys doctor", "pushcrypt keys doctor Keys --json"),
+        ("keys rehearse", "pushcrypt keys rehearse Keys/fleet --devices 50 --refresh-p50 6h --refresh-p99 10d --json"),
+        ("keys coverage", "pushcrypt keys coverage Keys/fleet --reports reports --json"),
+        ("rotate", "pushcrypt rotate Keys/fleet --dry-run --at 2026-03-25T00:00:00Z --json"),
+        ("inspect", "pushcrypt inspect --keys Keys/fleet --topic com.example.app --json < sealed"),
+        ("recipients import", "pushcrypt recipients import records --into database --json"),
+        ("recipients check", "pushcrypt recipients check database --json"),
+    ]
+
+    @Test("names every member of the JSON that a command prints")
+    func members() throws {
+        let preparation = """
+            umask 077
+            kid=$(pushcrypt keys create Keys/fleet --kind shared --insecure-plaintext --at 2026-01-01T00:00:00Z)
+            echo '{"aps":{"alert":"x"}}' | pushcrypt seal --to Keys/fleet --topic com.example.app > sealed
+            pushcrypt keys create Keys/phone --kind recipient --insecure-plaintext
+            pushcrypt keys export Keys/phone --registration > records
+            echo '{"device":"a","kid":"'$kid'","seenAt":"2026-01-02T00:00:00Z"}' > reports
+            """
+        let outputs = try TranscriptTests.run([preparation] + Self.commands.map(\.1)).dropFirst()
+        try #require(outputs.count == Self.commands.count)
+        let page = try Documents.text(of: "docs/cli.md").components(separatedBy: "\n")
+        for ((name, command), output) in zip(Self.commands, outputs) {
+            let row = try #require(page.first { $0.hasPrefix("| `\(name)") })
+            let json = try JSONSerialization.jsonObject(with: Data(output.utf8))
+            let members = Self.members(of: json)
+            #expect(!members.isEmpty || name == "keys doctor", "\(command)")
+            let shared =
+                name == "keys show" ? try #require(page.first { $0.hasPrefix("| `keys list` of a keyset") }) : ""
+            let steps = name.hasSuffix("keystore") ? try #require(page.first { $0.hasPrefix("| `rotate`") }) : ""
+            for member in members {
+                #expect((row + shared + steps).contains("`\(member)`"), "\(member) of \(command)")
+            }
+        }
+    }
+
+    /// The names of members at any depth.
+    private static func members(of json: Any) -> Set<String> {
+        switch json {
+        case let object as [String: Any]: object.values.reduce(Set(object.keys)) { $0.union(members(of: $1)) }
+        case let array as [Any]: array.reduce([]) { $0.union(members(of: $1)) }
+        default: []
+        }
+    }
+
+    private static func exitStatus(_ command: [String]) -> Int32? {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.standardInput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
