@@ -38,6 +38,7 @@ let package = Package(
     ] + appleProducts,
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
@@ -104,8 +105,9 @@ let package = Package(
         .target(
             name: "PushCryptKeystore",
             dependencies: [
-                "PushCryptPrimitives", "PushCryptKeysets",
+                "PushCryptPrimitives", "PushCryptCore", "PushCryptKeysets",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
         ),
         .target(
@@ -168,7 +170,12 @@ let package = Package(
             exclude: ["python"]
         ),
         .testTarget(name: "PushCryptKeysetsTests", dependencies: ["PushCryptKeysets", "PushCryptTestSupport"]),
-        .testTarget(name: "PushCryptKeystoreTests", dependencies: ["PushCryptKeystore", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptKeystoreTests",
+            dependencies: [
+                "PushCryptKeystore", "PushCryptTestSupport", .product(name: "SwiftASN1", package: "swift-asn1"),
+            ]
+        ),
         .testTarget(
             name: "PushCryptRecipientsTests",
             dependencies: [

@@ -35,7 +35,7 @@ struct KeysetView {
         now = timeline.effective(time)
         self.lives = lives
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        plan = isFile || isDemo ? nil : RotationPlan(metadata, at: time)
+        plan = isFile || isDemo ? nil : RotationPlan(metadata.timeline, metadata.policy, at: time)
     }
 
     /// Those that are destroyed last.
