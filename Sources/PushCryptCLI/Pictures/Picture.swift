@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 
 /// A finished picture: an SVG that needs nothing from elsewhere, runs nothing, and follows the reader's choice of light

@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptKeysets
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
@@ -14,26 +14,26 @@ struct FileSystemReadTests {
         #expect(FileManager.default.createFile(atPath: path, contents: Data(count: Self.limit)))
         #expect(try FileSystem.readFile(path).count == Self.limit)
         #expect(FileManager.default.createFile(atPath: path, contents: Data(count: Self.limit + 1)))
-        let error = #expect(throws: KeystoreError.self) { try FileSystem.readFile(path) }
-        #expect(error?.code == .notAKeyset)
+        let error = #expect(throws: FileError.self) { try FileSystem.readFile(path) }
+        #expect(error?.code == .tooLong)
         #expect(error?.reason.contains(path) == true)
     }
 
     @Test("of an endless device ends", .enabled(if: FileManager.default.fileExists(atPath: "/dev/zero")))
     func device() {
-        let error = #expect(throws: KeystoreError.self) { try FileSystem.readFile("/dev/zero") }
-        #expect(error?.code == .notAKeyset)
+        let error = #expect(throws: FileError.self) { try FileSystem.readFile("/dev/zero") }
+        #expect(error?.code == .tooLong)
     }
 
     @Test("refuses a folder, a missing file and a file in a file")
     func kinds() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [])
-        let paths: [(String, KeystoreError.Code)] = [
-            ("", .notAKeyset), ("/none", .notFound), ("/file/none", .notFound),
+        let paths: [(String, FileError.Code)] = [
+            ("", .notAFile), ("/none", .notFound), ("/file/none", .notFound),
         ]
         for (name, code) in paths {
-            let error = #expect(throws: KeystoreError.self) { try FileSystem.readFile(folder.path + name) }
+            let error = #expect(throws: FileError.self) { try FileSystem.readFile(folder.path + name) }
             #expect(error?.code == code, "\(name)")
             #expect(error?.reason.contains(folder.path + name) == true)
         }

@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptKeysets
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
@@ -50,9 +50,9 @@ struct FileSystemReplaceTests {
     func failure() throws {
         let folder = try TemporaryFolder()
         try FileSystem.makeFolder(folder.path + "/taken")
-        #expect(throws: KeystoreError.self) { try FileSystem.replace(folder.path + "/taken", with: [1]) }
+        #expect(throws: FileError.self) { try FileSystem.replace(folder.path + "/taken", with: [1]) }
         #expect(try folder.names() == ["taken"])
-        let missing = #expect(throws: KeystoreError.self) {
+        let missing = #expect(throws: FileError.self) {
             try FileSystem.replace(folder.path + "/none/file", with: [1])
         }
         #expect(missing?.code == .cannotCreate)

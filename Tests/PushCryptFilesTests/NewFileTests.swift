@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptKeysets
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
@@ -58,7 +58,7 @@ struct NewFileTests {
         case "folder": try FileSystem.makeFolder(path)
         default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
         }
-        let error = #expect(throws: KeystoreError.self) { try NewFile(path) }
+        let error = #expect(throws: FileError.self) { try NewFile(path) }
         #expect(error?.code == .alreadyExists)
         #expect(error?.reason == "\(path) exists already")
         #expect(try folder.names() == ["file"])
@@ -78,7 +78,7 @@ struct NewFileTests {
             case "folder": try FileSystem.makeFolder(path)
             default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
             }
-            let error = #expect(throws: KeystoreError.self) { try file.publish() }
+            let error = #expect(throws: FileError.self) { try file.publish() }
             #expect(error?.code == .alreadyExists)
             #expect(error?.reason.hasSuffix("what was written is in \(temporary)") == true)
         }
@@ -89,7 +89,7 @@ struct NewFileTests {
 
     @Test("can't be made where there is no folder")
     func missing() throws {
-        let error = #expect(throws: KeystoreError.self) { try NewFile(folder.path + "/none/file") }
+        let error = #expect(throws: FileError.self) { try NewFile(folder.path + "/none/file") }
         #expect(error?.code == .cannotCreate)
     }
 }

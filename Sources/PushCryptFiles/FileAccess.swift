@@ -15,11 +15,6 @@ package struct FileAccess: Hashable, Sendable {
         self.isFolder = isFolder
     }
 
-    package init(_ status: stat) {
-        self.init(
-            owner: status.st_uid, mode: UInt32(status.st_mode), isFolder: status.st_mode & S_IFMT == S_IFDIR)
-    }
-
     /// What users other than the owner may do.
     package enum Rule: Sendable {
         /// Nothing.
@@ -33,11 +28,11 @@ package struct FileAccess: Hashable, Sendable {
     /// - Parameters:
     ///   - path: named in the error.
     ///   - user: the user id that counts as the caller.
-    /// - Throws: `AccessFlaw`.
-    package func check(_ rule: Rule, _ path: String, user: UInt32 = geteuid()) throws(AccessFlaw) {
+    /// - Throws: `FileError` with `foreignOwner` or `looseMode`, and the command that corrects it.
+    package func check(_ rule: Rule, _ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
         guard belongs(to: user) else {
-            throw AccessFlaw(
-                .owner,
+            throw FileError(
+                .foreignOwner, path,
                 "\(path) belongs to user \(owner), who can change it at any time; work as that user, or correct it with: "
                     + "chown \(user) \(path)")
         }
@@ -45,8 +40,9 @@ package struct FileAccess: Hashable, Sendable {
             let (who, advice) =
                 rule == .othersMayRead
                 ? ("changed", "go-w") : ("reached", isFolder ? "700" : "600")
-            throw AccessFlaw(
-                .mode, "\(path) can be \(who) by others than its owner; correct it with: chmod \(advice) \(path)")
+            throw FileError(
+                .looseMode, path,
+                "\(path) can be \(who) by others than its owner; correct it with: chmod \(advice) \(path)")
         }
     }
 
@@ -62,24 +58,5 @@ package struct FileAccess: Hashable, Sendable {
         case .ownerOrRootsGroup: owner == 0 ? 0o037 : 0o077
         case .othersMayRead: 0o022
         }
-    }
-}
-
-/// Why a file or folder is not private.
-package struct AccessFlaw: Error, Hashable, Sendable {
-    package enum Kind: Sendable {
-        /// It belongs to another user, who isn't root.
-        case owner
-        /// Users other than its owner can reach or change it.
-        case mode
-    }
-
-    package let kind: Kind
-    /// What is wrong, with the path, and the command that corrects it.
-    package let reason: String
-
-    init(_ kind: Kind, _ reason: String) {
-        self.kind = kind
-        self.reason = reason
     }
 }
