@@ -38,6 +38,7 @@ let package = Package(
     ] + appleProducts,
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
@@ -56,6 +57,7 @@ let package = Package(
         // A function of Linux that Swift can't call.
         .systemLibrary(name: "CPushCryptProcess"),
         .target(name: "PushCryptPrimitives"),
+        .target(name: "PushCryptFiles", dependencies: ["PushCryptPrimitives"]),
         .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
         .target(
             name: "PushCryptCryptoKit",
@@ -77,7 +79,7 @@ let package = Package(
         .target(
             name: "PushCryptKeysets",
             dependencies: [
-                "PushCryptPrimitives", "PushCryptCore",
+                "PushCryptPrimitives", "PushCryptFiles", "PushCryptCore",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
             ]
         ),
@@ -91,11 +93,13 @@ let package = Package(
         .target(
             name: "PushCryptSQLite",
             dependencies: [
-                "PushCryptPrimitives", .target(name: "CPushCryptSQLite", condition: .when(platforms: [.linux])),
+                "PushCryptPrimitives", "PushCryptFiles",
+                .target(name: "CPushCryptSQLite", condition: .when(platforms: [.linux])),
             ]
         ),
         .target(
-            name: "PushCryptExtension", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptSQLite"]),
+            name: "PushCryptExtension",
+            dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptSQLite"]),
         .target(
             name: "PushCryptApple",
             dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"] + appleFrameworks
@@ -104,16 +108,18 @@ let package = Package(
         .target(
             name: "PushCryptKeystore",
             dependencies: [
-                "PushCryptPrimitives", "PushCryptKeysets",
+                "PushCryptPrimitives", "PushCryptCore", "PushCryptFiles", "PushCryptKeysets",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
         ),
         .target(
-            name: "PushCryptRecipients", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptSQLite"]),
+            name: "PushCryptRecipients",
+            dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptSQLite"]),
         .executableTarget(
             name: "PushCryptCLI",
             dependencies: [
-                "PushCryptPrimitives", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
+                "PushCryptPrimitives", "PushCryptFiles", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
                 "PushCryptRecipients",
                 .target(name: "CPushCryptProcess", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -125,6 +131,7 @@ let package = Package(
             path: "Tests/Support"
         ),
         .testTarget(name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport"]),
+        .testTarget(name: "PushCryptFilesTests", dependencies: ["PushCryptFiles", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptHPKETests", dependencies: ["PushCryptHPKE", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptCoreTests", dependencies: ["PushCryptCore", "PushCryptTestSupport"]),
         .testTarget(
@@ -168,7 +175,12 @@ let package = Package(
             exclude: ["python"]
         ),
         .testTarget(name: "PushCryptKeysetsTests", dependencies: ["PushCryptKeysets", "PushCryptTestSupport"]),
-        .testTarget(name: "PushCryptKeystoreTests", dependencies: ["PushCryptKeystore", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptKeystoreTests",
+            dependencies: [
+                "PushCryptKeystore", "PushCryptTestSupport", .product(name: "SwiftASN1", package: "swift-asn1"),
+            ]
+        ),
         .testTarget(
             name: "PushCryptRecipientsTests",
             dependencies: [

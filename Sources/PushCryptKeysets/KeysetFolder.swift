@@ -1,4 +1,5 @@
 package import PushCryptCore
+package import PushCryptFiles
 import PushCryptPrimitives
 
 /// One keyset of a keystore: a folder for its owner alone.
@@ -28,11 +29,13 @@ package struct KeysetFolder: Sendable {
     ///
     /// - Throws: `KeystoreError`, `KeyError`.
     package func file() throws -> KeysetFile {
-        try file(in: Folder(path))
+        try file(in: KeystoreError.converting { () throws(FileError) in try Folder(path) })
     }
 
     package func file(in folder: Folder) throws -> KeysetFile {
-        var (bytes, access) = try folder.read(Self.keysetName)
+        var (bytes, access) = try KeystoreError.converting { () throws(FileError) in
+            try folder.read(Self.keysetName)
+        }
         defer { wipe(&bytes) }
         return try file(bytes, access, in: folder)
     }
@@ -43,8 +46,10 @@ package struct KeysetFolder: Sendable {
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
         if !DemoKeys.covers(file.provenKeyIDs) {
-            try FileSystem.check(folder.access(), .ownerOnly, path)
-            try FileSystem.check(access, .ownerOnly, path + "/" + Self.keysetName)
+            try KeystoreError.converting { () throws(FileError) in
+                try folder.status().access.check(.ownerOnly, path)
+                try access.check(.ownerOnly, path + "/" + Self.keysetName)
+            }
         }
         return file
     }

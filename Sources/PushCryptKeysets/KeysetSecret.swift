@@ -1,3 +1,4 @@
+import PushCryptFiles
 public import PushCryptPrimitives
 
 /// What opens the private keys of an encrypted keyset: a passphrase, or a command that unwraps data keys.
@@ -43,9 +44,12 @@ public struct KeysetSecret: Sendable {
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `looseMode`, `foreignOwner`, `notAKeyset` for anything
     ///   but a file, `secretNeeded` for an empty passphrase or one of more than 1,024 bytes.
     public static func passphraseFile(_ path: String) throws -> KeysetSecret {
-        let descriptor = try FileSystem.openPrivateFile(path)
-        defer { close(descriptor) }
-        return try passphrase(readFrom: descriptor, path)
+        let file = try KeystoreError.converting { () throws(FileError) in
+            let file = try OpenFile(path)
+            try file.requireFile(.ownerOrRootsGroup, advice: "; a private file is needed here")
+            return file
+        }
+        return try passphrase(from: file)
     }
 
     /// A passphrase from a descriptor that was inherited from the parent process, read to its end; one newline there
@@ -57,15 +61,20 @@ public struct KeysetSecret: Sendable {
             throw KeystoreError(
                 .secretNeeded, "descriptor \(descriptor) is a terminal, which would show the passphrase")
         }
-        return try passphrase(readFrom: descriptor, "descriptor \(descriptor)")
+        return try passphrase(from: OpenFile(descriptor: descriptor, named: "descriptor \(descriptor)"))
     }
 
-    private static func passphrase(readFrom descriptor: Int32, _ source: String) throws -> KeysetSecret {
+    private static func passphrase(from file: OpenFile) throws -> KeysetSecret {
         // With a line's end, and one more byte that says too long.
         var buffer = [UInt8](repeating: 0, count: maximumPassphraseByteCount + 3)
         defer { wipe(&buffer) }
-        let count = try FileSystem.read(descriptor, into: &buffer, source)
-        return try passphrase(line: buffer.bytes.extracting(first: count), from: source)
+        let count: Int
+        do throws(FileError) {
+            count = try file.readFull(into: &buffer)
+        } catch {
+            throw KeystoreError(error)
+        }
+        return try passphrase(line: buffer.bytes.extracting(first: count), from: file.path)
     }
 
     /// A passphrase from an environment variable: visible to users who may look at the process, as in containers.

@@ -1,3 +1,5 @@
+package import PushCryptFiles
+
 /// Why a keystore can't be read or written.
 public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
@@ -52,4 +54,24 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public var description: String { reason }
+}
+
+extension KeystoreError: FileErrorConvertible {
+    package init(_ error: FileError) {
+        switch error.code {
+        case .notFound: self.init(.notFound, error.reason)
+        case .alreadyExists: self.init(.alreadyExists, error.reason)
+        case .cannotCreate: self.init(.cannotCreate, error.reason)
+        case .noPermission: self.init(.noPermission, error.reason)
+        case .foreignOwner: self.init(.foreignOwner, error.reason)
+        case .looseMode: self.init(.looseMode, error.reason)
+        case .changedMeanwhile: self.init(.changedMeanwhile, error.reason)
+        case .notAFile: self.init(.notAKeyset, error.reason)
+        case .tooLong: self.init(.notAKeyset, error.reason + ": not a key file")
+        case .symbolicLink where error.systemError == 0:
+            self.init(.notAKeyset, error.reason + "; a keystore holds files and folders only")
+        case .symbolicLink: self.init(.notAKeyset, error.reason)
+        default: self.init(.inputOutput, error.reason)
+        }
+    }
 }

@@ -106,3 +106,21 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
         return key.point
     }
 }
+
+extension OpenSSLBackend {
+    /// The uncompressed form, 65 bytes, of a compressed P-256 point (SEC 1 section 2.3.4): 02 or 03 and x, 33 bytes.
+    ///
+    /// - Throws: `CryptoError` with `invalidPublicKey` if no point of the curve has that x.
+    public func uncompressedP256Point(_ compressed: Span<UInt8>) throws -> [UInt8] {
+        let group = try Algorithms.shared.p256()
+        let scratch = try ThreadContext.current.pointee.p256()
+        let point = try CurvePoint()
+        let result = compressed.withUnsafeBufferPointer { bytes in
+            EC_POINT_oct2point(group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
+        }
+        try check(result, "the compressed point is not on P-256", .invalidPublicKey)
+        var uncompressed = [UInt8]()
+        try point.append(to: &uncompressed, scratch)
+        return uncompressed
+    }
+}

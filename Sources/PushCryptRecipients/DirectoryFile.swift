@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// The directory's file, open for reading. It can be read by several threads; each lookup reads with an offset of its own.
@@ -20,7 +21,7 @@ final class DirectoryFile: Sendable {
             throw RecipientDirectoryError(.notADirectory, "\(path) is not a file; a recipient directory is needed here")
         }
         // Records hold secrets, and who writes them chooses the keys that are sealed to.
-        try Self.check(FileAccess(found), .ownerOrRootsGroup, path)
+        try Self.check(PushCryptFiles.FileStatus(found).access, .ownerOrRootsGroup, path)
     }
 
     deinit {
@@ -44,16 +45,16 @@ final class DirectoryFile: Sendable {
     static func requireOwn(folder: String) throws(RecipientDirectoryError) {
         var found = stat()
         guard unsafe stat(folder, &found) == 0 else { throw failure("read", folder) }
-        try check(FileAccess(found), .othersMayRead, folder)
+        try check(PushCryptFiles.FileStatus(found).access, .othersMayRead, folder)
     }
 
     private static func check(
         _ access: FileAccess, _ rule: FileAccess.Rule, _ path: String
     ) throws(RecipientDirectoryError) {
-        do throws(AccessFlaw) {
+        do throws(FileError) {
             try access.check(rule, path)
         } catch {
-            throw RecipientDirectoryError(error.kind == .owner ? .foreignOwner : .looseMode, error.reason)
+            throw RecipientDirectoryError(error.code == .foreignOwner ? .foreignOwner : .looseMode, error.reason)
         }
     }
 

@@ -12,17 +12,6 @@ func cryptoErrorCode<Result>(_ body: () throws -> Result) throws -> CryptoError.
     }
 }
 
-extension SecretBytes {
-    /// The bytes, where a test compares them: a failure shows what differs.
-    var revealed: [UInt8] {
-        var result = [UInt8]()
-        for index in 0..<count {
-            result.append(bytes[index])
-        }
-        return result
-    }
-}
-
 extension HMACSHA256 {
     /// The code of the message so far, or of `message` after it.
     func code(_ message: [UInt8] = []) -> [UInt8] {
@@ -62,15 +51,4 @@ extension VerificationKey {
     func accepts(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         isValid(signature.bytes, for: message.bytes)
     }
-}
-
-extension [UInt8] {
-    /// A copy in which bit `bit` is the other way round.
-    func flipping(bit: Int) -> [UInt8] {
-        var copy = self
-        copy[bit / 8] ^= 1 << UInt8(bit % 8)
-        return copy
-    }
-
-    var bitCount: Int { count * 8 }
 }

@@ -13,11 +13,6 @@ func hpkeErrorCode<Result: ~Copyable>(_ body: () throws -> Result) throws -> HPK
     }
 }
 
-extension SecretBytes {
-    /// The bytes, where a test compares them: a failure shows what differs.
-    var revealed: [UInt8] { Array(bytes) }
-}
-
 extension SequenceNumber {
     init(_ number: UInt64) {
         let digits = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }

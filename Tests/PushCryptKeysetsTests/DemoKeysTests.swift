@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 

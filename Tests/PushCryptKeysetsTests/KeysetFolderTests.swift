@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptTestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptExtension
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
@@ -45,6 +46,7 @@ struct Failure: Error {
         case let error as BlobError: self.init(Self.status(error.code), error.reason)
         case let error as KeyError: self.init(Self.status(error.code), error.reason)
         case let error as KeystoreError: self.init(Self.status(error.code), error.reason)
+        case let error as FileError: self.init(KeystoreError(error))
         case let error as LifecycleError: self.init(Self.status(error.code), error.reason)
         case let error as RecipientDirectoryError: self.init(Self.status(error.code), error.reason)
         case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)

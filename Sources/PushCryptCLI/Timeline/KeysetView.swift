@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
@@ -35,7 +36,7 @@ struct KeysetView {
         now = timeline.effective(time)
         self.statuses = statuses
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        plan = isFile || isDemo ? nil : RotationPlan(metadata, at: time)
+        plan = isFile || isDemo ? nil : RotationPlan(metadata.timeline, metadata.policy, at: time)
     }
 
     /// Those that are destroyed last.

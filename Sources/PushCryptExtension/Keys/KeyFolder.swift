@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// An open folder of small private files, shared by an app and its extension. Files are reached through the
@@ -98,8 +99,8 @@ final class KeyFolder {
     private static func check(
         _ status: stat, _ rule: FileAccess.Rule, _ path: String
     ) throws(DeviceKeyError) {
-        do throws(AccessFlaw) {
-            try FileAccess(status).check(rule, path)
+        do throws(FileError) {
+            try FileStatus(status).access.check(rule, path)
         } catch {
             throw DeviceKeyError(.insecure, error.reason)
         }

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptPrimitives
+import PushCryptFiles
 
 /// Where a keyset lies on disk: in the folder of a keystore, or in a file of its own.
 package enum KeysetPlace: Sendable {
@@ -43,25 +43,18 @@ package enum KeysetPlace: Sendable {
     package func read() throws -> KeysetText {
         switch self {
         case .folder(let keyset):
-            let folder = try Folder(keyset.path)
-            let (bytes, access) = try folder.read(KeysetFolder.keysetName)
-            return try KeysetText(bytes, .folder(keyset, folder, access), access: [folder.access(), access])
+            return try KeystoreError.convertingFileErrors {
+                let folder = try Folder(keyset.path)
+                let (bytes, access) = try folder.read(KeysetFolder.keysetName)
+                return try KeysetText(
+                    bytes, .folder(keyset, folder, access), access: [folder.status().access, access])
+            }
         case .file(let path):
-            return try Self.readFile(path)
+            return try KeystoreError.convertingFileErrors {
+                let file = try OpenFile(path)
+                let access = try file.requireFile(advice: "; a file with keys is needed here").access
+                return try KeysetText(file.readAll(), .file(path: path, access), access: [access])
+            }
         }
-    }
-
-    private static func readFile(_ path: String) throws -> KeysetText {
-        // Without blocking: a pipe under the name would hold up a watcher for good.
-        let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileSystem.failure("read", path) }
-        defer { close(descriptor) }
-        let status = try FileSystem.status(ofDescriptor: descriptor, path)
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw KeystoreError(.notAKeyset, "\(path) is not a file; a file with keys is needed here")
-        }
-        let bytes = try FileSystem.readAll(descriptor, path)
-        let access = FileAccess(status)
-        return try KeysetText(bytes, .file(path: path, access), access: [access])
     }
 }

@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// The text of a keyset as it was found: a keystore's `keyset.json`, a JWK set or one JWK. Wiped with the object.
@@ -50,7 +51,7 @@ package final class KeysetText {
                 .demoKeys, "\(source) holds demo keys, which are published with pushcrypt and protect nothing")
         }
         if case .file(let path, let access) = origin, keyset.holdsSecrets, !DemoKeys.covers(keyset.keyIDs) {
-            try FileSystem.check(access, .ownerOrRootsGroup, path)
+            try KeystoreError.converting { () throws(FileError) in try access.check(.ownerOrRootsGroup, path) }
         }
         return keyset
     }

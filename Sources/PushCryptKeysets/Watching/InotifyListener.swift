@@ -1,6 +1,7 @@
 #if canImport(Glibc)
 import Dispatch
 import Glibc
+import PushCryptFiles
 
 /// inotify(7). The folder is watched and not the file: a rename puts another file in its place.
 ///

@@ -1,6 +1,7 @@
 #if canImport(Darwin)
 import Darwin
 import Dispatch
+import PushCryptFiles
 
 /// kqueue(2). The folder is watched: its entries change when a rename puts another file in the place of the old one. A
 /// file that is written in place shows when somebody looks.

@@ -1,4 +1,5 @@
 import PushCryptCore
+package import PushCryptFiles
 package import PushCryptKeysets
 
 /// A change renames the keyset's file first and appends to the log after it. What a crash in between kept from the log
@@ -60,6 +61,9 @@ extension KeysetFolder {
     /// The audit log; empty where there is none.
     package func auditLog(in folder: Folder) throws -> AuditLog {
         guard folder.has(Self.auditName) else { return AuditLog([]) }
-        return AuditLog(try folder.read(Self.auditName, isPrivate: true))
+        let text = try KeystoreError.converting { () throws(FileError) in
+            try folder.read(Self.auditName, .ownerOnly).bytes
+        }
+        return AuditLog(text)
     }
 }

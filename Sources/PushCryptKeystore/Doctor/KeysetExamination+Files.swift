@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
@@ -78,19 +79,20 @@ extension KeysetExamination {
     }
 
     private mutating func examineTime(_ name: String, _ status: FileStatus) {
+        let modifiedAt = UnixTime(status.modified.seconds)
         let tolerance = Freshness.toleranceInSeconds
-        if status.modifiedAt > now + tolerance {
+        if modifiedAt > now + tolerance {
             let what = name == "." ? "the folder" : name
             add(
-                .warning, "future-file", "\(what) was written at \(status.modifiedAt), and it is \(now)",
+                .warning, "future-file", "\(what) was written at \(modifiedAt), and it is \(now)",
                 advice: "date -u")
         }
         guard name == KeysetFolder.keysetName, let file = try? snapshot.keyset.get(),
-            let updatedAt = file.metadata.timeline.updatedAt, updatedAt > status.modifiedAt + tolerance
+            let updatedAt = file.metadata.timeline.updatedAt, updatedAt > modifiedAt + tolerance
         else { return }
         add(
             .warning, "clock-skew",
-            "\(name) was written at \(status.modifiedAt) and says that its last change was at \(updatedAt): one of the "
+            "\(name) was written at \(modifiedAt) and says that its last change was at \(updatedAt): one of the "
                 + "clocks was wrong, or --at named another time",
             advice: "date -u")
     }

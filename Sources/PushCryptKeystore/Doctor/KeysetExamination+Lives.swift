@@ -33,7 +33,7 @@ extension KeysetExamination {
 
     mutating func examineRotation(_ metadata: KeysetMetadata) {
         guard !snapshot.isDemo else { return }
-        if let objection = ClockGuard(metadata).objection(to: now) {
+        if let objection = ClockGuard(metadata.timeline, metadata.policy).objection(to: now) {
             add(.warning, "clock", objection, advice: "date -u")
         }
         if metadata.policy.publishLeadInSeconds == 0 {
@@ -42,7 +42,7 @@ extension KeysetExamination {
                 "publishLead is 0: devices that haven't fetched a new key show a placeholder right after each rotation",
                 advice: command("keys policy --publish-lead 7d"))
         }
-        let plan = RotationPlan(metadata, at: now, confirmsClock: true)
+        let plan = RotationPlan(metadata.timeline, metadata.policy, at: now, confirmsClock: true)
         for step in plan.due where !step.action.isErasure {
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(

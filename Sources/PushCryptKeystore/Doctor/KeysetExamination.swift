@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 

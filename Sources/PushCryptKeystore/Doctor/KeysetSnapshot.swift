@@ -1,4 +1,5 @@
 import PushCryptCore
+package import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
@@ -21,25 +22,31 @@ package struct KeysetSnapshot: Sendable {
     package init(_ path: String, requiringPrivacy: Bool) throws {
         let keysetFolder = KeysetFolder(path)
         self.path = keysetFolder.path
-        let folder = try Folder(keysetFolder.path)
-        try folder.lock(.shared)
-        self.folder = try folder.status()
-        var files = [String: FileStatus]()
-        for name in try folder.names() { files[name] = folder.status(of: name) }
+        let (folder, status, files) = try KeystoreError.converting { () throws(FileError) in
+            let folder = try Folder(keysetFolder.path)
+            try folder.lock(.shared)
+            var files = [String: FileStatus]()
+            for name in try folder.names() { files[name] = folder.status(of: name) }
+            return (folder, try folder.status(), files)
+        }
+        self.folder = status
         self.files = files
+        func read(_ name: String, _ rule: FileAccess.Rule? = nil) throws(KeystoreError) -> [UInt8] {
+            try KeystoreError.converting { () throws(FileError) in try folder.read(name, rule).bytes }
+        }
         keyset = Result {
             guard !requiringPrivacy else { return try keysetFolder.file(in: folder) }
-            var bytes = try folder.read(KeysetFolder.keysetName, isPrivate: false)
+            var bytes = try read(KeysetFolder.keysetName)
             defer { wipe(&bytes) }
             return try KeysetFile(bytes, path: keysetFolder.path + "/" + KeysetFolder.keysetName)
         }
         log = Result {
             guard files[KeysetFolder.auditName] != nil else { return AuditLog([]) }
-            return AuditLog(try folder.read(KeysetFolder.auditName, isPrivate: requiringPrivacy))
+            return AuditLog(try read(KeysetFolder.auditName, requiringPrivacy ? .ownerOnly : nil))
         }
         published = Result {
             guard files[KeysetFolder.publicName] != nil else { return nil }
-            return try folder.read(KeysetFolder.publicName, isPrivate: false)
+            return try read(KeysetFolder.publicName)
         }
     }
 

@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
@@ -37,7 +38,7 @@ package struct KeystoreExamination {
                     try KeysetSnapshot(path, requiringPrivacy: false), at: now, user: user
                 ).findings
         } catch {
-            let isLink = FileSystem.status(of: path)?.kind == .symbolicLink
+            let isLink = FileStatus(path)?.kind == .symbolicLink
             add(
                 .error, path, isLink ? "symbolic-link" : "unreadable", "\(error)",
                 advice: isLink ? "name the folder itself" : "run this as the keyset's owner")
@@ -46,12 +47,12 @@ package struct KeystoreExamination {
 
     /// A keystore in a keystore, such as the one with the demo keys, is looked into too.
     private mutating func examineKeystore(_ path: String, depth: Int) throws(KeystoreError) {
-        let names = try FileSystem.names(in: path)
+        let names = try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
         // A link to a keystore is one: what counts is the folder behind it.
-        if let access = FileSystem.status(of: path + "/.")?.access { examineAccess(access, path) }
+        if let access = FileStatus(path + "/.")?.access { examineAccess(access, path) }
         for name in names where !Self.customary.contains(name) {
             let entry = path == "/" ? "/" + name : path + "/" + name
-            guard let status = FileSystem.status(of: entry) else { continue }
+            guard let status = FileStatus(entry) else { continue }
             if status.kind == .folder {
                 try examineFolder(entry, name, depth: depth)
             } else {
@@ -83,7 +84,7 @@ package struct KeystoreExamination {
         }
         guard !KeysetFolder(path).exists else { return examineKeyset(path) }
         let names: [String]
-        do throws(KeystoreError) {
+        do throws(FileError) {
             names = try FileSystem.names(in: path)
         } catch {
             return add(.error, path, "unreadable", error.reason, advice: "run this as the folder's owner")

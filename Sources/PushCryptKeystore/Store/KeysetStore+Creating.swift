@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 package import PushCryptKeysets
 
 extension KeysetStore {
@@ -20,11 +21,13 @@ extension KeysetStore {
             StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
         try editor.add(record, activatesAt: time, as: action)
         let stored = try editor.finished(after: nil, by: actor)
-        let parent = FileSystem.parent(of: path)
-        try FileSystem.makeFolders(parent)
-        let unfinished = UnfinishedFolders(parent: parent)
+        let unfinished = try KeystoreError.converting { () throws(FileError) in
+            let parent = FileSystem.parent(of: path)
+            try FileSystem.makeFolders(parent)
+            return UnfinishedFolders(in: try Folder(parent, followingLinks: true))
+        }
         let notices = unfinished.discard()
-        try unfinished.publish(as: path) { folder in
+        try unfinished.publish(as: FileSystem.name(of: path)) { folder in
             FaultPoint.reach("create-folder")
             let store = KeysetStore(folder.path)
             try store.writeKeyset(stored, folder)
@@ -44,17 +47,20 @@ extension KeysetStore {
     /// - Returns: the name of the old log; nil where the log isn't broken and nothing was done.
     package func beginLogAnew(at time: UnixTime, by actor: Actor, _ secret: SecretSource) throws -> String? {
         let secret = try folder.file().answered(secret)
-        let folder = try Folder(self.folder.path)
-        try folder.lock(.exclusive)
+        let folder = try lockedFolder()
         let stored = try self.folder.file(in: folder).unlocked(secret)
         guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
             return nil
         }
         var editor = KeysetEditor(stored, at: time)
-        let oldName = "\(Self.brokenLogPrefix)\(try FileSystem.randomName()).jsonl"
+        let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
         editor.beginLogAnew(oldName, flaw)
         let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
-        if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
+        if folder.has(KeysetFolder.auditName) {
+            try KeystoreError.converting { () throws(FileError) in
+                try folder.rename(KeysetFolder.auditName, to: oldName)
+            }
+        }
         FaultPoint.reach("log-set-aside")
         try write(finished, folder)
         return oldName

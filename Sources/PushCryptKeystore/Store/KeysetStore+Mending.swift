@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 package import PushCryptKeysets
 
 /// What a crash in the middle of a change left, and what becomes of it.
@@ -28,16 +29,15 @@ extension KeysetStore {
     /// - Returns: what was done, for people.
     /// - Throws: `KeystoreError`, `KeyError`.
     package func finish(_ secret: SecretSource) throws -> [String] {
-        let folder = try Folder(self.folder.path)
-        try folder.lock(.exclusive)
+        let folder = try lockedFolder()
         let file = try self.folder.file(in: folder)
         let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
         var notices = try discardLeftovers(folder)
         notices += try finishLog(self.folder.auditLog(in: folder), folder, file.metadata.audit)
         guard let stored else { return notices }
-        let published =
-            folder.has(KeysetFolder.publicName)
-            ? try folder.read(KeysetFolder.publicName, isPrivate: false) : nil
+        let published = try KeystoreError.converting { () throws(FileError) in
+            folder.has(KeysetFolder.publicName) ? try folder.read(KeysetFolder.publicName).bytes : nil
+        }
         let condition = PublicCondition(published, stored.metadata, stored.records)
         if condition.isUnfinished, !DemoKeys.covers(Array(stored.records.keys)), try writePublic(stored, folder) {
             notices.append(Self.publicNotice(folder))
@@ -45,18 +45,22 @@ extension KeysetStore {
         return notices
     }
 
-    private func discardLeftovers(_ folder: Folder) throws -> [String] {
-        try folder.leftovers().map { name in
-            try folder.remove(name)
-            FaultPoint.reach("leftover-removed")
-            return "\(folder.path): discarded \(name), which an interrupted change had not finished"
+    private func discardLeftovers(_ folder: Folder) throws(KeystoreError) -> [String] {
+        try KeystoreError.converting { () throws(FileError) in
+            try folder.leftovers().map { name throws(FileError) in
+                try folder.remove(name)
+                FaultPoint.reach("leftover-removed")
+                return "\(folder.path): discarded \(name), which an interrupted change had not finished"
+            }
         }
     }
 
     private func finishLog(_ log: AuditLog, _ folder: Folder, _ head: AuditHead) throws -> [String] {
         guard case .interrupted(let missing) = log.condition(head) else { return [] }
-        try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: log.lines + missing)) {
-            FaultPoint.reach("log-\($0)")
+        try KeystoreError.converting { () throws(FileError) in
+            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: log.lines + missing)) {
+                FaultPoint.reach("log-\($0)")
+            }
         }
         let lines = "\(missing.count) missing line\(missing.count == 1 ? "" : "s")"
         return [

@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
@@ -38,8 +39,7 @@ package struct KeysetStore: Sendable {
         at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
         let secret = try folder.file().answered(secret)
-        let folder = try Folder(self.folder.path)
-        try folder.lock(.exclusive)
+        let folder = try lockedFolder()
         FaultPoint.reach("locked")
         let stored = try self.folder.file(in: folder).unlocked(secret)
         let notices = try mend(folder, stored)
@@ -51,6 +51,15 @@ package struct KeysetStore: Sendable {
         let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
         try write(finished, folder)
         return Change(result: result, metadata: finished.metadata, events: editor.events, notices: notices)
+    }
+
+    /// The keyset's folder, locked as long as the object is kept.
+    func lockedFolder() throws(KeystoreError) -> Folder {
+        try KeystoreError.converting { () throws(FileError) in
+            let folder = try Folder(folder.path)
+            try folder.lock(.exclusive)
+            return folder
+        }
     }
 
     func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
@@ -70,14 +79,17 @@ package struct KeysetStore: Sendable {
         var text = try keyset.fileText()
         defer { wipe(&text) }
         try requireReadable(text, keyset)
-        try folder.replace(KeysetFolder.keysetName, with: text) { FaultPoint.reach("keyset-\($0)") }
+        try KeystoreError.converting { () throws(FileError) in
+            try folder.replace(KeysetFolder.keysetName, with: text) { FaultPoint.reach("keyset-\($0)") }
+        }
     }
 
     /// What follows from it.
     func writeRest(_ keyset: StoredKeyset, _ folder: Folder) throws {
         try writePublic(keyset, folder)
         FaultPoint.reach("published")
-        try folder.append(AuditLog.bytes(of: keyset.metadata.audit.lastLines), to: KeysetFolder.auditName)
+        let lines = AuditLog.bytes(of: keyset.metadata.audit.lastLines)
+        try KeystoreError.converting { () throws(FileError) in try folder.append(lines, to: KeysetFolder.auditName) }
         FaultPoint.reach("logged")
     }
 
@@ -93,10 +105,14 @@ package struct KeysetStore: Sendable {
     @discardableResult
     func writePublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> Bool {
         guard let published = try keyset.published() else { return false }
-        let current = try? folder.read(KeysetFolder.publicName, isPrivate: false)
+        let current = try? folder.read(KeysetFolder.publicName).bytes
         guard current != published else { return false }
         _ = try Keyset(json: published)
-        try folder.replace(KeysetFolder.publicName, with: published, mode: 0o644) { FaultPoint.reach("public-\($0)") }
+        try KeystoreError.converting { () throws(FileError) in
+            try folder.replace(KeysetFolder.publicName, with: published, mode: 0o644) {
+                FaultPoint.reach("public-\($0)")
+            }
+        }
         return true
     }
 }

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 package import PushCryptKeysets
 
 /// A folder of keysets.
@@ -19,7 +20,8 @@ package struct Keystore: Sendable {
 
     /// The published demo keys too: for looking, which harms nobody.
     package func everyKeyset() throws(KeystoreError) -> [String] {
-        try FileSystem.names(in: path).filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
+        try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
+            .filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
             .filter { FileSystem.isFolder($0) && KeysetFolder($0).exists }
     }
 

@@ -1,41 +1,50 @@
+import PushCryptFiles
 import PushCryptKeysets
 
-/// Folders of keysets that are being made: under a name of their own until they are whole.
+/// Folders of keysets that are being made: under a temporary name until they are complete.
 ///
-/// Whoever makes one holds its lock until the end, also after a rename; one whose lock is free belongs to nobody any more.
+/// The process that makes one holds its lock until the end, also after a rename. One whose lock is free was left by a
+/// crash. Others may be able to write in the folder that they are made in: everything in it goes through its descriptor.
 struct UnfinishedFolders {
-    /// The folder that they are made in; empty for the current one.
-    let parent: String
+    private let parent: Folder
 
     private static let prefix = ".new-"
 
-    private func path(_ name: String) -> String { parent.isEmpty ? name : parent + "/" + name }
+    /// - Parameter parent: the folder that they are made in.
+    init(in parent: Folder) {
+        self.parent = parent
+    }
 
     /// Makes a folder, has it filled and gives it its name, which must be free. After an error nothing is left of it.
-    func publish(as path: String, _ fill: (Folder) throws -> Void) throws {
-        let folder = try make()
-        do {
-            try fill(folder)
-            try FileSystem.publishFolder(folder.path, as: path)
-        } catch {
-            FileSystem.removeFolder(folder.path)
-            throw error
+    ///
+    /// - Throws: `KeystoreError` with `alreadyExists`, `cannotCreate`, `noPermission`; what `fill` throws.
+    func publish(as name: String, _ fill: (Folder) throws -> Void) throws {
+        try KeystoreError.convertingFileErrors {
+            let folder = try make()
+            do {
+                try fill(folder)
+                try parent.publish(FileSystem.name(of: folder.path), as: name)
+            } catch {
+                parent.remove(folder)
+                throw error
+            }
         }
     }
 
-    /// Somebody who discards what a crash left may take a new folder for such, until it is locked: then another one is
-    /// made.
-    private func make() throws(KeystoreError) -> Folder {
+    /// A process that discards what a crash left may take a new folder for such, until it is locked: then another one is
+    /// made. A folder that another user put in its place is refused.
+    private func make() throws(FileError) -> Folder {
         while true {
-            let temporary = path(Self.prefix + (try FileSystem.randomName()))
-            try FileSystem.makeFolder(temporary)
-            do throws(KeystoreError) {
-                let folder = try Folder(temporary)
-                try folder.lock(.exclusive)
+            let name = Self.prefix + FileSystem.randomName()
+            try parent.makeFolder(name)
+            do throws(FileError) {
+                let folder = try parent.folder(name)
+                try folder.check(.ownerOnly)
+                try folder.lock(.exclusive, .none)
                 return folder
             } catch {
-                guard [.notFound, .changedMeanwhile].contains(error.code) else {
-                    FileSystem.removeFolder(temporary)
+                guard [.notFound, .busy, .changedMeanwhile].contains(error.code) else {
+                    parent.removeFolder(name)
                     throw error
                 }
             }
@@ -46,15 +55,13 @@ struct UnfinishedFolders {
     ///
     /// - Returns: what was removed, for people.
     func discard() -> [String] {
-        let names = (try? FileSystem.names(in: parent.isEmpty ? "." : parent)) ?? []
+        let names = (try? parent.names()) ?? []
         return names.filter(Self.isOne).compactMap { name in
-            let path = path(name)
-            guard let folder = try? Folder(path), let found = try? folder.names(), found.allSatisfy(Self.isOurs),
-                (try? folder.lockAtOnce()) == true
+            guard let folder = try? parent.folder(name), let found = try? folder.names(),
+                found.allSatisfy(Self.isOurs), (try? folder.lock(.exclusive, .none)) != nil,
+                parent.remove(folder)
             else { return nil }
-            FileSystem.removeFolder(path)
-            guard !FileSystem.exists(path) else { return nil }
-            return "discarded \(path), which an interrupted `keys create` had not finished"
+            return "discarded \(folder.path), which an interrupted `keys create` had not finished"
         }
     }
 

@@ -1,5 +1,4 @@
 package import PushCryptCore
-import PushCryptOpenSSL
 package import PushCryptPrimitives
 
 /// One key in the forms that other tools read. Whoever holds a private one wipes it.
@@ -21,7 +20,7 @@ package enum ExportedKey {
         switch form {
         case .jwk: return try jwk(record.publicRecord(keepingPSK: false))
         case .pem, .der: return try container(key, as: .publicKey, form)
-        case .raw: return base64(key.publicKey.bytes)
+        case .raw: return Base64.encode(key.publicKey.bytes)
         }
     }
 
@@ -31,12 +30,12 @@ package enum ExportedKey {
     /// - Throws: `KeyError` with `wrongKind` for a shared key as PEM or DER, which have no form for it.
     package static func privateKey(_ record: KeyRecord, as form: Form, passphrase: SecretBytes?) throws -> [UInt8] {
         if form == .jwk { return try jwk(record) }
-        if form == .raw, case .shared(let secret, _) = record.material { return base64(secret.bytes) }
+        if form == .raw, case .shared(let secret, _) = record.material { return Base64.encode(secret.bytes) }
         let key = try contained(record)
         guard let privateKey = key.privateKey else {
             throw KeyError(.wrongKind, "key \(record.kid) is a public key")
         }
-        if form == .raw { return base64(privateKey.bytes) }
+        if form == .raw { return Base64.encode(privateKey.bytes) }
         return try container(key, as: passphrase.map { .encryptedPrivateKey(passphrase: $0) } ?? .privateKey, form)
     }
 
@@ -67,19 +66,5 @@ package enum ExportedKey {
             throw KeyError(
                 .wrongKind, "key \(record.kid) is a shared secret: it has no public half, and PEM no form for it")
         }
-    }
-
-    /// RFC 4648 section 4, with padding.
-    package static func base64(_ bytes: Span<UInt8>) -> [UInt8] {
-        var text = [UInt8]()
-        // At once, so that no growing array leaves a copy of a secret behind.
-        text.reserveCapacity(4 + bytes.count * 4 / 3)
-        Base64URL.append(bytes, to: &text)
-        for index in text.indices {
-            if text[index] == UInt8(ascii: "-") { text[index] = UInt8(ascii: "+") }
-            if text[index] == UInt8(ascii: "_") { text[index] = UInt8(ascii: "/") }
-        }
-        while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
-        return text
     }
 }

@@ -1,6 +1,5 @@
 package import PushCryptCore
 import PushCryptKeysets
-import PushCryptOpenSSL
 package import PushCryptPrimitives
 
 /// Keys that come from elsewhere: a JWK or JWK set, PEM or DER, or the bare 32 bytes of a private key or a secret.
@@ -68,11 +67,7 @@ package enum ImportedKey {
         guard let kind else {
             throw KeyError(.wrongKind, "bare bytes don't say what they are: say --kind, and --suite for a recipient's")
         }
-        var text = bytes.filter { !$0.isWhiteSpace && $0 != UInt8(ascii: "=") }.map { byte in
-            byte == UInt8(ascii: "+") ? UInt8(ascii: "-") : byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
-        }
-        defer { wipe(&text) }
-        guard let secret = Base64URL.decodeSecret(text[...]), secret.count == KeyRecord.secretByteCount else {
+        guard let secret = Base64.decode(bytes.bytes, .any), secret.count == KeyRecord.secretByteCount else {
             throw KeyError(.malformed, "a bare key is the base64 of \(KeyRecord.secretByteCount) bytes")
         }
         return try single(kind, secret)
@@ -110,10 +105,6 @@ package enum ImportedKey {
             }
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var isWhiteSpace: Bool { [0x20, 0x09, 0x0a, 0x0d].contains(self) }
 }
 
 extension [UInt8] {

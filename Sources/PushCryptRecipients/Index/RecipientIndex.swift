@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptPrimitives
 import PushCryptSQLite
 
@@ -42,6 +43,6 @@ final class RecipientIndex {
     private static func isPrivate(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            && (try? FileAccess(status).check(.ownerOnly, path)) != nil
+            && (try? PushCryptFiles.FileStatus(status).access.check(.ownerOnly, path)) != nil
     }
 }

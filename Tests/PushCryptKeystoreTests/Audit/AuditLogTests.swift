@@ -5,11 +5,11 @@ import PushCryptPrimitives
 import Testing
 
 @Suite struct AuditLogTests {
-    private static let kid = Lives.a
+    private static let kid = KeyID.a
     private static let events: [[AuditEvent]] = [
         [AuditEvent(.created, kid, detail: "seals at once")],
         [AuditEvent(.policyChanged, detail: RotationPolicy.standard.json)],
-        [AuditEvent(.revoked, kid, detail: "loses: a \"push\", a \\ and\na line\u{0}"), AuditEvent(.added, Lives.b)],
+        [AuditEvent(.revoked, kid, detail: "loses: a \"push\", a \\ and\na line\u{0}"), AuditEvent(.added, KeyID.b)],
         [AuditEvent(.destroyed, kid)],
     ]
 

@@ -12,7 +12,7 @@ import Testing
         var (lines, head) = ([String](), AuditHead.none)
         for change in 0..<5 {
             let count = change == 4 ? 3 : 1
-            let events = (0..<count).map { AuditEvent(.added, Lives.a, detail: "änderung \(change).\($0)") }
+            let events = (0..<count).map { AuditEvent(.added, KeyID.a, detail: "änderung \(change).\($0)") }
             head = try AuditLog.head(
                 after: head, events: events, actor: Actor(name: name, reason: nil), at: .days(Int64(change)))
             lines += head.lastLines
@@ -46,7 +46,7 @@ import Testing
 
     /// A new keyset's first lines may be missing altogether.
     @Test func nothingWasWrittenYet() throws {
-        let events = [AuditEvent(.created, Lives.a), AuditEvent(.added, Lives.b)]
+        let events = [AuditEvent(.created, KeyID.a), AuditEvent(.added, KeyID.b)]
         let head = try AuditLog.head(
             after: .none, events: events, actor: Actor(name: "anna", reason: nil), at: .days(0))
         #expect(AuditLog([]).condition(head) == .interrupted(missing: head.lastLines))
@@ -95,7 +95,7 @@ import Testing
         #expect(flaw(other.lines, head)?.contains("not the one that belongs to the keyset") == true)
         #expect(flaw(Array(other.lines.dropLast(3)), head) != nil, "the missing lines don't follow from it")
         let longer = try AuditLog.head(
-            after: head, events: [AuditEvent(.added, Lives.b)], actor: Actor(name: "mallory", reason: nil), at: .days(9)
+            after: head, events: [AuditEvent(.added, KeyID.b)], actor: Actor(name: "mallory", reason: nil), at: .days(9)
         )
         #expect(flaw(lines + longer.lastLines, head)?.contains("knows of 7") == true)
         #expect(AuditLog(lines: lines + longer.lastLines).condition(longer) == .whole)
@@ -124,7 +124,7 @@ import Testing
     /// Bytes that are no UTF-8 don't pass for the replacement character that stands for them.
     @Test func replacementCharacters() throws {
         let actor = Actor(name: "anna \u{FFFD}", reason: nil)
-        let head = try AuditLog.head(after: .none, events: [AuditEvent(.created, Lives.a)], actor: actor, at: .days(0))
+        let head = try AuditLog.head(after: .none, events: [AuditEvent(.created, KeyID.a)], actor: actor, at: .days(0))
         let bytes = AuditLog.bytes(of: head.lastLines)
         #expect(AuditLog(bytes).condition(head) == .whole)
         let character = Array("\u{FFFD}".utf8)

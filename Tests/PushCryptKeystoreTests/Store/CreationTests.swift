@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptTestSupport
@@ -49,9 +50,10 @@ struct CreationTests {
         let loser = place.path + "/Keys/.new-loser"
         try FileSystem.makeFolder(loser)
         try FileSystem.replace(loser + "/keyset.json", with: [1])
-        let error = #expect(throws: KeystoreError.self) { try FileSystem.publishFolder(loser, as: path) }
+        let parent = try Folder(place.path + "/Keys")
+        let error = #expect(throws: FileError.self) { try parent.publish(".new-loser", as: "ios") }
         #expect(error?.code == .alreadyExists)
-        FileSystem.removeFolder(loser)
+        parent.removeFolder(".new-loser")
         #expect(try place.names(in: "Keys") == ["ios"])
         #expect(try KeysetFolder(path).load().keyIDs.count == 1)
     }

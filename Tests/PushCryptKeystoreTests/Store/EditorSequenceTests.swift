@@ -52,10 +52,22 @@ import Testing
         case 3: try editor.revoke(kid)
         case 4: try editor.revoke(kid, successor: editor.metadata.timeline.keys.randomElement(using: &random)!.kid)
         case 5: try editor.destroy(kid, force: force)
-        case 6: editor.adopt(.random(&random))
+        case 6: editor.adopt(policy(&random))
         default:
-            let plan = RotationPlan(editor.metadata, at: editor.now) { _ in (isEnough: true, words: "reports") }
+            let plan = RotationPlan(editor.metadata.timeline, editor.metadata.policy, at: editor.now) { _ in
+                RotationPlan.CoverageVerdict(isEnough: true, explanation: "reports")
+            }
             _ = try editor.carryOut(plan)
         }
+    }
+
+    private func policy(_ random: inout SplitMix64) -> RotationPolicy {
+        let rotateEvery = Int64.random(in: 1...365, using: &random) * day
+        let isGated = Int.random(in: 0..<4, using: &random) == 0
+        return try! RotationPolicy(
+            rotateEveryInSeconds: rotateEvery, publishLeadInSeconds: Int64.random(in: 0..<rotateEvery, using: &random),
+            overlapInSeconds: Int64.random(in: 0...100, using: &random) * day,
+            keep: Int.random(in: 1...4, using: &random),
+            requiredCoverage: isGated ? .init(thousandthsOfPercent: 99_900) : nil)
     }
 }

@@ -148,7 +148,7 @@ import Testing
         let same = try editing.change(at: .days(84)) { $0.adopt(.standard) }.editor
         #expect(same.events.isEmpty)
         #expect(editing.timeline.updatedAt == .days(83))
-        let gated = try editing.change(at: .days(85)) { $0.adopt(.days(90, lead: 7, gated: true)) }.editor
+        let gated = try editing.change(at: .days(85)) { $0.adopt(try .rehearsed(90, lead: 7, coverage: "99.9")) }.editor
         #expect(gated.events.count == 1)
         #expect(gated.events[0].detail?.hasSuffix("; key \(pending) waits to be promoted") == true)
         #expect(editing.stored.metadata.policy.requiredCoverage != nil)
@@ -178,7 +178,8 @@ import Testing
         var editing = try Editing()
         var done = [String]()
         for day in stride(from: Int64(0), through: 550, by: 5) {
-            let plan = RotationPlan(editing.stored.metadata, at: .days(day))
+            let metadata = editing.stored.metadata
+            let plan = RotationPlan(metadata.timeline, metadata.policy, at: .days(day))
             let steps = try editing.change(at: .days(day)) { try $0.carryOut(plan) }.result
             done += steps.map { "\(day) \($0.step.action.name)" }
             #expect(editing.stored.records.count == editing.timeline.keys.count { $0.lifecycle.destroyedAt == nil })

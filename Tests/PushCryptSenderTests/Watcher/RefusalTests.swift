@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptTestSupport
 import Testing

@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives

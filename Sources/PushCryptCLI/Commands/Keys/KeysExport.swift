@@ -166,7 +166,7 @@ enum ExportFormat: String, ExpressibleByArgument {
     /// ```
     /// Whoever holds the result wipes it.
     func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
-        var value = self == .der ? ExportedKey.base64(bytes.bytes) : bytes
+        var value = self == .der ? Base64.encode(bytes.bytes) : bytes
         defer { wipe(&value) }
         var json = [UInt8]()
         json.reserveCapacity(96 + 2 * value.count)

@@ -29,7 +29,7 @@ struct KeysPrune: ParsableCommand {
     }
 
     private static func prunable(_ keyset: KeysetMetadata, at time: UnixTime) -> [KeyID] {
-        RotationPlan(keyset, at: time, confirmsClock: true).due.compactMap { step in
+        RotationPlan(keyset.timeline, keyset.policy, at: time, confirmsClock: true).due.compactMap { step in
             if case .destroy(let kid) = step.action { kid } else { nil }
         }
     }

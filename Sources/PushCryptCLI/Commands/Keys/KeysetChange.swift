@@ -33,7 +33,10 @@ struct KeysetChange {
 
     /// Refuses what a host with a wrong clock must not do.
     func checkClock(_ clock: ClockOptions) throws {
-        guard !clock.isConfirmed, let objection = ClockGuard(try metadata()).objection(to: time) else { return }
+        let metadata = try metadata()
+        guard !clock.isConfirmed,
+            let objection = ClockGuard(metadata.timeline, metadata.policy).objection(to: time)
+        else { return }
         throw Failure(.temporary, "\(path): \(objection)")
     }
 

@@ -77,10 +77,11 @@ struct CoverageGate {
     /// - Returns: nil where there are no reports.
     func verdict(
         on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
-    ) -> (isEnough: Bool, words: String)? {
+    ) -> RotationPlan.CoverageVerdict? {
         guard let coverage = reports?.coverage(of: kid, in: timeline, at: time) else { return nil }
-        let words = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
+        let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
         let isEnough = coverage.meets(required)
-        return (isEnough, isEnough ? words : words + ", and \(required) are required")
+        return .init(
+            isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
     }
 }

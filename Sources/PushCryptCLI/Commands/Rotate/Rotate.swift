@@ -87,7 +87,8 @@ struct Rotate: ParsableCommand {
         _ keyset: KeysetMetadata, _ change: KeysetChange, _ gate: CoverageGate, isAfter: Bool = false
     ) -> RotationPlan {
         RotationPlan(
-            keyset, at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed
+            keyset.timeline, keyset.policy, at: change.time, beginsNow: beginsNow && !isAfter,
+            confirmsClock: clock.isConfirmed
         ) { kid in
             keyset.policy.requiredCoverage.flatMap { required in
                 gate.verdict(on: kid, required, keyset.timeline, at: change.time)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 
 /// A finished picture: an SVG that needs nothing from elsewhere, runs nothing, and follows the reader's choice of light

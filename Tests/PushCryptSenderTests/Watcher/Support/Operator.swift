@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptFiles
 import PushCryptKeysets
 import Testing
 

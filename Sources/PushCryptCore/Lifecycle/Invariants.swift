@@ -1,0 +1,178 @@
+/// What holds before and after every change of a keyset. Checked before each write, below all callers.
+package enum Invariants {
+    /// - Parameters:
+    ///   - old: the keyset as it was; nil for a new one.
+    ///   - givenUp: the keys that the operator withdrew or erased after reading what that loses. No other key may lose
+    ///     anything.
+    /// - Throws: `LifecycleError` with `invariantBroken`.
+    package static func check(
+        _ new: KeyTimeline, after old: KeyTimeline?, at now: UnixTime, givingUp givenUp: Set<KeyID> = []
+    ) throws(LifecycleError) {
+        // A change of something else is allowed even if a file written by hand breaks a rule.
+        guard new.keys != old?.keys else { return }
+        try requireDistinctIDs(new)
+        try requireWritableTimes(new)
+        try requireOneKeyThatSeals(new, from: now)
+        guard let old else { return }
+        try requireTombstones(new, old)
+        try requirePast(new, old, at: now)
+        try requireStatesForward(new, old, at: now)
+        try requireOverlap(new, old, at: now, givenUp)
+    }
+
+    private static func broken(_ reason: String) -> LifecycleError {
+        LifecycleError(.invariantBroken, reason)
+    }
+
+    private static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
+        guard Set(timeline.keys.map(\.kid)).count == timeline.keys.count else {
+            throw broken("an id stands for two keys")
+        }
+    }
+
+    /// Times are computed from others: a year of five digits would make a file that can't be read again.
+    private static func requireWritableTimes(_ timeline: KeyTimeline) throws(LifecycleError) {
+        for key in timeline.keys {
+            for (name, time) in key.lifecycle.moments {
+                guard let time, !UnixTime.rfc3339Range.contains(time) else { continue }
+                throw broken("key \(key.kid): its \(name) would not be in the years 0000 to 9999, which files can hold")
+            }
+        }
+    }
+
+    /// Checked now and at every later moment at which a state changes. Only the keys' own times count, so that readers of
+    /// the published set, which has no `createdAt`, find the same key.
+    private static func requireOneKeyThatSeals(
+        _ timeline: KeyTimeline, from now: UnixTime
+    ) throws(LifecycleError) {
+        let moments = timeline.keys.flatMap { $0.lifecycle.moments.compactMap(\.time) }
+        for moment in [now] + moments.filter({ $0 > now }) {
+            let sealing = timeline.keys.filter { $0.lifecycle.seals(at: moment) }
+            if sealing.isEmpty { throw broken("no key would seal at \(moment)") }
+            if sealing.count > 1 {
+                throw broken("keys \(sealing[0].kid) and \(sealing[1].kid) would both seal at \(moment)")
+            }
+        }
+    }
+
+    private static func requireTombstones(_ new: KeyTimeline, _ old: KeyTimeline) throws(LifecycleError) {
+        for key in old.keys {
+            guard let after = new.key(key.kid) else { throw broken("key \(key.kid) would be forgotten") }
+            guard key.lifecycle.destroyedAt == nil || after == key else {
+                throw broken("key \(key.kid) is destroyed and would change")
+            }
+        }
+    }
+
+    /// A time that has passed doesn't change, and no time is set to the past.
+    private static func requirePast(
+        _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime
+    ) throws(LifecycleError) {
+        for key in old.keys {
+            guard let after = new.key(key.kid) else { continue }
+            for (was, becomes) in zip(key.lifecycle.moments, after.lifecycle.moments) where was.time != becomes.time {
+                if let time = was.time, time <= now {
+                    throw broken("key \(key.kid): its \(was.name), \(time), has come and would change")
+                }
+                if let time = becomes.time, time < now {
+                    throw broken("key \(key.kid): its \(was.name) would be set to \(time), which is past")
+                }
+            }
+        }
+    }
+
+    private static func requireStatesForward(
+        _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime
+    ) throws(LifecycleError) {
+        for key in old.keys {
+            guard let before = old.state(of: key.kid, at: now), let after = new.state(of: key.kid, at: now),
+                before.rank > after.rank
+            else { continue }
+            throw broken("key \(key.kid) is \(before) and would be \(after) again")
+        }
+    }
+}
+
+/// A key that opens continues to open for as long as a push that was sealed with it can be on its way.
+extension Invariants {
+    private static func requireOverlap(
+        _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime, _ givenUp: Set<KeyID>
+    ) throws(LifecycleError) {
+        for key in old.keys where !givenUp.contains(key.kid) {
+            guard let state = old.state(of: key.kid, at: now), state.opens else { continue }
+            guard let after = new.key(key.kid)?.lifecycle, after.destroyedAt == nil,
+                after.revokedAt == key.lifecycle.revokedAt
+            else {
+                throw broken("key \(key.kid) may be needed by a push on its way and would be gone")
+            }
+            let isAsBefore =
+                after.retiresAt == key.lifecycle.retiresAt && after.expiresAt == key.lifecycle.expiresAt
+            guard let expiresAt = after.expiresAt, !isAsBefore else { continue }
+            if let was = key.lifecycle.expiresAt, let retired = key.lifecycle.retiresAt, retired <= now, expiresAt < was
+            {
+                throw broken("key \(key.kid) would expire before its time, \(was)")
+            }
+            let flight = RotationPolicy.longestFlightInSeconds + Freshness.toleranceInSeconds
+            let lastSealed = lastSealed(key.lifecycle, state, after, now)
+            guard expiresAt < lastSealed + flight else { continue }
+            throw broken("key \(key.kid) would expire while pushes sealed with it are on their way")
+        }
+    }
+
+    /// The moment from which the key certainly doesn't seal. A key that sealed until now did so whatever its new times say.
+    private static func lastSealed(
+        _ before: KeyLifecycle, _ state: KeyState, _ after: KeyLifecycle, _ now: UnixTime
+    ) -> UnixTime {
+        if state == .retiring { return min(before.retiresAt ?? now, now) }
+        return max(after.retiresAt ?? after.expiresAt ?? now, now)
+    }
+}
+
+/// What holds for the timestamps of a keyset at any moment, regardless of the change that made them. A file that was written by
+/// hand may break it.
+extension Invariants {
+    /// - Throws: `LifecycleError` with `invariantBroken`.
+    package static func check(standing timeline: KeyTimeline, at time: UnixTime) throws(LifecycleError) {
+        try requireDistinctIDs(timeline)
+        let now = timeline.effective(time)
+        let moments = timeline.keys.flatMap { key in
+            [key.lifecycle.activatesAt, key.lifecycle.retiresAt, key.lifecycle.expiresAt].compactMap(\.self)
+        }
+        for moment in [now] + moments.filter({ $0 > now }).sorted() where timeline.primary(at: moment) == nil {
+            throw broken("no key seals at \(moment)")
+        }
+        for key in timeline.keys {
+            try requirePast(key, timeline.updatedAt)
+            try requireOverlap(key)
+        }
+    }
+
+    /// Events of the past are no later than the last change.
+    private static func requirePast(_ key: KeyTimeline.Key, _ updatedAt: UnixTime?) throws(LifecycleError) {
+        guard let updatedAt else { return }
+        let (created, revoked) = (key.lifecycle.createdAt, key.lifecycle.revokedAt)
+        let moments = [("created", created), ("revoked", revoked), ("destroyed", key.lifecycle.destroyedAt)]
+        for case (let what, let moment?) in moments where moment > updatedAt {
+            throw broken("key \(key.kid) was \(what) at \(moment), after the last change at \(updatedAt)")
+        }
+    }
+
+    /// A retired key opens for at least as long as a push that was sealed with it can be on its way.
+    private static func requireOverlap(_ key: KeyTimeline.Key) throws(LifecycleError) {
+        let flight = RotationPolicy.longestFlightInSeconds + Freshness.toleranceInSeconds
+        guard let retiresAt = key.lifecycle.retiresAt, let expiresAt = key.lifecycle.expiresAt,
+            key.lifecycle.revokedAt == nil, key.lifecycle.destroyedAt == nil, expiresAt < retiresAt + flight
+        else { return }
+        throw broken(
+            "key \(key.kid) retires at \(retiresAt) and expires at \(expiresAt), while pushes are on their way")
+    }
+}
+
+extension KeyLifecycle {
+    fileprivate var moments: [(name: String, time: UnixTime?)] {
+        [
+            ("createdAt", createdAt), ("activatesAt", activatesAt), ("retiresAt", retiresAt), ("expiresAt", expiresAt),
+            ("revokedAt", revokedAt), ("destroyedAt", destroyedAt),
+        ]
+    }
+}

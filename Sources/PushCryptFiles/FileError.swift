@@ -1,0 +1,118 @@
+import PushCryptPrimitives
+
+/// Why a file or folder can't be opened, read or written.
+///
+/// Each target turns it into its own error in one place, see ``FileErrorConvertible``.
+package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    package struct Code: Hashable, Sendable {
+        let name: String
+
+        /// There is no such file or folder.
+        package static let notFound = Code(name: "notFound")
+        /// There is something of that name already.
+        package static let alreadyExists = Code(name: "alreadyExists")
+        /// The file or folder can't be made.
+        package static let cannotCreate = Code(name: "cannotCreate")
+        /// The system refuses access.
+        package static let noPermission = Code(name: "noPermission")
+        /// A private file or folder belongs to another user, who isn't root.
+        package static let foreignOwner = Code(name: "foreignOwner")
+        /// Users other than the owner can reach or change a private file or folder.
+        package static let looseMode = Code(name: "looseMode")
+        /// A folder, pipe or device in place of a file, or a file in place of a folder.
+        package static let notAFile = Code(name: "notAFile")
+        /// A symbolic link where none is followed.
+        package static let symbolicLink = Code(name: "symbolicLink")
+        /// More bytes than the caller takes.
+        package static let tooLong = Code(name: "tooLong")
+        /// The disk is full, or the user's share of it.
+        package static let noSpace = Code(name: "noSpace")
+        /// Another process holds a lock.
+        package static let busy = Code(name: "busy")
+        /// Another folder took the place of the one that was opened.
+        package static let changedMeanwhile = Code(name: "changedMeanwhile")
+        /// Anything else.
+        package static let inputOutput = Code(name: "inputOutput")
+    }
+
+    /// What was tried; the raw value is its verb in ``reason``.
+    package enum Operation: String, Sendable {
+        case read, create, write, lock, remove
+    }
+
+    package let code: Code
+    /// The file or folder, as the caller named it.
+    package let path: String
+    /// `errno` of the call that failed; 0 where a check refused the file.
+    package let systemError: Int32
+    /// What is wrong, with the path, and what to do.
+    package let reason: String
+
+    package init(_ code: Code, _ path: String, _ reason: String) {
+        self.code = code
+        self.path = path
+        self.reason = reason
+        systemError = 0
+    }
+
+    /// What a system call said that failed.
+    ///
+    /// - Parameter number: the value of `errno`.
+    package init(_ operation: Operation, _ path: String, systemError number: Int32 = errno) {
+        code = Self.code(number, operation)
+        self.path = path
+        systemError = number
+        reason = "can't \(operation.rawValue) \(path): \(unsafe String(cString: strerror(number)))"
+    }
+
+    private init(_ error: FileError, _ reason: String) {
+        code = error.code
+        path = error.path
+        systemError = error.systemError
+        self.reason = reason
+    }
+
+    /// The same error with more in its reason.
+    package func adding(_ text: String) -> FileError { FileError(self, reason + text) }
+
+    private static func code(_ number: Int32, _ operation: Operation) -> Code {
+        switch number {
+        case ENOENT, ENOTDIR: operation == .create ? .cannotCreate : .notFound
+        case EEXIST, ENOTEMPTY: .alreadyExists
+        case EACCES, EPERM, EROFS: .noPermission
+        case ELOOP: .symbolicLink
+        case ENOSPC, EDQUOT: .noSpace
+        default: operation == .create ? .cannotCreate : .inputOutput
+        }
+    }
+
+    package var description: String { reason }
+}
+
+/// The error of a target that works with files. Its initialiser is the place where a ``FileError`` becomes one.
+package protocol FileErrorConvertible: Error {
+    init(_ error: FileError)
+}
+
+extension FileErrorConvertible {
+    /// Runs `body`; a ``FileError`` becomes this error.
+    package static func converting<Value>(
+        _ body: () throws(FileError) -> Value
+    ) throws(Self) -> Value {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            throw Self(error)
+        }
+    }
+
+    /// Runs `body`; a ``FileError`` becomes this error, and any other error stays what it is.
+    package static func convertingFileErrors<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as FileError {
+            throw Self(error)
+        }
+    }
+}

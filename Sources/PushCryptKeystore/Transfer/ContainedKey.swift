@@ -1,0 +1,73 @@
+import PushCryptOpenSSL
+package import PushCryptPrimitives
+
+/// A key as a container holds it: a public key, or a private key and the public key that belongs to it.
+package struct ContainedKey: Sendable {
+    /// The key types that are read and written.
+    package enum Algorithm: Sendable, CaseIterable {
+        /// ECDH over NIST P-256.
+        case p256
+        /// RFC 7748.
+        case x25519
+        /// RFC 8032.
+        case ed25519
+    }
+
+    package let algorithm: Algorithm
+    /// 65 bytes, uncompressed (SEC 1 section 2.3.3), for P-256; 32 for X25519 and Ed25519.
+    package let publicKey: [UInt8]
+    /// 32 bytes: the scalar, big-endian and in 1..<n for P-256, as in RFC 7748 for X25519; the seed for Ed25519. nil
+    /// for a public key.
+    package let privateKey: SecretBytes?
+
+    /// The pair of a private key.
+    ///
+    /// - Throws: `KeyContainerError` with `invalidKey`.
+    package init(_ algorithm: Algorithm, privateKey: SecretBytes) throws {
+        let backend = OpenSSLBackend()
+        self.algorithm = algorithm
+        self.privateKey = privateKey
+        publicKey = try Self.checked {
+            switch algorithm {
+            case .p256: try backend.privateKey(.p256, privateKey.bytes).publicKey.serialized
+            case .x25519: try backend.privateKey(.x25519, privateKey.bytes).publicKey.serialized
+            case .ed25519: try backend.signingKey(privateKey.bytes).publicKey.serialized
+            }
+        }
+    }
+
+    /// A public key.
+    ///
+    /// A P-256 point is checked to be on the curve. Of the others every string of 32 bytes is accepted here, those of
+    /// small order too.
+    /// - Throws: `KeyContainerError` with `invalidKey`.
+    package init(_ algorithm: Algorithm, publicKey: [UInt8]) throws {
+        let backend = OpenSSLBackend()
+        self.algorithm = algorithm
+        privateKey = nil
+        self.publicKey = try Self.checked {
+            switch algorithm {
+            case .p256: try backend.publicKey(.p256, publicKey.bytes).serialized
+            case .x25519: try backend.publicKey(.x25519, publicKey.bytes).serialized
+            case .ed25519: try backend.verificationKey(publicKey.bytes).serialized
+            }
+        }
+    }
+
+    fileprivate static func checked(_ importKey: () throws -> [UInt8]) throws -> [UInt8] {
+        do {
+            return try importKey()
+        } catch let error as CryptoError where error.code == .invalidPrivateKey || error.code == .invalidPublicKey {
+            throw KeyContainerError(.invalidKey, error.reason)
+        }
+    }
+}
+
+extension ContainedKey.Algorithm {
+    /// A public key of a container in the form that `ContainedKey` has: a compressed P-256 point is uncompressed. The key
+    /// is not checked yet.
+    func uncompressed(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
+        guard self == .p256, bytes.count == 33 else { return Array(bytes) }
+        return try ContainedKey.checked { try OpenSSLBackend().uncompressedP256Point(bytes.bytes) }
+    }
+}

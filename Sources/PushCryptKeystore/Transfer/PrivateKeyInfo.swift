@@ -1,0 +1,138 @@
+import PushCryptPrimitives
+import SwiftASN1
+
+// RFC 5958 section 2; version 0 without publicKey is the PrivateKeyInfo of PKCS#8 (RFC 5208 section 5):
+//
+// OneAsymmetricKey ::= SEQUENCE {
+//     version              INTEGER { v1(0), v2(1) },
+//     privateKeyAlgorithm  AlgorithmIdentifier,
+//     privateKey           OCTET STRING,
+//     attributes       [0] SET OF Attribute OPTIONAL,
+//     publicKey        [1] BIT STRING OPTIONAL }         in v2 only
+//
+// privateKey holds an ECPrivateKey for P-256 (RFC 5915), an OCTET STRING for X25519 and Ed25519 (RFC 8410 section 7).
+
+/// A private key in PKCS#8, "PRIVATE KEY" in PEM.
+enum PrivateKeyInfo {
+    static func read(_ root: ASN1Node) throws -> ContainedKey {
+        try DER.reading("private key (PKCS#8)") {
+            try DER.sequence(root, identifier: .sequence) { members in
+                let version = try DER.count(&members)
+                guard version <= 1 else { throw ASN1Error.invalidASN1Object(reason: "version") }
+                let algorithm = try ContainedKey.Algorithm(AlgorithmIdentifier(derEncoded: &members))
+                let content = try ASN1OctetString(derEncoded: &members).bytes
+                let key = try contained(algorithm, content)
+                try DER.optionalImplicitlyTagged(&members, tagNumber: 0, tagClass: .contextSpecific) { attributes in
+                    guard case .constructed = attributes.content else {
+                        throw ASN1Error.unexpectedFieldType(attributes.identifier)
+                    }
+                }
+                guard version == 1 else { return key }
+                let stated = try DER.optionalImplicitlyTagged(&members, tagNumber: 1, tagClass: .contextSpecific) {
+                    try DER.bitString($0, withIdentifier: $0.identifier)
+                }
+                if let stated { try key.checkPair(with: stated) }
+                return key
+            }
+        }
+    }
+
+    private static func contained(
+        _ algorithm: ContainedKey.Algorithm, _ content: ArraySlice<UInt8>
+    ) throws -> ContainedKey {
+        switch algorithm {
+        case .p256: try ECPrivateKey.read(der: content)
+        case .x25519, .ed25519:
+            try DER.reading("private key within PKCS#8") {
+                let bytes = try ASN1OctetString(derEncoded: content).bytes
+                return try ContainedKey(algorithm, privateKey: SecretBytes(copying: bytes.bytes))
+            }
+        }
+    }
+
+    /// Version 0, without attributes. The public key is stated for P-256, within the ECPrivateKey; version 0 has no place
+    /// for that of X25519 and Ed25519.
+    static func write(_ key: ContainedKey) throws -> SecretBytes {
+        guard let privateKey = key.privateKey else {
+            throw KeyContainerError(.privateKeyMissing, "this is a public key, which can't be written as a private one")
+        }
+        let zeros = [UInt8](repeating: 0, count: privateKey.count)
+        let inner =
+            key.algorithm == .p256
+            ? try ECPrivateKey.template(publicKey: key.publicKey)
+            : (der: try ASN1OctetString(contentBytes: zeros[...]).der, keyBytesFromEnd: privateKey.count)
+        let template = try DER.sequence(0, key.algorithm.identifier, ASN1OctetString(contentBytes: inner.der[...])).der
+        let start = template.count - inner.keyBytesFromEnd
+        return SecretBytes(count: template.count) { bytes in
+            bytes.write(template.bytes)
+            bytes.write(privateKey.bytes, at: start)
+        }
+    }
+}
+
+// SEC 1 appendix C.4, RFC 5915 section 3:
+//
+// ECPrivateKey ::= SEQUENCE {
+//     version        INTEGER { ecPrivkeyVer1(1) },
+//     privateKey     OCTET STRING,
+//     parameters [0] ECParameters {{ NamedCurve }} OPTIONAL,
+//     publicKey  [1] BIT STRING OPTIONAL }
+
+/// A P-256 private key: "EC PRIVATE KEY" in PEM, and within PKCS#8.
+enum ECPrivateKey {
+    /// Within PKCS#8, which names the curve outside of this structure.
+    static func read(der: ArraySlice<UInt8>) throws -> ContainedKey {
+        try DER.reading(name) { try read(DER.parse(der), curveIsKnown: true) }
+    }
+
+    /// - Parameter curveIsKnown: whether the structure may omit the curve.
+    static func read(_ root: ASN1Node, curveIsKnown: Bool = false) throws -> ContainedKey {
+        try DER.reading(name) {
+            try DER.sequence(root, identifier: .sequence) { members in
+                guard try DER.count(&members) == 1 else { throw ASN1Error.invalidASN1Object(reason: "version") }
+                let bytes = try ASN1OctetString(derEncoded: &members).bytes
+                let scalar = SecretBytes(copying: bytes.bytes)
+                let isP256 = try DER.optionalExplicitlyTagged(&members, tagNumber: 0, tagClass: .contextSpecific) {
+                    ASN1Any(derEncoded: $0) == (try ASN1Any(erasing: ContainedKey.Algorithm.p256Curve))
+                }
+                guard isP256 ?? curveIsKnown else { throw unsupportedCurve }
+                let key = try ContainedKey(.p256, privateKey: scalar)
+                let stated = try DER.optionalExplicitlyTagged(&members, tagNumber: 1, tagClass: .contextSpecific) {
+                    try DER.bitString($0)
+                }
+                if let stated { try key.checkPair(with: stated) }
+                return key
+            }
+        }
+    }
+
+    /// The structure with the public key and without the curve, and zero bytes in place of the scalar.
+    ///
+    /// - Returns: the DER, and how many bytes before its end the scalar begins.
+    static func template(publicKey: [UInt8]) throws -> (der: [UInt8], keyBytesFromEnd: Int) {
+        let scalarByteCount = DHGroup.privateKeyByteCount
+        var publicMember = DER.Serializer()
+        try publicMember.serialize(
+            ASN1BitString(bytes: publicKey[...]), explicitlyTaggedWithTagNumber: 1, tagClass: .contextSpecific)
+        let tagged = publicMember.serializedBytes
+        let zeros = [UInt8](repeating: 0, count: scalarByteCount)
+        let der = try DER.sequence(
+            1, ASN1OctetString(contentBytes: zeros[...]), ASN1Any(derEncoded: tagged)
+        ).der
+        return (der, scalarByteCount + tagged.count)
+    }
+
+    private static let name: StaticString = "EC private key (SEC 1)"
+    private static let unsupportedCurve = KeyContainerError(
+        .unsupportedKey, "an EC private key that doesn't name P-256 (prime256v1) as its curve")
+}
+
+extension ContainedKey {
+    /// - Throws: `KeyContainerError` with `inconsistentKeyPair` unless `stated` is this key's public key.
+    fileprivate func checkPair(with stated: ArraySlice<UInt8>) throws {
+        guard try algorithm.uncompressed(stated) == publicKey else {
+            throw KeyContainerError(
+                .inconsistentKeyPair, "the public key in the container isn't that of the private key beside it")
+        }
+    }
+}

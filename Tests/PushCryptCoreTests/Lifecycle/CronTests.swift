@@ -1,0 +1,68 @@
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+/// Years of `rotate` in cron, for policies of every shape, watched at every second at which something changes.
+@Suite struct CronTests {
+    /// When cron runs.
+    enum Pattern: String, Sendable, CaseIterable {
+        case onTheSecond, daily, weekly, irregular, withOutages
+    }
+
+    private static let start = UnixTime(1_772_355_600)
+
+    @Test(arguments: Pattern.allCases, 0..<8)
+    func ungated(_ pattern: Pattern, seed: UInt64) throws {
+        try run(pattern, seed, gated: false)
+    }
+
+    @Test(arguments: Pattern.allCases, 0..<4)
+    func gated(_ pattern: Pattern, seed: UInt64) throws {
+        try run(pattern, 1_000 + seed, gated: true)
+    }
+
+    private func run(_ pattern: Pattern, _ seed: UInt64, gated: Bool) throws {
+        var random = SplitMix64(seed: seed << 8 | UInt64(Pattern.allCases.firstIndex(of: pattern)!))
+        let policy = RotationPolicy.random(&random, gated: gated)
+        var keyset = try SimulatedKeyset(policy, at: Self.start, seed: random.next())
+        var witness = Witness()
+        let isInTime =
+            pattern == .onTheSecond || pattern == .daily && policy.publishLeadInSeconds > Int64(policy.keep) * day
+        witness.countsOpenKeys = isInTime && !gated
+        witness.sawWrite(keyset)
+        let span = min(max(10 * policy.rotateEveryInSeconds, gated ? 150 * day : 45 * day), 5 * 365 * day)
+        var now = Self.start
+        let slowness = Int64.random(in: 0...60, using: &random) * day
+        for _ in 0..<5_000 where now < Self.start + span {
+            now = now + interval(pattern, keyset, now, &random)
+            let coverage = { (kid: KeyID) in
+                RotationPlan.CoverageVerdict(isEnough: keyset.timeline.key(kid)!.lifecycle.createdAt! + slowness <= now, explanation: "reports")
+            }
+            let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, confirmsClock: true, coverage: coverage)
+            guard !plan.due.isEmpty else { continue }
+            witness.watch(keyset, until: now)
+            try keyset.carryOut(plan, at: now)
+            witness.sawWrite(keyset)
+            let again = RotationPlan(keyset.timeline, keyset.policy, at: now, coverage: coverage)
+            #expect(again.due.isEmpty, "a second run does nothing")
+        }
+        witness.watch(keyset, until: now)
+        #expect(witness.flaws == [], "\(policy.json)")
+        #expect(now >= Self.start + span, "it came to an end")
+        #expect(keyset.timeline.keys.count >= 2, "it rotated")
+    }
+
+    private func interval(
+        _ pattern: Pattern, _ keyset: SimulatedKeyset, _ now: UnixTime, _ random: inout SplitMix64
+    ) -> Int64 {
+        switch pattern {
+        case .onTheSecond:
+            max((RotationPlan(keyset.timeline, keyset.policy, at: now).next?.dueAt ?? now + day).seconds - now.seconds, 1)
+        case .daily: day
+        case .weekly: 7 * day
+        case .irregular: Int64.random(in: 1...20 * day, using: &random)
+        case .withOutages:
+            Int.random(in: 0..<40, using: &random) == 0 ? Int64.random(in: 60...500, using: &random) * day : day
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+/// Files that somebody wrote by hand: whatever their times, the plan brings them back to one key at a time.
+@Suite struct OddFileTests {
+    private let a = TimelineInDays.a
+    private let b = TimelineInDays.b
+    private let c = TimelineInDays.c
+
+    private func life(
+        _ activates: Int64?, _ retires: Int64? = nil, _ expires: Int64? = nil, created: Int64? = nil,
+        revoked: Int64? = nil
+    ) -> KeyLifecycle {
+        func time(_ days: Int64?) -> UnixTime? { days.map { .days($0) } }
+        return KeyLifecycle(
+            createdAt: time(created), activatesAt: time(activates), retiresAt: time(retires), expiresAt: time(expires),
+            revokedAt: time(revoked))
+    }
+
+    /// It ends by itself on day 50: the next key must come a week before.
+    @Test(arguments: [[50, nil], [50, 51], [nil, 50], [60, 50]] as [[Int64?]])
+    func anEndWithoutASuccessor(ends: [Int64?]) throws {
+        var sample = TimelineInDays(.standard, [(a, life(0, ends[0], ends[1]))])
+        #expect(sample.plan(on: 42).lines.last == "next add 43: seals from 50")
+        #expect(sample.plan(on: 45).due.map(\.line) == ["add 43: seals from 52"])
+        try sample.add(b, on: 45, sealsFrom: 52)
+        #expect(sample.lines == ["A 0 52 142+10m", "B 52 - -"])
+    }
+
+    @Test func anEndWithoutASuccessorUnderAGate() throws {
+        var sample = TimelineInDays(.days(90, lead: 7, gated: true), [(a, life(0, 50, 60))])
+        try sample.add(b, on: 45, sealsFrom: nil)
+        #expect(sample.lines == ["A 0 - -", "B - - -"])
+    }
+
+    @Test func noKeySeals() throws {
+        var sample = TimelineInDays(.days(90, lead: 7, gated: true), [(a, life(0, 50, 500)), (b, life(200))])
+        #expect(sample.plan(on: 100).due.map(\.line) == ["add 100: seals from 100"])
+        try sample.add(c, on: 100, sealsFrom: 100)
+        #expect(sample.lines == ["A 0 50 500", "B 200 - -", "C 100 200 290+10m"])
+    }
+
+    /// The one that was passed over has sealed for some reader until now.
+    @Test func twoKeysSeal() throws {
+        var sample = TimelineInDays(.standard, [(a, life(0)), (b, life(10)), (c, life(20))])
+        try sample.add(TimelineInDays.d, on: 100, sealsFrom: 110)
+        #expect(
+            sample.lines == ["A 0 100 190+10m", "B 10 100 190+10m", "C 20 110 200+10m", "D 110 - -"])
+        #expect(sample.states(on: 100) == "retiring retiring primary pending")
+    }
+
+    @Test func anExpiredKeyWithoutItsRetirement() throws {
+        var sample = TimelineInDays(.standard, [(a, life(0, nil, 40)), (b, life(35))])
+        try sample.add(c, on: 50, sealsFrom: 60)
+        #expect(sample.lines == ["A 0 - 40", "B 35 60 150+10m", "C 60 - -"])
+        #expect(sample.plan(on: 50).due.map(\.line) == ["destroy A 40"])
+    }
+
+    /// Keys that seal no more get the end that is missing.
+    @Test func noExpiry() throws {
+        var sample = TimelineInDays(.standard, [(a, life(0, 30)), (b, life(30, nil, nil, revoked: 60)), (c, life(60))])
+        #expect(sample.states(on: 999) == "retiring revoked primary")
+        try sample.add(TimelineInDays.d, on: 100, sealsFrom: 150)
+        #expect(sample.lines[..<2] == ["A 0 30 190+10m", "B 30 - 190+10m revoked 60"])
+        #expect(sample.plan(on: 195).due.map(\.line) == ["destroy A 190+10m", "destroy B 190+10m"])
+    }
+
+    /// Nothing says since when it is published: an operator decides.
+    @Test func aPendingKeyWithoutACreationTime() {
+        let sample = TimelineInDays(.standard, [(a, life(0)), (b, life(nil))])
+        let plan = sample.plan(on: 5_000)
+        #expect(plan.lines == ["promote B 5000 blocked", "next -"])
+        #expect(plan.blocked[0].blockedBy?.contains("--force") == true)
+    }
+
+    /// An end that is too short is no reason to refuse every change until it is over.
+    @Test func anOverlapThatIsTooShort() throws {
+        var sample = TimelineInDays(.standard, [(a, life(0, 30, 31)), (b, life(30, 100, 101)), (c, life(100))])
+        try sample.adopt(.days(90, lead: 8), on: 30)
+        #expect(sample.lines == ["A 0 30 120+10m", "B 30 100 190+10m", "C 100 - -"])
+    }
+
+    @Test(arguments: 0..<300)
+    func anyTimes(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let now = UnixTime.days(1_000)
+        let keys = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+            KeyTimeline.Key(.random(&random), randomLife(&random))
+        }
+        let updatedAt = Bool.random(using: &random) ? now - Int64.random(in: 0...500, using: &random) * day : nil
+        var keyset = SimulatedKeyset(
+            KeyTimeline(keys, updatedAt: updatedAt), .random(&random), seed: random.next())
+        let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, confirmsClock: true) { _ in RotationPlan.CoverageVerdict(isEnough: true, explanation: "") }
+        try keyset.carryOut(plan, at: now)
+        let again = RotationPlan(keyset.timeline, keyset.policy, at: now) { _ in RotationPlan.CoverageVerdict(isEnough: true, explanation: "") }
+        #expect(again.due.isEmpty)
+        #expect(keyset.timeline.primary(at: now) != nil)
+        guard !plan.due.isEmpty else { return }
+        var witness = Witness()
+        witness.mayBeEarly = Set(keys.map(\.kid))
+        witness.sawWrite(keyset)
+        witness.watch(keyset, until: now + 2_000 * day)
+        #expect(witness.flaws == [])
+    }
+
+    private func randomLife(_ random: inout SplitMix64) -> KeyLifecycle {
+        func time(_ range: ClosedRange<Int64>, oneIn chances: Int) -> UnixTime? {
+            let moment = UnixTime.days(Int64.random(in: range, using: &random))
+            return Int.random(in: 0..<chances, using: &random) == 0 ? moment : nil
+        }
+        return KeyLifecycle(
+            createdAt: time(0...1_000, oneIn: 2), activatesAt: time(0...1_500, oneIn: 1),
+            retiresAt: time(0...1_500, oneIn: 3), expiresAt: time(0...2_000, oneIn: 3),
+            revokedAt: time(0...1_000, oneIn: 8))
+    }
+}

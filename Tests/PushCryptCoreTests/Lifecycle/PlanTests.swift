@@ -1,0 +1,116 @@
+import PushCryptCore
+import Testing
+
+/// What a plan says on a day, under 90 days, 7 days, 30 days, 2 keys.
+@Suite struct PlanTests {
+    private let a = TimelineInDays.a
+    private let b = TimelineInDays.b
+    private let c = TimelineInDays.c
+
+    @Test(
+        arguments: [
+            (0, ["next add 83: seals from 90"]), (82, ["next add 83: seals from 90"]),
+            (83, ["add 83: seals from 90", "next -"]), (84, ["add 83: seals from 91", "next -"]),
+            // cron was down for a year: the next key is published for as long as any.
+            (455, ["add 83: seals from 462", "next -"]), (36_500, ["add 83: seals from 36507", "next -"]),
+        ] as [(Int64, [String])])
+    func theFirstRotation(day: Int64, expected: [String]) {
+        #expect(TimelineInDays().plan(on: day).lines == expected)
+    }
+
+    @Test(
+        arguments: [
+            (83, ["next add 173: seals from 180"]), (90, ["next add 173: seals from 180"]),
+            (172, ["next add 173: seals from 180"]), (173, ["add 173: seals from 180", "next destroy A 180+10m"]),
+            (180, ["add 173: seals from 187", "next destroy A 180+10m"]),
+            (181, ["add 173: seals from 188", "destroy A 180+10m", "next -"]),
+        ] as [(Int64, [String])])
+    func theSecondRotation(day: Int64, expected: [String]) throws {
+        var sample = TimelineInDays()
+        try sample.add(b, on: 83, sealsFrom: 90)
+        #expect(sample.plan(on: day).lines == expected)
+    }
+
+    /// To the second.
+    @Test func boundaries() throws {
+        var sample = TimelineInDays()
+        let due = UnixTime.days(83)
+        for (time, count) in [(due - 1, 0), (due, 1), (due + 1, 1)] {
+            #expect(RotationPlan(sample.timeline, sample.policy, at: time).due.count == count)
+        }
+        try sample.add(b, on: 83, sealsFrom: 90)
+        sample.timeline.updatedAt = .days(150)
+        let end = UnixTime.days(180) + 600
+        for (time, count) in [(end - 1, 0), (end, 1)] {
+            let destroys = RotationPlan(sample.timeline, sample.policy, at: time).due.count { $0.action == .destroy(a) }
+            #expect(destroys == count)
+        }
+    }
+
+    @Test func begunEarly() throws {
+        var sample = TimelineInDays()
+        #expect(sample.plan(on: 10, beginsNow: true).lines == ["add 10: seals from 17", "next -"])
+        #expect(sample.plan(on: 85, beginsNow: true).lines == ["add 83: seals from 92", "next -"])
+        try sample.add(b, on: 10, sealsFrom: 17)
+        // It has begun: asking again begins no other one.
+        #expect(sample.plan(on: 11, beginsNow: true).lines == ["next add 100: seals from 107"])
+    }
+
+    @Test func gated() throws {
+        var sample = TimelineInDays(.days(90, lead: 7, gated: true))
+        #expect(sample.plan(on: 82).lines == ["next add 83: waits"])
+        #expect(sample.plan(on: 83).lines == ["add 83: waits", "next -"])
+        try sample.add(b, on: 84, sealsFrom: nil)
+        #expect(sample.plan(on: 90).lines == ["next promote B 91 blocked"])
+        #expect(sample.plan(on: 91).lines == ["promote B 91 blocked", "next -"])
+        #expect(sample.plan(on: 91, enough: false).lines == ["promote B 91 blocked", "next -"])
+        #expect(sample.plan(on: 300, enough: true).lines == ["promote B 91", "next -"])
+        try sample.promote(b, on: 300)
+        #expect(sample.plan(on: 300).lines == ["next add 383: waits"])
+    }
+
+    /// One rotation at a time: a second key that waits comes a rotation after the first one.
+    @Test func twoKeysThatWait() throws {
+        var sample = TimelineInDays()
+        try sample.add(b, on: 80, sealsFrom: nil)
+        try sample.add(c, on: 81, sealsFrom: nil)
+        #expect(sample.plan(on: 100).lines == ["promote B 87", "next -"])
+        try sample.promote(b, on: 100)
+        #expect(sample.plan(on: 100).lines == ["next promote C 190"])
+    }
+
+    /// A key that waits behind one with a time of its own.
+    @Test func waitingBehindAPendingKey() throws {
+        var sample = TimelineInDays()
+        try sample.add(b, on: 80, sealsFrom: 90)
+        try sample.add(c, on: 81, sealsFrom: nil)
+        #expect(sample.plan(on: 89).lines == ["next promote C 180"])
+    }
+
+    @Test func reasons() throws {
+        var sample = TimelineInDays(.days(90, lead: 7, gated: true))
+        try sample.add(b, on: 83, sealsFrom: nil)
+        let unknown = try #require(sample.plan(on: 95).blocked.first)
+        #expect(unknown.blockedBy?.contains("99.9% of the devices") == true)
+        #expect(sample.plan(on: 95, enough: false).blocked.first?.blockedBy == "reports")
+        #expect(sample.plan(on: 95, enough: true).due.first?.why.hasSuffix("; reports") == true)
+        try sample.promote(b, on: 95)
+        let step = try #require(sample.plan(on: 186).due.first { $0.action == .destroy(a) })
+        #expect(step.why.contains("1970-07-05T00:10:00Z"))
+        #expect(step.why.contains("before 1970-04-06T00:00:00Z"))
+    }
+
+    /// Where the clock is behind the last change, the plan is one for that moment.
+    @Test func theLastChangeClamps() throws {
+        var sample = TimelineInDays()
+        sample.timeline.updatedAt = .days(84)
+        #expect(sample.plan(on: 3).at == .days(84))
+        #expect(sample.plan(on: 3).lines == ["add 83: seals from 91", "next -"])
+    }
+
+    @Test func names() {
+        let actions: [RotationPlan.Action] = [.add(activatesAt: nil), .promote(a), .destroy(b)]
+        #expect(actions.map(\.name) == ["add", "promote", "destroy"])
+        #expect(actions.map(\.kid) == [nil, a, b])
+    }
+}

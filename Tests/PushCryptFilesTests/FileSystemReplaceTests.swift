@@ -1,0 +1,61 @@
+import Foundation
+import PushCryptFiles
+import PushCryptTestSupport
+import Testing
+
+@Suite("FileSystem.replace")
+struct FileSystemReplaceTests {
+    @Test("writes a file for its owner alone and leaves nothing beside it", arguments: [0, 1, 65_536, 3_000_000])
+    func replace(_ count: Int) throws {
+        let folder = try TemporaryFolder()
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        try FileSystem.replace(folder.path + "/file", with: bytes)
+        #expect(try FileSystem.readFile(folder.path + "/file") == bytes)
+        #expect(try folder.mode(of: "file") == 0o600)
+        #expect(try folder.names() == ["file"])
+    }
+
+    @Test("takes the place of an old file, also of a longer and a loose one")
+    func old() throws {
+        let folder = try TemporaryFolder()
+        try FileSystem.replace(folder.path + "/file", with: [UInt8](repeating: 1, count: 1_000))
+        try folder.setMode(0o644, of: "file")
+        try FileSystem.replace(folder.path + "/file", with: [2])
+        #expect(try FileSystem.readFile(folder.path + "/file") == [2])
+        #expect(try folder.mode(of: "file") == 0o600)
+        #expect(try folder.names() == ["file"])
+    }
+
+    @Test("whoever reads the old file goes on reading it")
+    func reader() throws {
+        let folder = try TemporaryFolder()
+        try FileSystem.replace(folder.path + "/file", with: [1, 1, 1])
+        let reader = try #require(FileHandle(forReadingAtPath: folder.path + "/file"))
+        try FileSystem.replace(folder.path + "/file", with: [2])
+        #expect(try reader.readToEnd() == Data([1, 1, 1]))
+    }
+
+    @Test("replaces a link and not what it points to")
+    func link() throws {
+        let folder = try TemporaryFolder()
+        try FileSystem.replace(folder.path + "/target", with: [1])
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link", withDestinationPath: folder.path + "/target")
+        try FileSystem.replace(folder.path + "/link", with: [2])
+        #expect(try FileSystem.readFile(folder.path + "/target") == [1])
+        #expect(try FileSystem.readFile(folder.path + "/link") == [2])
+    }
+
+    @Test("that fails leaves nothing behind")
+    func failure() throws {
+        let folder = try TemporaryFolder()
+        try FileSystem.makeFolder(folder.path + "/taken")
+        #expect(throws: FileError.self) { try FileSystem.replace(folder.path + "/taken", with: [1]) }
+        #expect(try folder.names() == ["taken"])
+        let missing = #expect(throws: FileError.self) {
+            try FileSystem.replace(folder.path + "/none/file", with: [1])
+        }
+        #expect(missing?.code == .cannotCreate)
+        #expect(try folder.names() == ["taken"])
+    }
+}

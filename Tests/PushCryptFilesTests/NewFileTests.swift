@@ -1,0 +1,95 @@
+import Foundation
+import PushCryptFiles
+import PushCryptTestSupport
+import Testing
+
+@Suite("NewFile")
+struct NewFileTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.path + "/file" }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("has its name when it is published, and is for its owner alone", arguments: [[], [3], [1, 0, 3_000_000]])
+    func publish(_ counts: [Int]) throws {
+        let pieces = counts.map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0) }
+        do {
+            let file = try NewFile(path)
+            for piece in pieces {
+                try file.append(piece)
+                file.markWhole()
+            }
+            #expect(try folder.names() == [URL(fileURLWithPath: file.temporaryPath).lastPathComponent])
+            #expect(!FileSystem.exists(path))
+            try file.publish()
+        }
+        #expect(try folder.names() == ["file"])
+        #expect(try folder.mode(of: "file") == 0o600)
+        #expect(try FileSystem.readFile(path) == pieces.flatMap(\.self))
+    }
+
+    @Test("loses what came after the last whole")
+    func cut() throws {
+        let file = try NewFile(path)
+        try file.append([1, 2])
+        file.markWhole()
+        try file.append([3])
+        try file.append([4, 5])
+        try file.publish()
+        #expect(try FileSystem.readFile(path) == [1, 2])
+    }
+
+    @Test("that is not published leaves nothing behind")
+    func unpublished() throws {
+        do {
+            let file = try NewFile(path)
+            try file.append([1])
+            file.markWhole()
+        }
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test("takes no name that is taken by anything", arguments: ["file", "folder", "dangling link"])
+    func taken(_ what: String) throws {
+        switch what {
+        case "file": try FileSystem.replace(path, with: [7])
+        case "folder": try FileSystem.makeFolder(path)
+        default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+        }
+        let error = #expect(throws: FileError.self) { try NewFile(path) }
+        #expect(error?.code == .alreadyExists)
+        #expect(error?.reason == "\(path) exists already")
+        #expect(try folder.names() == ["file"])
+    }
+
+    /// Somebody else came first: both files stay.
+    @Test("keeps what was written when its name was taken meanwhile", arguments: ["file", "folder", "dangling link"])
+    func takenMeanwhile(_ what: String) throws {
+        let temporary: String
+        do {
+            let file = try NewFile(path)
+            temporary = file.temporaryPath
+            try file.append([1, 2])
+            file.markWhole()
+            switch what {
+            case "file": try FileSystem.replace(path, with: [7])
+            case "folder": try FileSystem.makeFolder(path)
+            default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+            }
+            let error = #expect(throws: FileError.self) { try file.publish() }
+            #expect(error?.code == .alreadyExists)
+            #expect(error?.reason.hasSuffix("what was written is in \(temporary)") == true)
+        }
+        #expect(try FileSystem.readFile(temporary) == [1, 2])
+        #expect(try folder.names().count == 2)
+        if what == "file" { #expect(try FileSystem.readFile(path) == [7]) }
+    }
+
+    @Test("can't be made where there is no folder")
+    func missing() throws {
+        let error = #expect(throws: FileError.self) { try NewFile(folder.path + "/none/file") }
+        #expect(error?.code == .cannotCreate)
+    }
+}

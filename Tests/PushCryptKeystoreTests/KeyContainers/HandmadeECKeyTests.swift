@@ -1,0 +1,104 @@
+import PushCryptKeystore
+import PushCryptTestSupport
+import Testing
+
+/// ECPrivateKey (SEC 1 appendix C.4) by itself and within PKCS#8, with one thing changed.
+@Suite struct HandmadeECKeyTests {
+    private static let key = Result { try ContainedKey.sample(.p256) }
+    private static let scalar = DER.octets(ContainedKey.sampleBytes())
+    private static let version = DER.integer(1)
+    private static let curve = DER.element(0xa0, DER.p256)
+    private static let otherCurve = DER.element(0xa0, DER.p384)
+
+    private static func publicKey(_ bytes: [UInt8]) -> [UInt8] { DER.element(0xa1, DER.bits(bytes)) }
+
+    private static func pkcs8(_ ecPrivateKey: [UInt8]) -> [UInt8] {
+        DER.sequence(DER.integer(0), DER.p256Key, DER.octets(ecPrivateKey))
+    }
+
+    /// n of SEC 2 section 2.4.2.
+    private static let order = [UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
+
+    @Test func asRFC5915SaysIt() throws {
+        let key = try Self.key.get()
+        let inner = DER.sequence(Self.version, Self.scalar, Self.publicKey(key.publicKey))
+        #expect(try key.written(as: .privateKey, .der) == Self.pkcs8(inner))
+        #expect(try key.written(as: .publicKey, .der) == DER.sequence(DER.p256Key, DER.bits(key.publicKey)))
+    }
+
+    @Test func optionalMembers() throws {
+        let key = try Self.key.get()
+        let publicKey = Self.publicKey(key.publicKey)
+        let compressed = Self.publicKey([2 + key.publicKey[64] % 2] + key.publicKey[1...32])
+        for publicMember in [[], publicKey, compressed] {
+            let alone = DER.sequence(Self.version, Self.scalar, Self.curve, publicMember)
+            let withoutCurve = DER.sequence(Self.version, Self.scalar, publicMember)
+            for container in [alone, Self.pkcs8(alone), Self.pkcs8(withoutCurve)] {
+                #expect(try KeyContainer.read(container).isSame(as: key))
+            }
+            #expect(try KeyContainer.refusal(withoutCurve) == .unsupportedKey)
+        }
+    }
+
+    @Test func otherCurves() throws {
+        let inner = DER.sequence(Self.version, Self.scalar, Self.otherCurve)
+        #expect(try KeyContainer.refusal(inner) == .unsupportedKey)
+        #expect(try KeyContainer.refusal(Self.pkcs8(inner)) == .unsupportedKey)
+    }
+
+    @Test func otherPublicKeys() throws {
+        let publicKey = try Self.key.get().publicKey
+        let otherParity = [3 - publicKey[64] % 2] + publicKey[1...32]
+        let offTheCurve = publicKey.flipping(bit: 500)
+        for other in [try ContainedKey.sample(.p256, seed: 2).publicKey, otherParity, offTheCurve, [0], []] {
+            let inner = DER.sequence(Self.version, Self.scalar, Self.curve, Self.publicKey(other))
+            #expect(try KeyContainer.refusal(inner) == .inconsistentKeyPair)
+            #expect(try KeyContainer.refusal(Self.pkcs8(inner)) == .inconsistentKeyPair)
+        }
+    }
+
+    /// x = 1 is on no point of the curve.
+    @Test func compressedPointThatIsNone() throws {
+        let point = [2] + [UInt8](repeating: 0, count: 31) + [1]
+        let inner = DER.sequence(Self.version, Self.scalar, Self.curve, Self.publicKey(point))
+        #expect(try KeyContainer.refusal(inner) == .invalidKey)
+        #expect(try KeyContainer.refusal(DER.sequence(DER.p256Key, DER.bits(point))) == .invalidKey)
+    }
+
+    /// Zero, the order and more, and other lengths than RFC 5915's.
+    @Test func scalars() throws {
+        let zero = [UInt8](repeating: 0, count: 32)
+        let largest = Self.order.dropLast() + [Self.order[31] - 1]
+        let others = [zero, Self.order, [UInt8](repeating: 0xff, count: 32), [], [1], zero + [1], Array(zero[1...])]
+        for scalar in others {
+            let inner = DER.sequence(Self.version, DER.octets(scalar), Self.curve)
+            #expect(try KeyContainer.refusal(inner) == .invalidKey)
+            #expect(try KeyContainer.refusal(Self.pkcs8(inner)) == .invalidKey)
+        }
+        for scalar in [Array(zero.dropLast() + [1]), Array(largest)] {
+            let inner = DER.sequence(Self.version, DER.octets(scalar), Self.curve)
+            #expect(try KeyContainer.read(inner).privateKey?.revealed == scalar)
+        }
+    }
+
+    static let malformed: [(String, [UInt8])] = [
+        ("version 0", DER.sequence(DER.integer(0), scalar, curve)),
+        ("version 2", DER.sequence(DER.integer(2), scalar, curve)),
+        ("no scalar", DER.sequence(version, curve)),
+        ("an element more", DER.sequence(version, scalar, curve, version)),
+        ("the curve twice", DER.sequence(version, scalar, curve, curve)),
+        ("a public key without bits", DER.sequence(version, scalar, curve, DER.element(0xa1))),
+        ("a byte after it all", DER.sequence(version, scalar, curve) + [0]),
+    ]
+
+    @Test(arguments: malformed)
+    func isRefused(_ name: String, _ inner: [UInt8]) throws {
+        #expect(try KeyContainer.refusal(Self.pkcs8(inner)) == .malformed)
+    }
+
+    @Test func byteAfterThePublicKey() throws {
+        let publicKey = DER.element(0xa1, DER.bits(try Self.key.get().publicKey), [0])
+        let inner = DER.sequence(Self.version, Self.scalar, Self.curve, publicKey)
+        #expect(try KeyContainer.refusal(inner) == .malformed)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import PushCryptKeystore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@Suite struct KeyContainerRoundTripTests {
+    private static let encodings: [KeyContainer.Encoding] = [.pem, .der]
+
+    @Test(arguments: ContainedKey.Algorithm.allCases, encodings)
+    func publicKey(_ algorithm: ContainedKey.Algorithm, _ encoding: KeyContainer.Encoding) throws {
+        let key = try ContainedKey.sample(algorithm)
+        let container = try key.written(as: .publicKey, encoding)
+        #expect(try KeyContainer.read(container).isSame(as: key.publicHalf))
+        #expect(try key.publicHalf.written(as: .publicKey, encoding) == container)
+    }
+
+    @Test(arguments: ContainedKey.Algorithm.allCases, encodings)
+    func privateKey(_ algorithm: ContainedKey.Algorithm, _ encoding: KeyContainer.Encoding) throws {
+        let key = try ContainedKey.sample(algorithm)
+        let container = try key.written(as: .privateKey, encoding)
+        #expect(try KeyContainer.read(container).isSame(as: key))
+        // A passphrase that nothing asks for does no harm.
+        #expect(try KeyContainer.read(container, passphrase: "unused").isSame(as: key))
+    }
+
+    @Test(arguments: ContainedKey.Algorithm.allCases, encodings)
+    func encryptedPrivateKey(_ algorithm: ContainedKey.Algorithm, _ encoding: KeyContainer.Encoding) throws {
+        let key = try ContainedKey.sample(algorithm)
+        let passphrase = "Grüße, \0 and\nmore"
+        let container = try key.written(as: .encryptedPrivateKey(passphrase: SecretBytes(text: passphrase)), encoding)
+        #expect(try KeyContainer.read(container, passphrase: passphrase).isSame(as: key))
+        #expect(try KeyContainer.refusal(container) == .passphraseNeeded)
+        #expect(try KeyContainer.refusal(container, passphrase: passphrase + "!") == .wrongPassphrase)
+    }
+
+    @Test func emptyPassphrase() throws {
+        let key = try ContainedKey.sample(.ed25519)
+        let container = try key.written(as: .encryptedPrivateKey(passphrase: SecretBytes(text: "")), .der)
+        #expect(try KeyContainer.read(container, passphrase: "").isSame(as: key))
+        #expect(try KeyContainer.refusal(container) == .passphraseNeeded)
+        #expect(try KeyContainer.refusal(container, passphrase: " ") == .wrongPassphrase)
+    }
+
+    /// Salt and IV are fresh each time.
+    @Test func encryptionsDiffer() throws {
+        let key = try ContainedKey.sample(.x25519)
+        let form = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: "passphrase"))
+        let (first, second) = (try key.written(as: form, .der), try key.written(as: form, .der))
+        #expect(first.count == second.count)
+        let equalBytes = zip(first, second).filter { $0 == $1 }.count
+        // Salt, IV and ciphertext are 96 bytes; of random bytes one in 256 is equal by chance.
+        #expect(first.count - equalBytes > 80)
+    }
+
+    @Test func privateFormsNeedAPrivateKey() throws {
+        let key = try ContainedKey.sample(.p256).publicHalf
+        let forms = [KeyContainer.Form.privateKey, .encryptedPrivateKey(passphrase: SecretBytes(text: "passphrase"))]
+        for form in forms {
+            let error = #expect(throws: KeyContainerError.self) { try key.written(as: form, .pem) }
+            #expect(error?.code == .privateKeyMissing)
+        }
+    }
+
+    @Test func pemIsSixtyFourCharactersWide() throws {
+        let container = try ContainedKey.sample(.p256).written(as: .privateKey, .pem)
+        let lines = String(decoding: container, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.map(\.count) == [27, 64, 64, 56, 25, 0])
+        #expect(lines.first == "-----BEGIN PRIVATE KEY-----")
+        #expect(lines.dropLast().last == "-----END PRIVATE KEY-----")
+        let der = try ContainedKey.sample(.p256).written(as: .privateKey, .der)
+        #expect(Data(base64Encoded: lines[1...3].joined()).map(Array.init) == der)
+    }
+}

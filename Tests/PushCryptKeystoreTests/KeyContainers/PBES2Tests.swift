@@ -1,0 +1,132 @@
+import PushCryptKeystore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// Encrypted containers with changed parameters and wrong passphrases.
+@Suite struct PBES2Tests {
+    private let containers: ForeignContainers
+    /// 1,000 iterations.
+    private let pbkdf2: [UInt8]
+    private let scrypt: [UInt8]
+
+    init() throws {
+        containers = try ForeignContainers.shared.get()
+        pbkdf2 = try containers.der("p256 PBKDF2 and AES-256-CBC")
+        scrypt = try containers.der("p256 scrypt")
+    }
+
+    @Test func noPassphrase() throws {
+        #expect(try KeyContainer.refusal(pbkdf2) == .passphraseNeeded)
+        #expect(try KeyContainer.refusal(scrypt) == .passphraseNeeded)
+    }
+
+    /// About one in 256 leaves something that ends like padding, and must look like the others.
+    @Test func wrongPassphrases() throws {
+        let codes = try (0..<2_000).map { number in
+            try KeyContainer.refusal(pbkdf2, passphrase: "wrong \(number)")
+        }
+        #expect(codes.allSatisfy { $0 == .wrongPassphrase })
+        let almost = [containers.passphrase + " ", String(containers.passphrase.dropLast()), ""]
+        for passphrase in almost {
+            #expect(try KeyContainer.refusal(pbkdf2, passphrase: passphrase) == .wrongPassphrase)
+            #expect(try KeyContainer.refusal(scrypt, passphrase: passphrase) == .wrongPassphrase)
+        }
+    }
+
+    /// P-256 containers hold the public key too, so that no change of the ciphertext goes unnoticed.
+    @Test func everyBitOfTheCiphertext() throws {
+        let damage: Set<KeyContainerError.Code> = [
+            .wrongPassphrase, .inconsistentKeyPair, .invalidKey, .unsupportedKey,
+        ]
+        let start = pbkdf2.count - 144
+        for bit in start * 8..<pbkdf2.bitCount {
+            let code = try KeyContainer.refusal(pbkdf2.flipping(bit: bit), passphrase: containers.passphrase)
+            #expect(code.map(damage.contains) == true, "bit \(bit), \(String(describing: code))")
+        }
+    }
+
+    @Test func cutCiphertexts() throws {
+        let scheme = Array(pbkdf2[3..<pbkdf2.count - 147])
+        for count in [0, 1, 15, 16, 17, 127, 128, 143] {
+            let container = DER.sequence(scheme, DER.octets(Array(pbkdf2.suffix(144).prefix(count))))
+            let code = try KeyContainer.refusal(container, passphrase: containers.passphrase)
+            #expect(code == .wrongPassphrase, "\(count)")
+        }
+    }
+
+    @Test func iterations() throws {
+        // 1,000.
+        let original: [UInt8] = [0x02, 0x02, 0x03, 0xe8]
+        for (changed, code) in [
+            ([0x02, 0x02, 0x00, 0x00], KeyContainerError.Code.malformed),
+            ([0x02, 0x02, 0x83, 0xe8], .malformed),
+            ([0x02, 0x02, 0x00, 0x7f], .malformed),
+            ([0x02, 0x02, 0x03, 0xe9], .wrongPassphrase),
+            ([0x02, 0x02, 0x00, 0xff], .wrongPassphrase),
+        ] as [([UInt8], KeyContainerError.Code)] {
+            let container = try pbkdf2.replacing(original, with: changed)
+            #expect(try KeyContainer.refusal(container, passphrase: containers.passphrase) == code)
+        }
+    }
+
+    /// Zero, and more than are allowed: up to 128 bits of them.
+    @Test func iterationsOutsideTheLimits() throws {
+        let numbers: [[UInt8]] = [
+            [0], [0x00, 0x98, 0x96, 0x81], [0x7f, 0xff, 0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 7),
+            [0x00] + [UInt8](repeating: 0xff, count: 8), [0x7f] + [UInt8](repeating: 0xff, count: 15),
+        ]
+        for number in numbers {
+            let container = PBES2Scheme(iterations: number).container
+            #expect(try KeyContainer.refusal(container, passphrase: "") == .unsupportedEncryption)
+        }
+        #expect(try KeyContainer.refusal(PBES2Scheme(iterations: [1]).container, passphrase: "") == .wrongPassphrase)
+    }
+
+    @Test func otherAlgorithms() throws {
+        var schemes = [PBES2Scheme](repeating: PBES2Scheme(iterations: [1]), count: 6)
+        schemes[0].scheme[9] = 0x0e
+        schemes[1].derivation[9] = 0x0e
+        schemes[2].prf[8] = 0x63
+        schemes[3].cipher[9] = 0x63
+        // AES-256-GCM has no place in PBES2.
+        schemes[4].cipher[9] = 0x2e
+        // An IV of 8 bytes.
+        schemes[5].iv = DER.octets([UInt8](repeating: 0, count: 8))
+        for scheme in schemes {
+            let code = try KeyContainer.refusal(scheme.container, passphrase: "")
+            #expect(code == .unsupportedEncryption)
+        }
+    }
+
+    /// N 3 and 0; r 0 and 33; p 17; numbers of 64 bits and more; and 1 GiB, which OpenSSL has a lower limit for.
+    @Test func scryptCosts() throws {
+        let large = [UInt8](repeating: 0xff, count: 8)
+        let costs: [[[UInt8]]] = [
+            [[3], [8], [1]], [[0], [8], [1]], [[16], [0], [1]], [[16], [33], [1]], [[16], [8], [17]],
+            [[0x40] + [UInt8](repeating: 0, count: 7), [8], [1]], [[0x01] + large, [8], [1]], [[16], [0] + large, [1]],
+            [[16], [8], [0x7f] + large], [[0x10, 0x00, 0x00], [8], [1]],
+        ]
+        for cost in costs {
+            let container = PBES2Scheme(scrypt: cost).container
+            #expect(try KeyContainer.refusal(container, passphrase: "") == .unsupportedEncryption)
+        }
+        let allowed = PBES2Scheme(scrypt: [[16], [8], [1]]).container
+        #expect(try KeyContainer.refusal(allowed, passphrase: "") == .wrongPassphrase)
+    }
+}
+
+extension ForeignContainers {
+    func der(_ name: String) throws -> [UInt8] {
+        try derOfPEM(try #require(keys.first { $0.name == name }).pem)
+    }
+}
+
+extension [UInt8] {
+    /// A copy with the one occurrence of `old` changed.
+    fileprivate func replacing(_ old: [UInt8], with new: [UInt8]) throws -> [UInt8] {
+        let places = indices.dropLast(old.count - 1).filter { self[$0...].starts(with: old) }
+        try #require(places.count == 1)
+        return Array(self[..<places[0]]) + new + Array(self[(places[0] + old.count)...])
+    }
+}
