@@ -223,9 +223,10 @@ package final class Folder: Sendable {
         try synchronize()
     }
 
-    package func rename(_ name: String, to other: String) throws(FileError) {
+    /// - Parameter isLasting: whether the new name is to outlast a power failure.
+    package func rename(_ name: String, to other: String, isLasting: Bool = true) throws(FileError) {
         try rename(name, to: other, .write)
-        try synchronize()
+        if isLasting { try synchronize() }
     }
 
     /// Renames a file or folder to a name that must be free.
