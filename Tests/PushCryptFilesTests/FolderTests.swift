@@ -30,14 +30,39 @@ struct ExchangedFolderTests {
         }
     }
 
-    @Test("Folder.remove deletes the files of the open folder and none of the new one", arguments: ["link", "folder"])
+    @Test(
+        "Folder.remove of a folder that was exchanged before deletes nothing, neither there nor in the new one",
+        arguments: ["link", "folder"])
     func remove(_ what: String) throws {
         let open = try parent.folder("open")
         try exchange(what)
         #expect(!parent.remove(open))
         #expect(try place.names(in: "elsewhere") == ["precious"])
         #expect(try place.names(in: "parent/open") == ["precious"])
+        #expect(try place.names(in: "parent/moved") == ["own"])
+    }
+
+    @Test(
+        "Folder.remove of a folder that is exchanged after the check deletes its files and none of the new one",
+        arguments: ["link", "folder"])
+    func removeAfterCheck(_ what: String) throws {
+        let open = try parent.folder("open")
+        let isRemoved = parent.remove(open) {
+            do { try exchange(what) } catch { Issue.record(error) }
+        }
+        #expect(!isRemoved)
+        #expect(try place.names(in: "elsewhere") == ["precious"])
+        #expect(try place.names(in: "parent/open") == ["precious"])
         #expect(try place.names(in: "parent/moved").isEmpty)
+    }
+
+    /// Its name was given to it, and what fails after that must not empty it.
+    @Test("Folder.remove of a folder that was published deletes nothing")
+    func published() throws {
+        let open = try parent.folder("open")
+        try parent.publish("open", as: "published")
+        #expect(parent.remove(open))
+        #expect(try place.names(in: "parent/published") == ["own"])
     }
 
     @Test("FileSystem.removeFolder with the path of a link deletes nothing")
