@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes a recipient directory of so many devices, for trying batches out: JSON lines, a registration record on each.
+"""Makes JSON lines with the registration records of many devices, for trying batches out.
 
     pip install cryptography
     umask 077
     python3 make_recipients.py 1000000 > devices.jsonl
     python3 make_recipients.py 1000 --suite 1 --psk --private private.jsonl --every 100 > devices.jsonl
-    pushcrypt recipients check devices.jsonl
+    pushcrypt recipients import devices.jsonl --into recipients.sqlite
 
 With --private the private halves of some go to a file, a JWK on each line, to open with what was sealed to them. Real
 keys are made on the devices, and their private halves never leave them.

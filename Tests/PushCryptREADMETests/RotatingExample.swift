@@ -12,7 +12,7 @@ struct RotatingPusher {
     }
 
     func seal(_ notification: PushNotification, to recipient: Recipient) throws -> SealedPush {
-        let sealer = Sealer(topic: "com.example.app", signer: try signingKeys.senderKey())
+        let sealer = try Sealer(topic: "com.example.app", signer: try signingKeys.senderKey())
         return try sealer.seal(notification, to: recipient, placeholder: .standard)
     }
 }

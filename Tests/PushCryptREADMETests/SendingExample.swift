@@ -7,7 +7,7 @@ struct AppointmentPusher {
 
     /// - Parameter signingKey: the backend's private key: a JWK, or `keyset.json` of a keyset with one key.
     init(signingKey: Data) throws {
-        sealer = Sealer(topic: "com.example.app", signer: try SenderKey(jwk: signingKey))
+        sealer = try Sealer(topic: "com.example.app", signer: try SenderKey(jwk: signingKey))
     }
 
     /// A notification written in code.
@@ -28,7 +28,7 @@ struct AppointmentPusher {
             padding: .limit, expiresAfterInSeconds: 12 * 3_600, exposed: ["badge", "interruption-level"])
         do {
             return try sealer.seal(payload, to: recipient, placeholder: .standard, options: options)
-        } catch let error as SealError where error.code == .tooLarge {
+        } catch let error as SenderError where error.code == .tooLarge {
             // It takes error.bytesNeeded bytes where error.bytesAvailable are allowed: send less, fetch the rest in the app.
             let short = PushNotification(title: "Dr. Amara Osei", body: "A long message for you")
             options.exposed = []
