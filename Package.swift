@@ -196,7 +196,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PushCryptCLITests",
-            dependencies: ["PushCryptCLI", "PushCryptExtension", "PushCryptKeystore", "PushCryptTestSupport"]),
+            dependencies: [
+                "PushCryptCLI", "PushCryptExtension", "PushCryptKeystore", "PushCryptSQLite", "PushCryptTestSupport",
+            ]),
     ] + appleStubs,
     swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,7 @@ import PushCryptSender
 /// JSON in to JSON out, by the public interface.
 func addPayloadBenchmarks(_ suite: Suite) {
     Benchmark("seal, suite \(suite.rawValue), payload of \(TestMessage.payload.count) bytes") { benchmark, keys in
-        let sealer = Sealer(topic: TestMessage.topic)
+        let sealer = try Sealer(topic: TestMessage.topic)
         for _ in benchmark.scaledIterations {
             blackHole(try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard))
         }
@@ -29,7 +29,7 @@ private struct ReceivedPayload {
 
     init(_ suite: Suite) throws {
         let keys = try TestKeys(suite: suite)
-        let sealer = Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
+        let sealer = try Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
         let sealed = try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard)
         payload = Array(sealed.json)
         opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset), senders: .unsigned)

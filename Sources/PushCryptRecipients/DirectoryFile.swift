@@ -1,7 +1,7 @@
 import PushCryptFiles
 import PushCryptPrimitives
 
-/// The directory's file, open for reading. It can be read by several threads; each lookup reads with an offset of its own.
+/// A file with recipients' records, open for reading: a database, or JSON lines to import.
 final class DirectoryFile: Sendable {
     let path: String
     let status: FileStatus
@@ -11,7 +11,7 @@ final class DirectoryFile: Sendable {
     ///   private, `notADirectory` for anything but a file.
     init(_ path: String) throws(RecipientDirectoryError) {
         self.path = path
-        // Without blocking: a pipe under the name would hold up the process for good.
+        // Without blocking: opening a pipe would wait for a writer, maybe for ever.
         descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure("read", path) }
         var found = stat()
@@ -20,8 +20,8 @@ final class DirectoryFile: Sendable {
         guard found.st_mode & S_IFMT == S_IFREG else {
             throw RecipientDirectoryError(.notADirectory, "\(path) is not a file; a recipient directory is needed here")
         }
-        // Records hold secrets, and who writes them chooses the keys that are sealed to.
-        try Self.check(PushCryptFiles.FileStatus(found).access, .ownerOrRootsGroup, path)
+        // Records hold secrets, and anybody who can write them chooses the keys that are sealed to.
+        try Self.check(status.access, .ownerOrRootsGroup, path)
     }
 
     deinit {
@@ -39,13 +39,13 @@ final class DirectoryFile: Sendable {
         let resolved = unsafe realpath(path, nil)
         defer { unsafe free(resolved) }
         let name = unsafe resolved.map { unsafe String(cString: $0) } ?? path
-        try Self.requireOwn(folder: IndexFile.split(name).folder)
+        try Self.requireOwn(folder: Self.split(name).folder)
     }
 
     static func requireOwn(folder: String) throws(RecipientDirectoryError) {
         var found = stat()
         guard unsafe stat(folder, &found) == 0 else { throw failure("read", folder) }
-        try check(PushCryptFiles.FileStatus(found).access, .othersMayRead, folder)
+        try check(FileStatus(found).access, .othersMayRead, folder)
     }
 
     private static func check(
@@ -58,7 +58,13 @@ final class DirectoryFile: Sendable {
         }
     }
 
-    /// Whether it is a SQLite database: what it is called doesn't matter.
+    static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        return (folder, String(path[path.index(after: slash)...]))
+    }
+
+    /// Whether it is a SQLite database. Detects the format from the first bytes, not the extension.
     var isDatabase: Bool {
         get throws(RecipientDirectoryError) {
             let magic = Array("SQLite format 3\0".utf8)
@@ -67,10 +73,10 @@ final class DirectoryFile: Sendable {
         }
     }
 
-    /// Whether the file under the name isn't the open one any more.
+    /// Whether another file, or none, has the name by now.
     var hasMoved: Bool {
         var found = stat()
-        return unsafe stat(path, &found) != 0 || !FileStatus(found).isSameFile(as: status)
+        return unsafe stat(path, &found) != 0 || FileStatus(found).identity != status.identity
     }
 
     /// Reads until the buffer is full or the file ends.
@@ -90,20 +96,6 @@ final class DirectoryFile: Sendable {
         return count
     }
 
-    /// Where the last newline before `end` ends; 0 where there is none.
-    func endOfLastLine(before end: Int64) throws(RecipientDirectoryError) -> Int64 {
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        defer { wipe(&chunk) }
-        var offset = end
-        while offset > 0 {
-            let start = max(offset - Int64(chunk.count), 0)
-            let count = try min(read(into: &chunk, at: start), Int(offset - start))
-            if let newline = chunk[..<count].lastIndex(of: UInt8(ascii: "\n")) { return start + Int64(newline) + 1 }
-            offset = start
-        }
-        return 0
-    }
-
     static func failure(_ verb: String, _ path: String) -> RecipientDirectoryError {
         let number = errno
         let code: RecipientDirectoryError.Code =
@@ -114,27 +106,4 @@ final class DirectoryFile: Sendable {
             }
         return RecipientDirectoryError(code, "can't \(verb) \(path): \(unsafe String(cString: strerror(number)))")
     }
-}
-
-/// What tells one file, and one version of it, from another.
-struct FileStatus: Hashable, Sendable {
-    let device: UInt64
-    let inode: UInt64
-    let byteCount: Int64
-    /// In nanoseconds since 1970.
-    let modifiedAt: Int64
-
-    init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
-        byteCount = Int64(status.st_size)
-        #if canImport(Darwin)
-        let time = status.st_mtimespec
-        #else
-        let time = status.st_mtim
-        #endif
-        modifiedAt = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-    }
-
-    func isSameFile(as other: FileStatus) -> Bool { (device, inode) == (other.device, other.inode) }
 }

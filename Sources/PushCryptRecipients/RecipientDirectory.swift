@@ -1,42 +1,48 @@
-/// The keys of many recipients by their ids, in a file.
+package import PushCryptCore
+import PushCryptPrimitives
+import PushCryptSQLite
+
+/// The keys of many recipients by their ids, in a SQLite database.
 ///
 /// ```
-/// JSON lines   a record on each line, as apps upload them: a JWK of suite 1 or 2, with its psk if it has one, a device's
-///              key of a shared master, or a shared key. FILE.index says where each lies.
-/// database     CREATE TABLE recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL,
-///                  PRIMARY KEY (kid, device)) WITHOUT ROWID
+/// CREATE TABLE recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL,
+///     PRIMARY KEY (kid, device)) WITHOUT ROWID
 /// ```
-/// Which of them it is says its beginning, not its name. Records hold secrets: a file that others can reach is refused.
+/// A record is a JWK of suite 1 or 2, with its psk if it has one, a device's key of a shared master, or a shared key.
+/// Records hold secrets: a file that other users can reach is refused. Its owner may change the database while it is used;
+/// each lookup sees what was committed before.
 package final class RecipientDirectory: Sendable {
     package let path: String
-    /// What the lines are; nil for a database.
-    package let index: IndexReport?
-    let content: Content
-
-    enum Content: Sendable {
-        case lines(DirectoryFile, IndexFile)
-        case database(DirectoryFile)
-    }
+    private let file: DirectoryFile
 
     private static let attempts = 3
 
-    /// Opens the directory. Of JSON lines it makes the index, where there is none or the file has changed.
+    /// Opens the directory.
     ///
-    /// - Parameter progress: is told how far that is, about once for each MiB; on this thread.
-    /// - Throws: `RecipientDirectoryError` with any code but `collision`, `privateKey`, `invalidRecord`.
-    package init(
-        path: String, progress: @escaping (DirectoryProgress) -> Void = { _ in }
-    ) throws(RecipientDirectoryError) {
+    /// - Throws: `RecipientDirectoryError` with any code but `collision`, `privateKey`, `invalidRecord`, `cannotCreate`.
+    package init(path: String) throws(RecipientDirectoryError) {
         self.path = path
         do {
-            content = try Self.content(path, progress)
+            file = try Self.file(path)
         } catch {
             throw RecipientDirectoryError(error, path)
         }
-        index = if case .lines(_, let index) = content { index.report } else { nil }
-        guard let index, index.recipientCount == 0, index.skippedCount > 0 else { return }
-        throw RecipientDirectoryError(
-            .notADirectory, "\(path): none of its \(index.lineCount) lines is a recipient's record on one line")
+    }
+
+    /// Opens it again if another file took the name meanwhile.
+    private static func file(_ path: String) throws -> DirectoryFile {
+        for _ in 0..<attempts {
+            let file = try DirectoryFile(path)
+            guard try file.isDatabase else {
+                throw RecipientDirectoryError(
+                    .notADirectory,
+                    "\(path) is not a SQLite database; to make one of JSON lines: pushcrypt recipients import FILE "
+                        + "--into DATABASE")
+            }
+            _ = try RecipientReader(path, sameAs: file)
+            if !file.hasMoved { return file }
+        }
+        throw replaced(path)
     }
 
     /// A reader for one thread; readers don't wait for each other.
@@ -44,55 +50,152 @@ package final class RecipientDirectory: Sendable {
     /// - Throws: `RecipientDirectoryError` with `changedMeanwhile` when another file has taken the directory's name.
     package func makeReader() throws(RecipientDirectoryError) -> RecipientReader {
         do {
-            return RecipientReader(try source())
+            return try RecipientReader(path, sameAs: file)
         } catch {
             throw RecipientDirectoryError(error, path)
         }
     }
 
-    func source() throws -> any RecordSource {
-        switch content {
-        case .lines(let file, let index): try IndexedLines(DirectoryFile(path), sameAs: file, index)
-        case .database(let file): try RecipientTable(path, sameAs: file)
-        }
-    }
-
-    /// All records one after the other.
-    ///
-    /// - Parameter progress: is told how far that is, once for each 1,024; on this thread.
-    func visitAll(_ progress: (DirectoryProgress) -> Void, _ body: (SourceEntry) throws -> Void) throws {
-        let total = index.map { Int64($0.recipientCount) }
-        var done: Int64 = 0
-        try source().visitAll { entry in
-            try body(entry)
-            done += 1
-            if done & 0x3ff == 0 { progress(DirectoryProgress(phase: .visiting, done: done, total: total)) }
-        }
-    }
-
-    /// Once more where another file took the name meanwhile.
-    private static func content(
-        _ path: String, _ progress: @escaping (DirectoryProgress) -> Void
-    ) throws -> Content {
-        for _ in 0..<attempts {
-            let file = try DirectoryFile(path)
-            let content = try content(of: file, progress)
-            if !file.hasMoved { return content }
-        }
-        throw replaced(path)
-    }
-
-    private static func content(
-        of file: DirectoryFile, _ progress: @escaping (DirectoryProgress) -> Void
-    ) throws -> Content {
-        guard try !file.isDatabase else {
-            _ = try RecipientTable(file.path, sameAs: file)
-            return .database(file)
-        }
-        return .lines(file, try IndexFile(of: file, progress: progress))
-    }
-
     static func replaced(_ path: String) -> RecipientDirectoryError {
         RecipientDirectoryError(.changedMeanwhile, "\(path) was replaced by another file; begin again")
+    }
+}
+
+/// Looks recipients up in a directory. For one thread: make one for each.
+package final class RecipientReader {
+    private let path: String
+    private let database: Database
+
+    init(_ path: String, sameAs file: DirectoryFile) throws {
+        self.path = path
+        try file.requireOwnFolder()
+        // Opened for writing too: SQLite rolls back what a killed writer left.
+        database = try Database(path: path, busyTimeout: RecipientTable.busyTimeout)
+        guard !file.hasMoved else { throw RecipientDirectory.replaced(path) }
+        try database.script(
+            "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
+        try RecipientTable.require(in: database, path)
+    }
+
+    /// The recipient of that id; nil where the directory has none.
+    ///
+    /// With a device it is that device's own shared key or, where only the master is there, the key derived from it. A
+    /// public key belongs to one install as it is, and the device only names it.
+    ///
+    /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`, `busy`, `damaged`,
+    ///   `inputOutput`.
+    package func recipient(
+        kid: KeyID, device: DeviceID? = nil
+    ) throws(RecipientDirectoryError) -> Recipient? {
+        if let device, let own = try record(RecordName(kid, device)) { return try recipient(own) }
+        return try record(RecordName(kid, nil)).map { record throws(RecipientDirectoryError) in
+            try recipient(record, device)
+        }
+    }
+
+    private func recipient(
+        _ record: KeyRecord, _ device: DeviceID? = nil
+    ) throws(RecipientDirectoryError) -> Recipient {
+        do {
+            return try record.recipient(device)
+        } catch {
+            throw RecipientDirectoryError(.invalidRecord, "\(path): \(error.reason)")
+        }
+    }
+
+    /// The record of exactly that name; nil if there is none.
+    private func record(_ name: RecordName) throws(RecipientDirectoryError) -> KeyRecord? {
+        var texts: [[UInt8]]
+        do throws(SQLiteError) {
+            texts = try database.rows(
+                "SELECT record FROM recipients WHERE kid = ? AND device = ? LIMIT 2",
+                [.text(name.kid.description), .text(name.deviceText)]
+            ) { $0.bytes(0) ?? [] }
+        } catch {
+            throw RecipientDirectoryError(error, path)
+        }
+        defer { for index in texts.indices { wipe(&texts[index]) } }
+        // A table with another key than ours can have several.
+        guard texts.count < 2 else {
+            throw RecipientDirectoryError(.collision, "\(path): several records of key \(name): no choice is made")
+        }
+        guard let text = texts.first else { return nil }
+        return try record(name, text)
+    }
+
+    private func record(_ name: RecordName, _ text: [UInt8]) throws(RecipientDirectoryError) -> KeyRecord {
+        guard let stored = StoredRecord(text, named: name) else {
+            throw RecipientDirectoryError(
+                .invalidRecord, "\(path): the record of key \(name) isn't JSON with that kid and device")
+        }
+        do {
+            return try stored.result.get()
+        } catch {
+            throw RecipientDirectoryError(error, path)
+        }
+    }
+
+    /// All records one after the other, in the order of their names.
+    ///
+    /// - Parameter progress: is called once for each 1,024 records, on this thread.
+    func visitAll(_ progress: (DirectoryProgress) -> Void, _ body: (Row) throws -> Void) throws {
+        let rows = try database.cursor("SELECT kid, device, record FROM recipients ORDER BY kid, device")
+        var done: Int64 = 0
+        while let row = try rows.next() {
+            var text = row.bytes(2) ?? []
+            defer { wipe(&text) }
+            try body(self.row(row.text(0) ?? "", row.text(1) ?? "", text))
+            done += 1
+            if done & 0x3ff == 0 { progress(DirectoryProgress(phase: .visiting, done: done, total: nil)) }
+        }
+    }
+
+    /// A row of the table.
+    struct Row {
+        let text: [UInt8]
+        let outcome: Result<(name: RecordName, record: KeyRecord), RecipientDirectoryError>
+    }
+
+    private func row(_ kid: String, _ device: String, _ text: [UInt8]) -> Row {
+        Row(
+            text: text,
+            outcome: Result { () throws(RecipientDirectoryError) in
+                guard let name = try? RecordName(kid: kid, device: device) else {
+                    throw RecipientDirectoryError(.invalidRecord, "\(path): a row's kid or device isn't one")
+                }
+                return (name, try record(name, text))
+            })
+    }
+}
+
+/// The table of a directory.
+enum RecipientTable {
+    static let creation: StaticString = """
+        CREATE TABLE IF NOT EXISTS recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL,
+            PRIMARY KEY (kid, device)) WITHOUT ROWID
+        """
+
+    /// How long one statement waits for others who hold the database.
+    static let busyTimeout: Duration = .seconds(60)
+
+    /// Throws unless a lookup is a search: in a table without the key every single one would read all of it.
+    static func require(in database: Database, _ path: String) throws {
+        let steps: [String]
+        do throws(SQLiteError) {
+            steps = try database.rows(
+                "EXPLAIN QUERY PLAN SELECT record FROM recipients WHERE kid = ? AND device = ? LIMIT 2"
+            ) { $0.text(3) ?? "" }
+        } catch {
+            // SQLITE_ERROR: it doesn't know the table or a column.
+            guard error.extendedCode == 1 else { throw error }
+            throw RecipientDirectoryError(
+                .notADirectory,
+                "\(path) is a database without a table recipients (kid, device, record) whose key is (kid, device)")
+        }
+        guard !steps.isEmpty, steps.allSatisfy({ $0.hasPrefix("SEARCH") }) else {
+            throw RecipientDirectoryError(
+                .notADirectory,
+                "\(path): the table recipients lacks PRIMARY KEY (kid, device): each lookup would read all of it")
+        }
     }
 }

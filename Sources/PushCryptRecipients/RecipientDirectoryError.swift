@@ -16,19 +16,19 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
         package static let foreignOwner = Code(name: "foreignOwner")
         /// Others than the owner can reach the file, which may hold pre-shared keys.
         package static let looseMode = Code(name: "looseMode")
-        /// Neither JSON lines with records nor a database with the table `recipients`.
+        /// Not a database with the table `recipients`; at an import, not JSON lines with records either.
         package static let notADirectory = Code(name: "notADirectory")
-        /// The file isn't any more what was opened or indexed.
+        /// Another file took the name, or a line changed during an import.
         package static let changedMeanwhile = Code(name: "changedMeanwhile")
         /// Several keys have this id: none of them is chosen.
         package static let collision = Code(name: "collision")
-        /// A private key, which a backend has no business with.
+        /// A private key. It belongs on the device, not in a backend.
         package static let privateKey = Code(name: "privateKey")
-        /// Not a key that can be sealed to, or not the key that its `kid` says.
+        /// Not a key that can be sealed to, or not the key of its `kid`.
         package static let invalidRecord = Code(name: "invalidRecord")
         /// The database is damaged.
         package static let damaged = Code(name: "damaged")
-        /// Others hold the database or the index for too long.
+        /// Others hold the database for too long.
         package static let busy = Code(name: "busy")
         /// The file to make can't be made; there is something of that name already.
         package static let cannotCreate = Code(name: "cannotCreate")
@@ -39,7 +39,7 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
     package let code: Code
     /// What is wrong, where, and what to do.
     package let reason: String
-    /// The line of the record at fault, from 1; nil where there is none.
+    /// At an import, the line of the record at fault, from 1; nil if there is none.
     package let lineNumber: Int?
 
     package init(_ code: Code, _ reason: String, line lineNumber: Int? = nil) {
@@ -72,5 +72,13 @@ extension RecipientDirectoryError {
         case let error as SQLiteError: self.init(error, path)
         default: self.init(.inputOutput, "\(path): \(error)")
         }
+    }
+}
+
+extension RecipientDirectoryError {
+    /// A record that can't be used.
+    init(_ flaw: StoredRecord.Flaw, _ path: String, line: Int? = nil) {
+        let place = line.map { "\(path): line \($0)" } ?? path
+        self.init(flaw.isPrivateKey ? .privateKey : .invalidRecord, "\(place): \(flaw.reason)", line: line)
     }
 }

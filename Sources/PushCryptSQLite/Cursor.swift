@@ -4,7 +4,7 @@ import SQLite3
 import CPushCryptSQLite
 #endif
 
-/// Stands before the rows of a statement of its own and goes from one to the next.
+/// Forward-only row cursor.
 package final class Cursor {
     private let database: Database
     private let statement: Statement
@@ -14,7 +14,7 @@ package final class Cursor {
         self.database = database
     }
 
-    /// - Returns: the statement on its next row; nil behind the last.
+    /// - Returns: the statement on its next row; nil after the last.
     package func next() throws(SQLiteError) -> Statement? {
         switch statement.step() {
         case SQLITE_ROW: return statement

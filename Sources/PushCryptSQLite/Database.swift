@@ -33,12 +33,6 @@ import CPushCryptSQLite
         try self.init(name: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: .zero)
     }
 
-    /// Opens a file for reading that nobody changes as long as it is there: no lock is taken.
-    package convenience init(immutable path: String) throws(SQLiteError) {
-        let name = "file:\(Self.escaped(path))?immutable=1"
-        try self.init(name: name, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, busyTimeout: .zero)
-    }
-
     private init(name: String, flags: Int32, busyTimeout: Duration) throws(SQLiteError) {
         var opened: OpaquePointer?
         let result = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
@@ -57,19 +51,6 @@ import CPushCryptSQLite
     deinit {
         statements = [:]
         unsafe sqlite3_close_v2(connection)
-    }
-
-    /// A path as a URI has it: what has a meaning there is written by its number.
-    private static func escaped(_ path: String) -> String {
-        path.utf8.reduce(into: "") { uri, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "-"):
-                uri.unicodeScalars.append(Unicode.Scalar(byte))
-            default: uri += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
-            }
-        }
     }
 
     // Readable and writable from the first unlock after a restart on. SQLite gives the class to the journal, too.

@@ -2,27 +2,41 @@
 ///
 /// Anything that isn't here (live activities, ...) can be sent as an `Encodable` type of your own or as JSON.
 public struct PushNotification: Encodable, Sendable {
+    /// `aps.alert.title`: the first line.
     public var title: String?
+    /// `aps.alert.subtitle`: the second line.
     public var subtitle: String?
+    /// `aps.alert.body`: the text.
     public var body: String?
-    /// Keys of the app's Localizable.strings with their arguments, in place of literal text.
+    /// `aps.alert.title-loc-key`: a key of the app's Localizable.strings, in place of ``title``.
     public var titleLocKey: String?
+    /// `aps.alert.title-loc-args`: the arguments of the text of ``titleLocKey``.
     public var titleLocArguments: [String]
+    /// `aps.alert.loc-key`: a key of the app's Localizable.strings, in place of ``body``.
     public var bodyLocKey: String?
+    /// `aps.alert.loc-args`: the arguments of the text of ``bodyLocKey``.
     public var bodyLocArguments: [String]
+    /// `aps.badge`: the number on the app's icon; 0 removes it.
     public var badge: Int?
+    /// `aps.sound`
     public var sound: Sound?
+    /// `aps.category`: the name of a set of actions that the app has registered.
     public var category: String?
+    /// `aps.thread-id`: notifications of one thread are shown as a group.
     public var threadID: String?
+    /// `aps.interruption-level`
     public var interruptionLevel: InterruptionLevel?
-    /// 0 to 1.
+    /// `aps.relevance-score`, 0 to 1: the highest of an app's notifications is shown first in a summary.
     public var relevanceScore: Double?
+    /// `aps.target-content-id`: the window of the app that is brought to the front.
     public var targetContentID: String?
-    /// Wakes the app as well; seen outside.
+    /// `aps.content-available`: wakes the app as well. It is visible outside.
     public var isContentAvailable: Bool
     /// Members beside `aps`, for the app.
     public var custom: [String: any Encodable & Sendable]
 
+    /// Parameters as the properties of the same names. At least one text or key of a text is needed: without, sealing throws
+    /// `invalidPayload`.
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil, titleLocKey: String? = nil,
         titleLocArguments: [String] = [], bodyLocKey: String? = nil, bodyLocArguments: [String] = [],
@@ -50,15 +64,21 @@ public struct PushNotification: Encodable, Sendable {
 
     /// When and how the system interrupts.
     public struct InterruptionLevel: RawRepresentable, Hashable, Sendable, Encodable {
+        /// As APNs has it.
         public let rawValue: String
 
+        /// A level that isn't named here.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
+        /// Adds it to the list, without lighting the screen or a sound.
         public static let passive = InterruptionLevel(rawValue: "passive")
+        /// Lights the screen and can play a sound: the system's default.
         public static let active = InterruptionLevel(rawValue: "active")
+        /// Also breaks through the system's controls of notifications; needs Apple's entitlement.
         public static let timeSensitive = InterruptionLevel(rawValue: "time-sensitive")
+        /// Also plays a sound when the device is muted; needs Apple's entitlement.
         public static let critical = InterruptionLevel(rawValue: "critical")
     }
 
@@ -68,17 +88,22 @@ public struct PushNotification: Encodable, Sendable {
         /// Of a critical alert, 0 to 1.
         let criticalVolume: Double?
 
+        /// The system's sound.
         public static let `default` = Sound(name: "default", criticalVolume: nil)
 
+        /// A sound file in the app's bundle or its folder Library/Sounds.
         public static func named(_ name: String) -> Sound {
             Sound(name: name, criticalVolume: nil)
         }
 
         /// Plays even when the device is muted; needs Apple's entitlement.
+        ///
+        /// - Parameter volume: 0 to 1.
         public static func critical(_ name: String = "default", volume: Double = 1) -> Sound {
             Sound(name: name, criticalVolume: volume)
         }
 
+        /// As APNs has it: a name, or a dictionary for a critical alert.
         public func encode(to encoder: any Encoder) throws {
             guard let criticalVolume else { return try name.encode(to: encoder) }
             var container = encoder.container(keyedBy: Key.self)
@@ -99,6 +124,7 @@ extension PushNotification {
         init?(intValue: Int) { nil }
     }
 
+    /// As APNs has it: `aps`, and ``custom`` beside it.
     public func encode(to encoder: any Encoder) throws {
         var root = encoder.container(keyedBy: Key.self)
         for (name, value) in custom where name != "aps" {

@@ -3,7 +3,7 @@ public import PushCryptCore
 extension Sealer {
     /// What a caller may choose for each push.
     public struct Options: Sendable {
-        /// How far the message is filled up, so that its length says less.
+        /// How far the message is padded, so that its length says less.
         public var padding: PaddingPolicy
         /// The most bytes of the whole payload: 4096, the limit of APNs, or less.
         public var limitInBytes: Int
@@ -23,16 +23,17 @@ extension Sealer {
         public var exposed: [String]
         /// The name of what is sent, 1 to 255 bytes: then the message's id follows from it and from the recipient.
         ///
-        /// For work that may be done twice, as a task that is tried again: the device shows the first of the pushes and
+        /// For work that may be done twice, such as a task that is tried again: the device shows the first of the pushes and
         /// takes the others for repeats. So a campaign has one push for each recipient: of two different ones, the
-        /// second is never shown. Who can seal to a device, because its public key is known and it pins no sender, and
-        /// knows the name, could use up the id: don't let it be guessed there.
-        /// A device forgets an id when the message's time is over; a copy that was sealed weeks later and held back until
-        /// then would be shown again, until its own end: let campaigns expire soon.
+        /// second is never shown. Anybody who can seal to a device, because its public key is known and it pins no sender,
+        /// and knows the name, could use up the id: don't let it be guessed there.
+        /// A device forgets an id when the message expires. A copy that was sealed weeks later and held back until then
+        /// would be shown again, until it expires itself: let campaigns expire soon.
         ///
         /// nil: a random id.
         public var campaign: String?
 
+        /// Parameters as the properties of the same names. The values are checked when a push is sealed.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
             expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = [], campaign: String? = nil
@@ -44,34 +45,34 @@ extension Sealer {
             self.campaign = campaign
         }
 
-        package func check() throws(SealError) {
+        package func check() throws(SenderError) {
             guard (1...PayloadBudget.apnsLimitInBytes).contains(limitInBytes) else {
-                throw SealError(.invalidOption, "the limit is 1 to \(PayloadBudget.apnsLimitInBytes) bytes")
+                throw SenderError(.invalidOption, "the limit is 1 to \(PayloadBudget.apnsLimitInBytes) bytes")
             }
             guard (1...MessageHeader.windowInSeconds).contains(expiresAfterInSeconds) else {
-                throw SealError(.invalidOption, "a message expires after 1 second to 30 days")
+                throw SenderError(.invalidOption, "a message expires after 1 second to 30 days")
             }
             try checkExposed()
             let byteCounts = MessageHeader.campaignByteCounts
             guard campaign.map({ byteCounts.contains($0.utf8.count) }) ?? true else {
-                throw SealError(.invalidOption, "a campaign's name has 1 to \(byteCounts.upperBound) bytes of UTF-8")
+                throw SenderError(.invalidOption, "a campaign's name has 1 to \(byteCounts.upperBound) bytes of UTF-8")
             }
         }
 
         private static let maximumExposedCount = 32
 
         /// Before any name is looked up in a payload: the names may come from outside, as in the lines of a batch.
-        private func checkExposed() throws(SealError) {
+        private func checkExposed() throws(SenderError) {
             guard exposed.count <= Self.maximumExposedCount else {
-                throw SealError(.invalidOption, "at most \(Self.maximumExposedCount) members are exposed by name")
+                throw SenderError(.invalidOption, "at most \(Self.maximumExposedCount) members are exposed by name")
             }
             for name in exposed {
                 guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(\.isNameCharacter) else {
-                    throw SealError(
+                    throw SenderError(
                         .invalidOption, "the name of an exposed member is 1 to 64 characters of A-Z a-z 0-9 _ -")
                 }
                 guard name != "alert", name != "mutable-content" else {
-                    throw SealError(.invalidOption, "aps.\(name) can't be exposed: the outside has its own")
+                    throw SenderError(.invalidOption, "aps.\(name) can't be exposed: the outside has its own")
                 }
             }
         }

@@ -1,4 +1,5 @@
 public import PushCryptCore
+package import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -6,26 +7,27 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Seals notifications: what tells something goes inside, a placeholder stays outside.
+/// Seals notifications: encrypts the content and leaves a placeholder visible.
 ///
 /// A value is immutable and may be used from any thread; make one per app and keep it.
 public struct Sealer: Sendable {
-    private let topic: Result<Topic, SealError>
+    private let topic: Topic
     private let signer: SenderKey?
     private let options: Options
     private let clock: @Sendable () -> UnixTime
 
     /// - Parameters:
-    ///   - topic: the app's bundle identifier, the same that the app's extension is configured with. A wrong one makes
-    ///     every push fall back to its placeholder.
-    ///   - signer: signs every message, for recipients that pin this sender.
+    ///   - topic: the app's bundle identifier, 1 to 155 characters, the same that the app's extension is configured with.
+    ///     With another app's topic every push falls back to its placeholder.
+    ///   - signer: signs every message, for recipients that pin this sender; nil: messages are not signed.
     ///   - options: used where a call doesn't bring its own.
     ///   - clock: tells the time that messages are stamped with.
+    /// - Throws: `KeyError` with `invalidTopic`.
     public init(
         topic: String, signer: SenderKey? = nil, options: Options = Options(),
-        clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) }
-    ) {
-        self.topic = Result { () throws(SealError) in try Self.topic(topic) }
+        clock: @escaping @Sendable () -> UnixTime = { .now }
+    ) throws(KeyError) {
+        self.topic = try Topic(topic)
         self.signer = signer
         self.options = options
         self.clock = clock
@@ -37,25 +39,31 @@ public struct Sealer: Sendable {
     /// Raw JSON is sealed as it is, byte for byte: its numbers, unknown members and order stay.
     ///
     /// - Parameters:
+    ///   - payload: the notification. Its JSON has at most 256 KiB and 16,384 values, and only some 2.5 KB of it fit into a
+    ///     push.
+    ///   - recipient: the key to encrypt to.
+    ///   - placeholder: the text that APNs, and a device that can't open the push, see.
     ///   - attachments: at most 8, which the device fetches, opens and shows; each takes some 250 bytes of the payload.
-    ///   - offload: where the whole payload lies that the device shows in place of this one, which is the best attempt
-    ///     without a network; see ``offload(_:)``.
+    ///   - offload: where the whole payload is stored that the device shows in place of this one. This one is shown when the
+    ///     device has no network; see ``offload(_:)``.
     ///   - isSelfTest: has the extension report that it works.
+    ///   - options: nil: the sealer's own.
     /// - Returns: the payload to send, with its exact size.
-    /// - Throws: `SealError`, or what the value's encoding throws.
+    /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `tooLarge`,
+    ///   `backendFailure`; or what the encoding of `payload` throws.
     public func seal(
         _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder,
         attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
         options: Options? = nil
     ) throws -> SealedPush {
-        let extras = MessageExtras(attachments: attachments, offload: offload, isSelfTest: isSelfTest)
-        if let flaw = extras.flaw { throw SealError(.invalidOption, flaw) }
         let options = options ?? self.options
+        let extras = MessageExtras(attachments: attachments, offload: offload, isSelfTest: isSelfTest)
+        if let flaw = extras.flaw { throw SenderError(.invalidOption, flaw) }
         try options.check()
         return try seal(json: Self.json(payload), extras, to: recipient, placeholder, options)
     }
 
-    static func json(_ payload: some Encodable) throws -> [UInt8] {
+    private static func json(_ payload: some Encodable) throws -> [UInt8] {
         switch payload {
         case let bytes as [UInt8]: return bytes
         case let data as Data: return Array(data)
@@ -66,87 +74,107 @@ public struct Sealer: Sendable {
         }
     }
 
+    /// PROTOCOL sections 2 to 5:
+    /// ```
+    /// header  = id, iat, exp, extras
+    /// message = inner payload with header || padding
+    /// sealed  = Envelope.seal(message)
+    /// payload = frame with sealed
+    /// ```
     private func seal(
         json: [UInt8], _ extras: MessageExtras, to recipient: Recipient, _ placeholder: Placeholder,
         _ options: Options
-    ) throws -> SealedPush {
-        let (inner, topic) = try (Self.innerPayload(json), topic.get())
-        let header = try Self.header(for: recipient, at: clock(), extras, options)
-        let frame = try frame(around: inner, for: recipient, placeholder, options)
+    ) throws(SenderError) -> SealedPush {
         do {
-            let message = try padded(try inner.message(with: header), in: frame, for: recipient, options)
+            let inner = try InnerPayload(json: json)
+            let header = try header(for: recipient, extras, options)
+            let frame = try frame(around: inner, for: recipient, placeholder, options)
+            var message = try inner.message(with: header)
+            try pad(&message, toFit: frame, for: recipient, options)
             let sealed = try Envelope.seal(message, to: recipient, signer: signer, topic: topic)
             return SealedPush(
-                bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id),
-                expiresAt: header.expiresAt)
-        } catch let flaw as InnerPayload.Flaw {
-            throw SealError(.invalidPayload, flaw.reason)
-        } catch let error as SealError {
-            throw error
+                bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id), expiresAt: header.expiresAt)
         } catch {
-            throw SealError(.backendFailure, "\(error)")
+            throw SenderError(error)
         }
     }
 
-    private static func topic(_ text: String) throws(SealError) -> Topic {
-        do {
-            return try Topic(text)
-        } catch {
-            throw SealError(.invalidTopic, error.reason)
-        }
-    }
-
-    private static func innerPayload(_ json: [UInt8]) throws(SealError) -> InnerPayload {
-        do {
-            return try InnerPayload(json: json)
-        } catch let flaw as InnerPayload.Flaw {
-            throw SealError(.invalidPayload, flaw.reason)
-        } catch {
-            throw SealError(.invalidPayload, "the payload is not strict JSON: \(error)")
-        }
-    }
-
-    private static func header(
-        for recipient: Recipient, at time: UnixTime, _ extras: MessageExtras, _ options: Options
-    ) throws(SealError) -> MessageHeader {
+    /// The message's id and times.
+    private func header(
+        for recipient: Recipient, _ extras: MessageExtras, _ options: Options
+    ) throws -> MessageHeader {
+        let time = clock()
         let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
         guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
-            throw SealError(.invalidOption, "the time \(time.seconds) is not a time the protocol can write")
+            throw SenderError(.invalidOption, "the time \(time.seconds) is not a time the protocol can write")
         }
-        let expiresAt = time + options.expiresAfterInSeconds
-        do {
-            return try MessageHeader.fresh(
-                for: recipient, campaign: options.campaign, issuedAt: time, expiresAt: expiresAt, extras: extras)
-        } catch {
-            throw SealError(.backendFailure, "\(error)")
-        }
+        return try MessageHeader.fresh(
+            for: recipient, campaign: options.campaign, issuedAt: time,
+            expiresAt: time + options.expiresAfterInSeconds, extras: extras)
     }
 
+    /// The outer payload without the characters of `sealed`.
     private func frame(
         around inner: InnerPayload, for recipient: Recipient, _ placeholder: Placeholder, _ options: Options
-    ) throws(SealError) -> OuterFrame {
+    ) throws(SenderError) -> OuterFrame {
         guard let alert = placeholder.json else {
-            throw SealError(.invalidPlaceholder, "the placeholder has no text: the system wouldn't run the extension")
+            throw SenderError(.invalidPlaceholder, "the placeholder has no text: the system wouldn't run the extension")
         }
         let exposed = try ExposedMembers.rawMembers(of: inner.aps, named: options.exposed)
         return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.kid)
     }
 
-    private func padded(
-        _ message: [UInt8], in frame: OuterFrame, for recipient: Recipient, _ options: Options
-    ) throws(SealError) -> [UInt8] {
+    private func pad(
+        _ message: inout [UInt8], toFit frame: OuterFrame, for recipient: Recipient, _ options: Options
+    ) throws(SenderError) {
         let budget = PayloadBudget(
             limitInBytes: options.limitInBytes, fixedByteCount: frame.byteCount,
             overheadByteCount: Envelope.overheadByteCount(recipient.suite, isSigned: signer != nil))
         guard message.count <= budget.messageCapacity else {
             let needed = budget.payloadByteCount(messageByteCount: message.count)
-            throw SealError(
+            throw SenderError(
                 .tooLarge, "the sealed payload takes \(needed) bytes and the limit is \(budget.limitInBytes)",
                 bytesNeeded: needed, bytesAvailable: budget.limitInBytes)
         }
         let count = options.padding.paddedCount(message.count, capacity: budget.messageCapacity)
-        var padded = message
-        padded.append(contentsOf: repeatElement(paddingByte, count: count - message.count))
-        return padded
+        message.append(contentsOf: repeatElement(paddingByte, count: count - message.count))
     }
+}
+
+extension Sealer {
+    /// Seals a payload that is too long for a push as a blob. Upload the blob's bytes, then seal a short alert with an
+    /// `OffloadReference` to the place.
+    ///
+    /// The payload is padded to a multiple of 4 KiB. The server sees that length and nothing else.
+    ///
+    /// - Parameter payload: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``, at most 256
+    ///   KiB and 16,384 JSON values (names not counted).
+    /// - Throws: `SenderError` with `invalidPayload`, `backendFailure`; or what the encoding of `payload` throws.
+    public static func offload(_ payload: some Encodable) throws -> SealedBlob {
+        try offload(payload, backend: DefaultBackend.shared)
+    }
+
+    package static func offload(_ payload: some Encodable, backend: any CryptoBackend) throws -> SealedBlob {
+        let json = try json(payload)
+        do {
+            return try SealedBlob(OffloadedPayload.plaintext(json: json), for: .payload, backend: backend)
+        } catch {
+            throw SenderError(error)
+        }
+    }
+}
+
+/// A payload ready for APNs.
+public struct SealedPush: Hashable, Sendable {
+    /// The request body for APNs, UTF-8 JSON.
+    public var json: Data { Data(bytes) }
+    /// The same without a copy.
+    package let bytes: [UInt8]
+    /// The message's id, 16 bytes, random or a campaign's, as 22 characters of base64url: for logs, never sent in the clear.
+    public let id: String
+    /// When the recipient begins to refuse the message; send an `apns-expiration` that is no later.
+    public let expiresAt: UnixTime
+
+    /// The exact length of the request body.
+    public var byteCount: Int { bytes.count }
 }

@@ -16,7 +16,7 @@ import Testing
     private static func byteCount(_ push: Push, _ channel: Channel) throws -> Int? {
         do {
             return try push.seal(channel, Backends.openSSL.backend).count
-        } catch let error as SealError where error.code == .tooLarge {
+        } catch let error as SenderError where error.code == .tooLarge {
             #expect((error.bytesNeeded ?? 0) > limit)
             #expect(error.bytesAvailable == limit)
             return nil
@@ -49,7 +49,7 @@ import Testing
     func nothingToSeal(inner: String) throws {
         let (push, channel) = (Push(description: inner, inner: inner), Channel("p256", isSigned: false))
         #expect(try push.reference(channel).error == "malformed")
-        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        let error = #expect(throws: SenderError.self) { try push.seal(channel, Backends.openSSL.backend) }
         #expect(error?.code == .invalidPayload)
     }
 
@@ -58,7 +58,7 @@ import Testing
         let push = Push(description: "", expires: seconds)
         let channel = Channel("shared", isSigned: false)
         #expect(try push.reference(channel).error == "invalidArgument")
-        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        let error = #expect(throws: SenderError.self) { try push.seal(channel, Backends.openSSL.backend) }
         #expect(error?.code == .invalidOption)
     }
 
@@ -76,7 +76,7 @@ import Testing
         let push = Push(description: "", inner: #"{"aps":{"alert":"x"\#(member)}}"#, exposed: [name])
         let channel = Channel("shared", isSigned: false)
         #expect(try push.reference(channel).error == "notExposable")
-        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        let error = #expect(throws: SenderError.self) { try push.seal(channel, Backends.openSSL.backend) }
         #expect(error?.code == .notExposable)
     }
 
@@ -94,7 +94,7 @@ import Testing
         let push = Push(description: "", exposed: [name])
         let channel = Channel("x25519", isSigned: true)
         #expect(try push.reference(channel).error == "invalidArgument")
-        let error = #expect(throws: SealError.self) { try push.seal(channel, Backends.openSSL.backend) }
+        let error = #expect(throws: SenderError.self) { try push.seal(channel, Backends.openSSL.backend) }
         #expect(error?.code == .invalidOption)
     }
 }

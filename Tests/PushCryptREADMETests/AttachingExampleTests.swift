@@ -13,9 +13,11 @@ import Testing
     }
 
     private var pusher: PicturePusher {
-        PicturePusher(sealer: Sealer(topic: "com.example.app")) { [uploads] blob in
-            uploads.withLock { $0.append(blob) }
-            return "https://files.example.com/a"
+        get throws {
+            PicturePusher(sealer: try Sealer(topic: "com.example.app")) { [uploads] blob in
+                uploads.withLock { $0.append(blob) }
+                return "https://files.example.com/a"
+            }
         }
     }
 

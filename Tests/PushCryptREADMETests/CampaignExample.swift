@@ -10,14 +10,14 @@ struct CampaignPusher {
     /// - Returns: the tokens for which sealing failed, with the reason.
     func push<Registrations: AsyncSequence & Sendable>(
         _ notification: PushNotification, named campaign: String, to registrations: Registrations
-    ) async throws -> [(token: String, error: SealError)]
+    ) async throws -> [(token: String, error: SenderError)]
     where Registrations.Element == (token: String, recipient: Recipient) {
         // The campaign's name makes the message ids: a device shows the push once, even if it is sealed again after a crash.
         let options = Sealer.Options(expiresAfterInSeconds: 86_400, campaign: campaign)
         let requests = registrations.map { token, recipient in
             SealRequest(notification, to: recipient, placeholder: .standard, options: options, context: token)
         }
-        var refused: [(token: String, error: SealError)] = []
+        var refused: [(token: String, error: SenderError)] = []
         for try await outcome in BatchSealer(sealer).seal(requests) {
             switch outcome.result {
             case .success(let push): try await send(push, outcome.context)

@@ -19,7 +19,7 @@ import Testing
         var ids: [[String]] = []
         for _ in 0..<2 {
             let sent = Sent()
-            let pusher = CampaignPusher(sealer: Sealer(topic: "com.example.app")) { await sent.add($0, $1) }
+            let pusher = CampaignPusher(sealer: try Sealer(topic: "com.example.app")) { await sent.add($0, $1) }
             let (registrations, continuation) = AsyncStream.makeStream(of: (token: String, recipient: Recipient).self)
             for (number, record) in records.enumerated() {
                 let entry = Keyset.Entry(record.publicRecord(keepingPSK: true), KeyLifecycle(activatesAt: UnixTime(0)))

@@ -1,57 +1,55 @@
 import Foundation
 import PushCryptCore
 import PushCryptRecipients
+import PushCryptSQLite
 import Testing
 
 @Suite("a directory's check")
 struct CheckTests {
-    @Test("counts recipients by suite", arguments: Format.allCases)
-    func counts(_ format: Format) throws {
+    @Test("counts recipients by suite")
+    func counts() throws {
         let devices = try Device.ofEverySort()
-        let opened = try format.directory(devices.map(\.line) + [devices[0].line])
+        let opened = try Place(devices.map(\.line) + [devices[0].line]).imported()
         let check = try DirectoryCheck(opened.directory)
         #expect(check.isClean && check.problems.isEmpty)
         #expect(check.recipientCounts == [.p256: 2, .x25519: 2, .shared: 2])
-        #expect(check.duplicateCount == (format == .lines ? 1 : 0))
-        #expect(check.lineCount == (format == .lines ? 7 : nil))
     }
 
-    @Test("tells how far it is, of a database without knowing the end", arguments: Format.allCases)
-    func progress(_ format: Format) throws {
-        let opened = try format.directory(Device.ofOneMaster(2_100).map(\.line))
+    @Test("tells how far it is, without knowing the end")
+    func progress() throws {
+        let opened = try Place(Device.ofOneMaster(2_100).map(\.line)).imported()
         var seen: [DirectoryProgress] = []
         let check = try DirectoryCheck(opened.directory) { seen.append($0) }
         #expect(check.recipientCounts == [.shared: 2_100])
         #expect(seen.map(\.done) == [1_024, 2_048])
-        #expect(seen.allSatisfy { $0.phase == .visiting && $0.total == (format == .lines ? 2_100 : nil) })
+        #expect(seen.allSatisfy { $0.phase == .visiting && $0.total == nil })
     }
 
-    @Test("names what is wrong, in the order of the lines")
+    @Test("names bad records and ids with several records, and counts each once")
     func problems() throws {
-        let phone = try Device.make(.shared).of("phone")
-        let rival = try Device.make(.shared).of("phone").changing("kid", to: "\(phone.kid)")
-        let good = try Device.make()
-        let lines = [
-            try Device.make(exposesPrivate: true).line, good.line, "?", phone.line, rival,
-            try Device.make().changing("alg", to: "none"), good.line,
-        ]
-        let opened = try Place(lines).open()
-        let check = try DirectoryCheck(opened.directory)
-        #expect(check.recipientCounts == [.x25519: 1])
-        #expect(check.badCount == 3 && check.collisionCount == 1 && check.duplicateCount == 1)
-        #expect(check.problems.map(\.line) == [1, 3, 4, 6])
-        #expect(check.problems.map(\.isCollision) == [false, false, true, false])
+        let place = try Place("any.name")
+        let database = try Database(path: place.path, creates: true, busyTimeout: .zero)
+        try place.folder.setMode(0o600, of: place.name)
+        try database.script(
+            "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT); CREATE INDEX i ON recipients (kid, device)")
+        let devices = try (0..<3).map { _ in try Device.make() }
+        let privateKey = try Device.make(psk: true, exposesPrivate: true)
+        for (device, count) in [(devices[0], 1), (devices[1], 3), (privateKey, 1)] {
+            for _ in 0..<count { try insert(device.line, device.kid, database) }
+        }
+        try insert("?", devices[2].kid, database)
+        let check = try DirectoryCheck(place.open().directory)
         #expect(!check.isClean)
-    }
-
-    @Test("says nothing of a secret")
-    func secrecy() throws {
-        let device = try Device.make(psk: true, exposesPrivate: true)
-        let opened = try Place([device.line, device.changing("kid", to: "AAAAAAAAAAA")]).open()
-        let check = try DirectoryCheck(opened.directory)
-        #expect(check.badCount == 2)
-        for secret in device.line.matches(of: /"(?:d|psk)":"([^"]+)"/).map(\.1) {
+        #expect(check.recipientCounts == [.x25519: 1])
+        #expect(check.badCount == 2 && check.collisionCount == 1)
+        #expect(check.problems.count == 3 && check.problems.count(where: \.isCollision) == 1)
+        #expect(check.problems.contains { $0.reason.contains("several records of key \(devices[1].kid)") })
+        for secret in privateKey.line.matches(of: /"(?:d|psk)":"([^"]+)"/).map(\.1) {
             #expect(check.problems.allSatisfy { !$0.reason.contains(secret) })
         }
+    }
+
+    private func insert(_ record: String, _ kid: KeyID, _ database: Database) throws {
+        try database.run("INSERT INTO recipients VALUES (?, '', ?)", .text("\(kid)"), .text(record))
     }
 }

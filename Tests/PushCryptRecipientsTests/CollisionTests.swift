@@ -11,10 +11,9 @@ struct CollisionTests {
         let device = try Device.make(psk: true)
         let reordered = device.line.replacing(#"{"kty":"OKP","#, with: "{").dropLast() + #","kty":"OKP"}"#
         let again = [device.line, device.adding(#""seen":7"#), String(reordered)].prefix(count)
-        let directory = try Place([device.line, try Device.make().line] + again).open()
-        #expect(directory.index?.duplicateCount == count && directory.index?.recipientCount == 2)
-        #expect(directory.index?.collisionCount == 0)
-        #expect(try device.opens(directory.makeReader().recipient(kid: device.kid)))
+        let place = try Place([device.line, try Device.make().line] + again)
+        #expect(try place.importLines().addedCount == 2)
+        #expect(try device.opens(place.imported().makeReader().recipient(kid: device.kid)))
     }
 
     /// What a thief of the master, or a bug of the backend, can bring about.
@@ -34,38 +33,31 @@ struct CollisionTests {
     }
 
     private func expectCollision(_ device: Device, _ lines: [String]) throws {
-        let good = try Device.make()
-        let directory = try Place([good.line] + lines + [device.line]).open()
-        #expect(directory.index?.collisionCount == 1)
-        let reader = try directory.makeReader()
-        let error = #expect(throws: RecipientDirectoryError.self) {
-            try reader.recipient(kid: device.kid, device: device.id)
-        }
+        let place = try Place([try Device.make().line] + lines + [device.line])
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }
         #expect(error?.code == .collision && error?.lineNumber == 2)
-        #expect(error?.reason.contains("lines 2 and 3") == true)
-        #expect(try good.opens(reader.recipient(kid: good.kid)))
+        #expect(error?.reason.contains("lines 2 and 3 have different records of key \(device.kid)") == true)
+        #expect(try place.folder.names() == [place.name])
     }
 
-    /// Else whoever can add a line takes anybody out of the directory.
-    @Test("of which one isn't the key of that id: the other stays", arguments: [false, true])
+    /// Anybody who can add a line could otherwise take a recipient out of the directory.
+    @Test(
+        "of which one isn't the key of that id: that one is the bad line, and the other no collision",
+        arguments: [false, true])
     func impostor(_ comesFirst: Bool) throws {
         let (device, other) = try (Device.make(), Device.make())
         let impostor = other.changing("kid", to: "\(device.kid)")
-        let directory = try Place(comesFirst ? [impostor, device.line] : [device.line, impostor]).open()
-        #expect(directory.index?.collisionCount == 0)
-        #expect(directory.index?.skippedLines.map(\.number) == [comesFirst ? 1 : 2])
-        #expect(try device.opens(directory.makeReader().recipient(kid: device.kid)))
+        let place = try Place(comesFirst ? [impostor, device.line] : [device.line, impostor])
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }
+        #expect(error?.code == .invalidRecord && error?.lineNumber == (comesFirst ? 1 : 2))
+        #expect(error?.reason.hasSuffix("of its lines 1 can't be taken") == true)
     }
 
-    @Test("of which none can be used")
+    @Test("of which none can be used: the later ones are the bad lines")
     func onlyBad() throws {
         let device = try Device.make()
-        let lines = [device.changing("alg", to: "A"), device.changing("alg", to: "B")]
-        let directory = try Place(lines).open()
-        #expect(directory.index?.skippedLines.map(\.number) == [2])
-        let error = #expect(throws: RecipientDirectoryError.self) {
-            try directory.makeReader().recipient(kid: device.kid)
-        }
-        #expect(error?.code == .invalidRecord && error?.lineNumber == 1)
+        let place = try Place([device.changing("alg", to: "A"), device.changing("alg", to: "B")])
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }
+        #expect(error?.code == .invalidRecord && error?.lineNumber == 2)
     }
 }

@@ -8,11 +8,11 @@ struct FileModeTests {
     @Test("others can reach it", arguments: [0o644, 0o640, 0o604, 0o620, 0o602, 0o610, 0o601], ["jsonl", "sqlite"])
     func loose(_ mode: Int, _ ending: String) throws {
         let place = try Place([Device.make().line])
-        _ = try DirectoryImport(place.open().directory, into: place.folder.file("devices.sqlite").path)
+        try place.importLines()
         try place.folder.setMode(mode, of: "devices.\(ending)")
         let path = place.folder.file("devices.\(ending)").path
         let isRootsForItsGroup = mode == 0o640 && geteuid() == 0
-        let result = Result { try RecipientDirectory(path: path) }
+        let result = Result { try Self.use(path) }
         guard !isRootsForItsGroup else {
             _ = try result.get()
             return
@@ -26,10 +26,10 @@ struct FileModeTests {
         arguments: ["jsonl", "sqlite"])
     func owner(_ ending: String) throws {
         let place = try Place([Device.make().line])
-        _ = try DirectoryImport(place.open().directory, into: place.folder.file("devices.sqlite").path)
+        try place.importLines()
         let path = place.folder.file("devices.\(ending)").path
         try #require(unsafe chown(path, 65_534, 65_534) == 0)
-        let error = #expect(throws: RecipientDirectoryError.self) { try RecipientDirectory(path: path) }
+        let error = #expect(throws: RecipientDirectoryError.self) { try Self.use(path) }
         #expect(error?.code == .foreignOwner)
         #expect(error?.reason.hasPrefix("\(path) belongs to user 65534") == true)
         #expect(error?.reason.hasSuffix("chown 0 \(path)") == true)
@@ -40,40 +40,26 @@ struct FileModeTests {
         arguments: [0o777, 0o1777, 0o720, 0o702])
     func foldersOfDatabases(_ mode: Int) throws {
         let place = try Place([Device.make().line])
-        let path = place.folder.file("devices.sqlite").path
-        let lines = try place.open().directory
-        _ = try DirectoryImport(lines, into: path)
-        _ = try RecipientDirectory(path: path)
+        let path = place.databasePath
+        _ = try place.imported()
         try place.folder.setMode(mode, of: ".")
         for body in [
-            { _ = try RecipientDirectory(path: path) }, { _ = try DirectoryImport(lines, into: path) },
-            { _ = try DirectoryImport(lines, into: place.folder.file("new.sqlite").path) },
+            { _ = try RecipientDirectory(path: path) }, { try place.importLines() },
+            { _ = try DirectoryImport(from: place.path, into: place.folder.file("new.sqlite").path) },
         ] {
             let error = #expect(throws: RecipientDirectoryError.self) { try body() }
             #expect(error?.code == .looseMode && error?.reason.hasSuffix("chmod go-w \(place.folder.path)") == true)
         }
     }
 
-    @Test(
-        "an index that belongs to another user is not used but made again",
-        .enabled(if: geteuid() == 0, "only root can give files away"))
-    func ownerOfTheIndex() throws {
-        let place = try Place([Device.make().line])
-        _ = try place.open()
-        let before = try #require(place.indexInode)
-        _ = try place.open()
-        #expect(place.indexInode == before)
-        try #require(unsafe chown(place.path + ".index", 65_534, 65_534) == 0)
-        _ = try place.open()
-        #expect(place.indexInode != before)
-    }
-
     @Test("it isn't there")
     func missing() throws {
         let place = try Place()
-        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
-        #expect(error?.code == .notFound)
-        #expect(try place.folder.names().isEmpty)
+        for body in [{ _ = try place.open() }, { try place.importLines() }] {
+            let error = #expect(throws: RecipientDirectoryError.self) { try body() }
+            #expect(error?.code == .notFound)
+            #expect(try place.folder.names().isEmpty)
+        }
     }
 
     @Test("it is a folder, or a pipe, which holds nobody up", arguments: [false, true])
@@ -84,7 +70,18 @@ struct FileModeTests {
         } else {
             try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: false)
         }
-        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
-        #expect(error?.code == .notADirectory)
+        for body in [{ _ = try place.open() }, { try place.importLines() }] {
+            let error = #expect(throws: RecipientDirectoryError.self) { try body() }
+            #expect(error?.code == .notADirectory)
+        }
+    }
+
+    /// Opens a directory, or imports JSON lines.
+    private static func use(_ path: String) throws {
+        guard path.hasSuffix(".sqlite") else {
+            _ = try DirectoryImport(from: path, into: path + ".new.sqlite")
+            return
+        }
+        _ = try RecipientDirectory(path: path)
     }
 }

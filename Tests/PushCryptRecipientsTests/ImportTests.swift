@@ -17,7 +17,7 @@ struct ImportTests {
         target = try Place("devices.sqlite")
     }
 
-    private func run() throws -> DirectoryImport { try DirectoryImport(place.open().directory, into: target.path) }
+    private func run() throws -> DirectoryImport { try DirectoryImport(from: place.path, into: target.path) }
 
     @Test("takes every record as it stands, and again changes nothing")
     func twice() throws {
@@ -91,19 +91,66 @@ struct ImportTests {
     func progress() throws {
         try place.write(Device.ofOneMaster(2_100).map(\.line))
         for added in [2_100, 0] {
-            var seen: [DirectoryProgress] = []
-            let result = try DirectoryImport(place.open().directory, into: target.path) { seen.append($0) }
+            nonisolated(unsafe) var seen: [DirectoryProgress] = []
+            let result = try DirectoryImport(from: place.path, into: target.path) { unsafe seen.append($0) }
             #expect(result.addedCount == added)
-            #expect(seen.map(\.done) == [1_024, 2_048])
-            #expect(seen.allSatisfy { $0.phase == .visiting && $0.total == 2_100 })
+            let visiting = unsafe seen.filter { $0.phase == .visiting }
+            #expect(visiting.map(\.done) == [1_024, 2_048] && visiting.allSatisfy { $0.total == 2_100 })
         }
+    }
+
+    @Test("of a file of several MiB tells how much of it is read, never going back")
+    func readingProgress() throws {
+        try place.write(Device.ofOneMaster(12_000).map(\.line))
+        nonisolated(unsafe) var seen: [DirectoryProgress] = []
+        _ = try DirectoryImport(from: place.path, into: target.path) { unsafe seen.append($0) }
+        let reading = unsafe seen.filter { $0.phase == .reading }
+        #expect(reading.map(\.done) == reading.map(\.done).sorted())
+        #expect(!reading.isEmpty && reading.allSatisfy { $0.done <= $0.total ?? 0 })
+    }
+
+    @Test("takes over what a killed import left, and leaves nothing beside the database")
+    func leftovers() throws {
+        for name in ["devices.sqlite.new", "devices.sqlite.new-journal", "devices.sqlite.lock"] {
+            try Data("half".utf8).write(to: target.folder.file(name))
+        }
+        #expect(try run().addedCount == devices.count)
+        #expect(try target.folder.names() == ["devices.sqlite"])
+    }
+
+    @Test("of several that begin at once makes one database, whole; the others find it made or import again")
+    func concurrent() async throws {
+        let (place, target) = (place, target)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    do {
+                        _ = try DirectoryImport(from: place.path, into: target.path)
+                    } catch {
+                        #expect(error.code == .cannotCreate, "\(error)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try target.folder.names() == ["devices.sqlite"])
+        #expect(try DirectoryCheck(target.open().directory).recipientCounts.values.reduce(0, +) == devices.count)
+    }
+
+    @Test("isn't held up by a lock on the folder, which any user who can read it can hold")
+    func lockedFolder() throws {
+        let folder = unsafe Foundation.open(target.folder.path, O_RDONLY | O_DIRECTORY)
+        try #require(folder >= 0 && flock(folder, LOCK_EX) == 0)
+        defer { close(folder) }
+        #expect(try run().addedCount == devices.count)
+        #expect(try DirectoryCheck(target.open().directory).isClean)
     }
 
     @Test("from a database into another")
     func fromDatabase() throws {
         _ = try run()
         let other = target.folder.file("other.sqlite").path
-        let result = try DirectoryImport(target.open().directory, into: other)
+        let result = try DirectoryImport(from: target.path, into: other)
         #expect(result.addedCount == devices.count)
         #expect(try DirectoryCheck(RecipientDirectory(path: other)).isClean)
     }

@@ -38,7 +38,6 @@ struct TableTests {
                 sql, .text("\(device.kid)"), .text(device.id?.description ?? ""), .utf8(Array(device.line.utf8)))
         }
         let directory = try place.open()
-        #expect(directory.index == nil)
         let reader = try directory.makeReader()
         #expect(try device.opens(reader.recipient(kid: device.kid)))
         #expect(try phone.opens(reader.recipient(kid: phone.kid, device: phone.id)))
@@ -121,6 +120,26 @@ struct TableTests {
         #expect(try devices[0].opens(reader.recipient(kid: devices[0].kid)))
         #expect(try reader.recipient(kid: devices[1].kid) == nil)
         #expect(try other.folder.names() == ["copy"])
+    }
+
+    @Test("JSON lines, and an empty file, are refused with the command that imports them", arguments: [0, 1])
+    func noDatabase(_ count: Int) throws {
+        try place.write((0..<count).map { _ in try Device.make().line })
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
+        #expect(error?.code == .notADirectory)
+        #expect(error?.reason.hasPrefix("\(place.path) is not a SQLite database") == true)
+        #expect(error?.reason.contains("pushcrypt recipients import FILE --into DATABASE") == true)
+    }
+
+    @Test("another database under the name is noticed when the next reader is made")
+    func replaced() throws {
+        _ = try create()
+        let opened = try place.open()
+        let other = try Place([])
+        _ = try other.imported()
+        try #require(unsafe rename(other.databasePath, place.path) == 0)
+        let error = #expect(throws: RecipientDirectoryError.self) { try opened.makeReader() }
+        #expect(error?.code == .changedMeanwhile)
     }
 
     @Test("that is damaged says so")

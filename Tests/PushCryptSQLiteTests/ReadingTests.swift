@@ -20,27 +20,6 @@ struct ReadingTests {
         return database
     }
 
-    @Test(
-        "an immutable file, whatever its name, takes no lock and no change",
-        arguments: ["a", "a b", "a?mode=memory", "a#b", "a%41", "ä", "a&immutable=0", "\u{1}"])
-    func immutable(_ name: String) throws {
-        let writer = try make(name)
-        try writer.script("BEGIN EXCLUSIVE")
-        let database = try Database(immutable: folder.file(name).path)
-        #expect(try database.first("SELECT count(*) FROM thing") { $0.integer(0) } == 500)
-        #expect(throws: SQLiteError.self) { try database.run("DELETE FROM thing") }
-        try writer.script("COMMIT")
-        #expect(try folder.names() == [name])
-    }
-
-    @Test("an immutable file that isn't there is not made")
-    func missing() throws {
-        #expect(throws: SQLiteError.self) {
-            try Database(immutable: folder.file("none").path).first("SELECT 1 FROM sqlite_master") { _ in }
-        }
-        #expect(try folder.names().isEmpty)
-    }
-
     @Test("a cursor goes through all rows, while others are written")
     func cursor() throws {
         let database = try make("a")

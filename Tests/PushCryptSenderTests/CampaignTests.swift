@@ -27,6 +27,6 @@ import Testing
 
     @Test(arguments: ["", String(repeating: "x", count: 256), String(repeating: "é", count: 128)])
     func noNames(campaign: String) {
-        expectSealError(.invalidOption) { try Channel.simple.seal(Self.json, Sealer.Options(campaign: campaign)) }
+        expectSenderError(.invalidOption) { try Channel.simple.seal(Self.json, Sealer.Options(campaign: campaign)) }
     }
 }

@@ -54,7 +54,7 @@ import Testing
         let (aps, raw) = try outside(json)
         #expect(aps.keys.sorted() == ["alert", "mutable-content"])
         #expect(!raw.contains("SECRET"))
-        expectSealError(.notExposable) { try outside(json, ["content-available"]) }
+        expectSenderError(.notExposable) { try outside(json, ["content-available"]) }
     }
 
     /// Members of `aps` with values of their types, each as it may stand in the inner payload.
@@ -107,7 +107,7 @@ import Testing
     func otherType(member: (name: String, values: [String])) throws {
         for value in member.values {
             let json = #"{"aps":{"alert":"x","\#(member.name)":\#(value)}}"#
-            let error = expectSealError(.notExposable, "\(member.name) \(value)") { try outside(json, [member.name]) }
+            let error = expectSenderError(.notExposable, "\(member.name) \(value)") { try outside(json, [member.name]) }
             #expect(error?.reason.contains("aps.\(member.name)") == true)
             #expect(error?.reason.contains("SECRET") == false)
         }
@@ -116,7 +116,7 @@ import Testing
     @Test("a name that exposes nothing is refused, and the error says which", arguments: ["badge", "category", "x"])
     func absent(name: String) {
         let json = #"{"aps":{"alert":"x","sound":"s"},"badge":1}"#
-        let error = expectSealError(.notExposable) { try outside(json, ["sound", name]) }
+        let error = expectSenderError(.notExposable) { try outside(json, ["sound", name]) }
         #expect(error?.reason.contains("aps.\(name)") == true)
     }
 
@@ -140,6 +140,6 @@ import Testing
             [String(repeating: "a", count: 65)], Array(repeating: "badge", count: 33),
         ])
     func refused(names: [String]) {
-        expectSealError(.invalidOption) { try outside("not JSON", names) }
+        expectSenderError(.invalidOption) { try outside("not JSON", names) }
     }
 }

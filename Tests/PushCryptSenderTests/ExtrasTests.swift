@@ -42,7 +42,7 @@ import Testing
         for count in 0...8 {
             let exact = try size(Array(attachments[..<count]), count == 3)
             #expect(try size(Array(attachments[..<count]), count == 3, limit: exact) == exact)
-            let error = expectSealError(.tooLarge) {
+            let error = expectSenderError(.tooLarge) {
                 try size(Array(attachments[..<count]), count == 3, limit: exact - 1)
             }
             #expect(error?.bytesNeeded == exact)
@@ -54,7 +54,7 @@ import Testing
         let nine = try (0..<9).map { try Self.attachment($0) }
         let twice = try [Self.attachment(1, id: "a"), Self.attachment(2, id: "a")]
         for attachments in [nine, twice] {
-            expectSealError(.invalidOption) {
+            expectSenderError(.invalidOption) {
                 try Channel.simple.sealer().seal(
                     Array(#"{"aps":{"alert":"x"}}"#.utf8), to: Channel.simple.recipient(),
                     placeholder: Channel.placeholder, attachments: attachments)

@@ -33,7 +33,7 @@ import Testing
             #expect((4_095...4_096).contains(push.byteCount))
             #expect(try Reading(push, channel).payload == Self.payload(longest))
             for more in 1...6 {
-                let error = expectSealError(.tooLarge) { try channel.seal(Self.payload(longest + more), options) }
+                let error = expectSenderError(.tooLarge) { try channel.seal(Self.payload(longest + more), options) }
                 #expect(error?.bytesAvailable == 4_096)
                 let needed = try #require(error?.bytesNeeded)
                 #expect(needed > 4_096)
@@ -51,7 +51,7 @@ import Testing
             let exact = Sealer.Options(padding: padding, limitInBytes: bare)
             #expect(try channel.seal(Self.payload(count), exact).byteCount == bare)
             let less = Sealer.Options(padding: padding, limitInBytes: bare - 1)
-            let error = expectSealError(.tooLarge) { try channel.seal(Self.payload(count), less) }
+            let error = expectSenderError(.tooLarge) { try channel.seal(Self.payload(count), less) }
             #expect(error?.bytesNeeded == bare)
             #expect(error?.bytesAvailable == bare - 1)
         }
@@ -69,14 +69,14 @@ import Testing
 
     @Test(arguments: [0, -1, .min, 4_097, 5_120, .max])
     func outOfRange(limit: Int) {
-        expectSealError(.invalidOption) {
+        expectSenderError(.invalidOption) {
             try Channel.simple.seal(Self.payload(1), Sealer.Options(limitInBytes: limit))
         }
     }
 
     @Test(arguments: [1, 50, 160])
     func lessThanTheFrame(limit: Int) throws {
-        let error = expectSealError(.tooLarge) {
+        let error = expectSenderError(.tooLarge) {
             try Channel.simple.seal(Self.payload(1), Sealer.Options(limitInBytes: limit))
         }
         let bare = try Channel.simple.seal(Self.payload(1), Sealer.Options(padding: .none)).byteCount
@@ -86,14 +86,14 @@ import Testing
     @Test(arguments: [5_000, 100_000, 262_000])
     func farTooLarge(count: Int) throws {
         for json in [Self.payload(count), #"{"aps":{"alert":"x"},"y":"\#(String(repeating: "a", count: count))"}"#] {
-            let error = expectSealError(.tooLarge) { try Channel.simple.seal(json) }
+            let error = expectSenderError(.tooLarge) { try Channel.simple.seal(json) }
             #expect(try #require(error?.bytesNeeded) > count)
         }
     }
 
     @Test("a payload that no message may hold is refused as one, with the limit", arguments: [262_144, 5_242_880])
     func largerThanAnyMessage(count: Int) throws {
-        let error = expectSealError(.invalidPayload) { try Channel.simple.seal(Self.payload(count)) }
+        let error = expectSenderError(.invalidPayload) { try Channel.simple.seal(Self.payload(count)) }
         #expect(error?.reason.contains("262144 bytes") == true)
     }
 }

@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: ["", "{}", #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{}}"#, "{\"aps\""])
     func refused(json: String) {
-        expectSealError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
+        expectSenderError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
     }
 
     @Test("a payload of too many values is refused, to be sealed or offloaded")
@@ -38,8 +38,8 @@ import Testing
         let zeros = Array(repeating: "0", count: 16_381).joined(separator: ",")
         let json = #"{"aps":{"alert":"x"},"x":[\#(zeros)]}"#
         for error in [
-            expectSealError(.invalidPayload, nil) { try Sealer.offload(Array(json.utf8)) },
-            expectSealError(.invalidPayload, nil) { try Channel.simple.seal(json) },
+            expectSenderError(.invalidPayload, nil) { try Sealer.offload(Array(json.utf8)) },
+            expectSenderError(.invalidPayload, nil) { try Channel.simple.seal(json) },
         ] {
             #expect(error?.reason.contains("16384 JSON values") == true)
         }
@@ -47,6 +47,6 @@ import Testing
 
     @Test func tooLong() {
         let json = #"{"aps":{"alert":"\#(String(repeating: "a", count: 1 << 18))"}}"#
-        expectSealError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
+        expectSenderError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
     }
 }

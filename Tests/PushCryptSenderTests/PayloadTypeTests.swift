@@ -65,7 +65,7 @@ import Testing
     @Test func otherFormsOfBytes() throws {
         let bytes = Array(Self.json.utf8)
         for value in [Self.json, ContiguousArray(bytes), ["json": bytes]] as [any Encodable & Sendable] {
-            expectSealError(.invalidPayload) { try seal { try $0.seal(value, to: $1, placeholder: $2) } }
+            expectSenderError(.invalidPayload) { try seal { try $0.seal(value, to: $1, placeholder: $2) } }
         }
     }
 

@@ -37,7 +37,7 @@ import Testing
         Placeholder(), .literal(title: "", body: ""), .localized(title: nil, body: ""), .literal(title: nil, body: nil),
     ])
     func withoutText(placeholder: Placeholder) {
-        expectSealError(.invalidPlaceholder) {
+        expectSenderError(.invalidPlaceholder) {
             try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
         }
     }
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: [3_400, 3_900, 5_000])
     func tooLong(count: Int) throws {
         let placeholder = Placeholder.literal(title: String(repeating: "a", count: count), body: nil)
-        let error = expectSealError(.tooLarge) {
+        let error = expectSenderError(.tooLarge) {
             try Channel.simple.seal(
                 #"{"aps":{"alert":"\#(String(repeating: "b", count: 400))"}}"#, placeholder: placeholder)
         }

@@ -68,7 +68,7 @@ import Testing
     @Test func reservedNames() throws {
         let payload = try json(PushNotification(title: "T", custom: ["aps": ["alert": "other"]]))
         #expect(payload == #"{"aps":{"alert":{"title":"T"}}}"#)
-        expectSealError(.invalidPayload) { try json(PushNotification(title: "T", custom: ["pushcrypt": 1])) }
+        expectSenderError(.invalidPayload) { try json(PushNotification(title: "T", custom: ["pushcrypt": 1])) }
     }
 
     @Test(arguments: [
@@ -76,7 +76,7 @@ import Testing
         PushNotification(isContentAvailable: true), PushNotification(titleLocArguments: ["a"], bodyLocArguments: ["b"]),
     ])
     func noText(notification: PushNotification) {
-        expectSealError(.invalidPayload) { try json(notification) }
+        expectSenderError(.invalidPayload) { try json(notification) }
     }
 
     @Test func locKeysAreText() throws {

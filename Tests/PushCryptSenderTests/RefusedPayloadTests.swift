@@ -19,7 +19,7 @@ import Testing
         "{'aps':{'alert':'x'}}", "{\"aps\":{\"alert\":\"x\"}}\0", #"{"aps":{"alert":"x"}}// done"#,
     ])
     func refused(json: String) {
-        expectSealError(.invalidPayload, "\(json)") { try Channel.simple.seal(json) }
+        expectSenderError(.invalidPayload, "\(json)") { try Channel.simple.seal(json) }
     }
 
     @Test(
@@ -27,7 +27,7 @@ import Testing
     )
     func notUTF8(bytes: [UInt8]) {
         let json = Array(#"{"aps":{"alert":""#.utf8) + bytes + Array(#""}}"#.utf8)
-        expectSealError(.invalidPayload) {
+        expectSenderError(.invalidPayload) {
             try Channel.simple.sealer().seal(
                 json, to: Channel.simple.recipient(), placeholder: Channel.placeholder)
         }
@@ -35,7 +35,7 @@ import Testing
 
     @Test func utf16() throws {
         let json = try #require(#"{"aps":{"alert":"x"}}"#.data(using: .utf16))
-        expectSealError(.invalidPayload) {
+        expectSenderError(.invalidPayload) {
             try Channel.simple.sealer().seal(
                 json, to: Channel.simple.recipient(), placeholder: Channel.placeholder)
         }
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: ["null", "{}", "1", #"{"id":"AAAAAAAAAAAAAAAAAAAAAA","iat":1800000000,"exp":1800000001}"#])
     func sealedBefore(member: String) {
         for name in ["pushcrypt", #"pushcryp\u0074"#] {
-            expectSealError(.invalidPayload) {
+            expectSenderError(.invalidPayload) {
                 try Channel.simple.seal(#"{"aps":{"alert":"x"},"\#(name)":\#(member)}"#)
             }
         }
@@ -52,7 +52,7 @@ import Testing
 
     @Test func sealedTwice() throws {
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
-        expectSealError(.invalidPayload) { try Channel.simple.seal(String(decoding: push.json, as: UTF8.self)) }
+        expectSenderError(.invalidPayload) { try Channel.simple.seal(String(decoding: push.json, as: UTF8.self)) }
     }
 
     @Test(arguments: [62, 63])
@@ -60,7 +60,7 @@ import Testing
         let arrays = String(repeating: "[", count: nested) + String(repeating: "]", count: nested)
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"},"y":\#(arrays)}"#)
         #expect(push.byteCount <= 4_096)
-        expectSealError(.invalidPayload) { try Channel.simple.seal(#"{"aps":{"alert":"x"},"y":[[\#(arrays)]]}"#) }
+        expectSenderError(.invalidPayload) { try Channel.simple.seal(#"{"aps":{"alert":"x"},"y":[[\#(arrays)]]}"#) }
     }
 
     /// An error says what is wrong and where, and nothing of what the payload holds.
@@ -70,7 +70,7 @@ import Testing
         #"{"aps":{"alert":"\#(String(repeating: "SECRET", count: 1_000))"}}"#,
     ])
     func errorsHoldNothing(json: String) {
-        let error = #expect(throws: SealError.self) { try Channel.simple.seal(json) }
+        let error = #expect(throws: SenderError.self) { try Channel.simple.seal(json) }
         var text = error.map { "\($0) \(String(reflecting: $0))" } ?? ""
         dump(error, to: &text)
         #expect(!text.contains("SECRET"))

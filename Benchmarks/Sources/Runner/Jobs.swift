@@ -40,7 +40,7 @@ enum Jobs {
     }
 
     private static func payloadSeal(_ suite: Suite) throws -> Work {
-        let (recipient, sealer) = (try TestKeys(suite: suite).recipient, Sealer(topic: TestMessage.topic))
+        let (recipient, sealer) = (try TestKeys(suite: suite).recipient, try Sealer(topic: TestMessage.topic))
         let payload = TestMessage.payload
         let sealed = Array(try sealer.seal(payload, to: recipient, placeholder: .standard).json)
         let message = try OuterPayload(JSONText(sealed)).sealed.count - suite.overheadByteCount
@@ -50,7 +50,7 @@ enum Jobs {
 
     private static func payloadOpen(_ suite: Suite) throws -> Work {
         let keys = try TestKeys(suite: suite)
-        let sealer = Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
+        let sealer = try Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
         let sealed = Array(try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard).json)
         let opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset), senders: .unsigned)
         return { _ = try opener.open(sealed, at: TestMessage.time).get() }

@@ -42,7 +42,7 @@ struct Failure: Error {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as SealError: self.init(Self.status(error.code), error.reason)
+        case let error as SenderError: self.init(Self.status(error.code), error.reason)
         case let error as BlobError: self.init(Self.status(error.code), error.reason)
         case let error as KeyError: self.init(Self.status(error.code), error.reason)
         case let error as KeystoreError: self.init(Self.status(error.code), error.reason)
@@ -54,9 +54,9 @@ struct Failure: Error {
         }
     }
 
-    private static func status(_ code: SealError.Code) -> ExitStatus {
+    private static func status(_ code: SenderError.Code) -> ExitStatus {
         switch code {
-        case .invalidTopic, .invalidOption, .invalidPlaceholder: .usage
+        case .invalidOption, .invalidPlaceholder: .usage
         case .backendFailure: .software
         default: .dataError
         }

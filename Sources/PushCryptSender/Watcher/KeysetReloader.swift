@@ -3,13 +3,13 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Takes the keyset that lies on disk in place of the one in use, where it is a good one.
+/// Reads the keyset on disk and puts it in the place of the one in use, if it is valid.
 ///
 /// ```
-/// file looks as it did        unchanged: two calls of stat, where nothing but time told to look
-/// text is the one seen last   unchanged: one read, one SHA-256
-/// good                        in use from the next seal on
-/// bad                         the old one stays in use; said once, and tried again when the file changes
+/// stat says the same       unchanged: two calls of stat
+/// text is the one seen     unchanged: one read, one SHA-256
+/// valid                    in use from the next seal on
+/// invalid                  the previous one stays in use; logged once, and tried again when the file changes
 /// ```
 final class KeysetReloader: @unchecked Sendable {
     // Unchecked because of what was seen last: after the initialiser it is used on the watcher's queue only.
@@ -22,11 +22,15 @@ final class KeysetReloader: @unchecked Sendable {
     private var stamp: FileStamp
     private var version: KeysetText.Version?
     private var refusal: Refusal?
-    /// What is wrong may pass without a change of the file.
+    /// The same file may be valid at the next look.
     private var mustLookAgain = false
 
+    /// What made it look.
     enum Cause: Sendable {
-        case event, time, request
+        /// The time for a look has come: an unchanged `stat` is enough.
+        case time
+        /// Somebody asked: the file is read.
+        case request
     }
 
     enum Outcome: Equatable, Sendable {
@@ -47,6 +51,7 @@ final class KeysetReloader: @unchecked Sendable {
         self.watched = watched
         self.clock = clock
         self.logger = logger
+        // Before the file is read: a change between the two shows at the first look.
         stamp = FileStamp(watched.place)
         let text = try watched.place.read()
         version = text.version
@@ -57,15 +62,17 @@ final class KeysetReloader: @unchecked Sendable {
         let now = FileStamp(watched.place)
         if cause == .time, now == stamp, !mustLookAgain { return .unchanged }
         stamp = now
-        let (known, isRepeated) = (version, mustLookAgain)
-        (version, mustLookAgain) = (nil, false)
+        let known = version
+        let isRepeated = mustLookAgain
+        version = nil
+        mustLookAgain = false
         do {
             let text = try watched.place.read()
             version = text.version
             guard isRepeated || version != known else { return .unchanged }
             return try take(watched.keyset(text))
-        } catch let error as KeystoreError where error.code == .notFound && cause == .event {
-            // Between the two steps of whoever moves the old one away and the new one here.
+        } catch let error as KeystoreError where error.code == .notFound && cause == .time && !isRepeated {
+            // Somebody may be exchanging the folder, which takes two renames. The next look says whether it stays away.
             mustLookAgain = true
             return .unchanged
         } catch {
@@ -77,7 +84,7 @@ final class KeysetReloader: @unchecked Sendable {
     private func take(_ keyset: Keyset) throws -> Outcome {
         let isChange = try watched.isChange(from: choice.withLock { $0 }.keyset, to: keyset)
         let new = try SealingChoice(keyset, at: clock())
-        // The old one, with its keys, goes after the lock is free again.
+        // The old choice, and its keys, is released after the lock is.
         let old = choice.withLock { current in
             defer { current = new }
             return current
@@ -85,7 +92,7 @@ final class KeysetReloader: @unchecked Sendable {
         guard refusal != nil || isChange else { return .unchanged }
         refusal = nil
         logger.notice(
-            "took the keyset that the file holds now",
+            "new keyset in use",
             metadata: [
                 "keyset": "\(watched.place.path)", "seq": "\(keyset.sequence)", "previousSeq": "\(old.keyset.sequence)",
                 "primary": "\(new.entry.record.kid)", "previousPrimary": "\(old.entry.record.kid)",
@@ -99,7 +106,7 @@ final class KeysetReloader: @unchecked Sendable {
             self.refusal = refusal
             let current = choice.withLock { $0 }
             logger.error(
-                "didn't take the keyset that the file holds now: the one before stays in use",
+                "keyset rejected; keeping the previous one",
                 metadata: [
                     "keyset": "\(watched.place.path)", "reason": "\(reason)", "seq": "\(current.keyset.sequence)",
                     "primary": "\(current.entry.record.kid)",
@@ -108,12 +115,50 @@ final class KeysetReloader: @unchecked Sendable {
         return .refused(reason)
     }
 
-    /// Whether the next look may find the same file good: an unreachable key server, a full table of open files.
+    /// Whether the next look may find the same file valid: an unreachable key server, a full table of open files.
     private static func mayPass(_ error: any Error) -> Bool {
         switch error {
         case let error as KeystoreError: [.wrapCommandFailed, .inputOutput, .changedMeanwhile].contains(error.code)
         case let error as KeyError: [.backendFailure, .noKeySeals].contains(error.code)
         default: error is CryptoError
         }
+    }
+}
+
+/// What `stat` says of a keyset's file and its folder, links followed: while it stays the same, the keyset does.
+///
+/// ```
+/// file    device, inode, mode, owner, size, time of the last write (ns), time of the last change of any kind (ns)
+/// folder  device, inode, mode, owner
+/// ```
+/// Empty where there is no file.
+struct FileStamp: Hashable, Sendable {
+    private let file: [Int64]
+    private let folder: [Int64]
+
+    init(_ place: KeysetPlace) {
+        file = Self.status(of: place.filePath).map(Self.everything) ?? []
+        folder = Self.status(of: place.folderPath).map(Self.identity) ?? []
+    }
+
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status : nil
+    }
+
+    private static func identity(_ status: stat) -> [Int64] {
+        [
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_mode),
+            Int64(status.st_uid),
+        ]
+    }
+
+    private static func everything(_ status: stat) -> [Int64] {
+        #if canImport(Darwin)
+        let times = [status.st_mtimespec, status.st_ctimespec]
+        #else
+        let times = [status.st_mtim, status.st_ctim]
+        #endif
+        return identity(status) + [Int64(status.st_size)] + times.flatMap { [Int64($0.tv_sec), Int64($0.tv_nsec)] }
     }
 }

@@ -1,21 +1,21 @@
 import PushCryptCore
 import PushCryptKeysets
 
-/// What a watcher reads, and how.
+/// What a watcher reads, and which change of it is accepted.
 struct WatchedKeyset: Sendable {
     let place: KeysetPlace
     let secret: KeysetSecret?
     let allowsDemoKeys: Bool
 
-    /// The keys that a sender has use for: a keystore's recipient keys without their private halves.
+    /// The keys that a sender needs: a keystore's recipient keys without their private halves.
     func keyset(_ text: KeysetText) throws -> Keyset {
         let keyset = try text.keyset(secret, allowsDemoKeys: allowsDemoKeys)
         guard case .folder = place, keyset.kind == .recipient else { return keyset }
         return try keyset.publicKeyset(keepingPSK: true)
     }
 
-    /// - Returns: whether the new keyset is another one than the old one, and may take its place; false for the same.
-    /// - Throws: `Refusal` where it must not.
+    /// - Returns: true for another keyset, false for one with the same content.
+    /// - Throws: `Refusal` if the new one must not take the place of the old one.
     func isChange(from old: Keyset, to new: Keyset) throws(Refusal) -> Bool {
         guard new.kind == old.kind else { throw Refusal(.otherKind(old.kind, new.kind), place.path) }
         guard !new.hasSameContent(as: old) else { return false }
@@ -54,17 +54,41 @@ struct WatchedKeyset: Sendable {
         }
 
         var description: String {
-            let advice = "to use it all the same, restart the sender"
+            let advice = "To load an older keyset, restart the sender."
             return switch cause {
             case .otherKind(let old, let new):
                 "\(path) holds \(new.rawValue) keys now and held \(old.rawValue) keys"
-            case .lowerSequence(let old, let new): "\(path) was put back from seq \(old) to \(new); \(advice)"
+            case .lowerSequence(let old, let new): "\(path) was put back from seq \(old) to \(new). \(advice)"
             case .sameSequence(let sequence):
-                "\(path) has other content under the same seq \(sequence): a change by pushcrypt raises it, so somebody "
-                    + "else wrote the file; \(advice)"
+                "\(path) has other content under the same seq \(sequence), which every change by pushcrypt raises. To load "
+                    + "it, restart the sender."
             case .earlierState(let old, let new):
-                "\(path) was put back from its state of \(old) to that of \(new); \(advice)"
+                "\(path) was put back from its state of \(old) to that of \(new). \(advice)"
             }
         }
     }
+}
+
+/// The key of a keyset that seals or signs, and the times at which it does: choosing looks at every key, and another key
+/// seals as time goes by without any change of the file.
+final class SealingChoice: Sendable {
+    enum Key: Sendable {
+        case recipient(Recipient)
+        case sender(SenderKey)
+    }
+
+    let keyset: Keyset
+    let entry: Keyset.Entry
+    let key: Key
+    private let span: Range<UnixTime>
+
+    /// - Throws: `KeyError` with `noKeySeals`, `wrongKind` for keys that can't seal or sign, `pskMissing`.
+    init(_ keyset: Keyset, at time: UnixTime) throws {
+        self.keyset = keyset
+        entry = try keyset.sealingEntry(at: time)
+        key = keyset.kind == .sender ? .sender(try SenderKey(entry)) : .recipient(try Recipient(entry))
+        span = keyset.timeline.span(around: time)
+    }
+
+    func holds(at time: UnixTime) -> Bool { span.contains(time) }
 }

@@ -45,7 +45,7 @@ struct KeychainPlace {
 
     /// Sealed by a backend that has the record, and opened by the extension.
     func open(_ record: RegistrationRecord) throws -> Result<OpenedPush, FailureClass> {
-        let sealer = Sealer(topic: Self.topic, clock: { Self.now })
+        let sealer = try Sealer(topic: Self.topic, clock: { Self.now })
         let push = try sealer.seal(
             Array(#"{"aps":{"alert":"Zoë"}}"#.utf8), to: Recipient(jwk: Array(record.jwk.bytes)),
             placeholder: .literal(title: "New message", body: nil))

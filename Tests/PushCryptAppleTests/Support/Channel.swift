@@ -36,7 +36,7 @@ struct Channel: Sendable {
     func seal(_ json: String, exposed: [String] = []) throws -> [UInt8] {
         let recipient = try Recipient(Keyset.Entry(record.publicRecord(keepingPSK: true), KeyLifecycle()))
         let sender = try signer.map { try SenderKey(Keyset.Entry($0, KeyLifecycle())) }
-        let sealer = Sealer(
+        let sealer = try Sealer(
             topic: Self.topic, signer: sender, options: Sealer.Options(exposed: exposed), clock: { Self.now })
         let placeholder = Placeholder.literal(title: "New message", body: nil)
         return try Array(sealer.seal(Array(json.utf8), to: recipient, placeholder: placeholder).json)

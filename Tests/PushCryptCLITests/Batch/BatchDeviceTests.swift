@@ -20,6 +20,8 @@ struct BatchDeviceTests {
         batch = try BatchPlace()
         let records = try Self.keys.map { try BatchPlace.registration($0) } + [BatchPlace.jwk("device")]
         try batch.place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: 0o600)
+        let imported = try batch.place.run("recipients", "import", "recipients.jsonl", "--into", "recipients.db")
+        try #require(imported.isSuccess, "\(imported)")
         try batch.place.write(Data(BatchPlace.jwk("device").utf8), to: "device.json")
     }
 
@@ -34,7 +36,7 @@ struct BatchDeviceTests {
         let (to, wayOptions) =
             switch way {
             case .jwk: (#""to":\#(registration),"#, [String]())
-            case .kid: (#""to":"\#(try BatchPlace.kid(key))","#, ["--recipients", "recipients.jsonl"])
+            case .kid: (#""to":"\#(try BatchPlace.kid(key))","#, ["--recipients", "recipients.db"])
             case .option: ("", ["--to", "registration.json"])
             }
         let lines = Self.devices.enumerated().map { Self.line($0, to: to, $1) }
@@ -117,7 +119,7 @@ struct BatchDeviceTests {
             Self.line(2, to: #""to":"\#(try BatchPlace.kid("device"))","#, device),
         ]
         let output = try batch.seal(
-            lines, "--to", "device.json", "--recipients", "recipients.jsonl", "--id-from", "spring sale", "--errors",
+            lines, "--to", "device.json", "--recipients", "recipients.db", "--id-from", "spring sale", "--errors",
             "errors.jsonl")
         let isOwn = device == "phone-1_A"
         #expect(output.exit == (isOwn ? 0 : 65), "\(output)")

@@ -7,10 +7,12 @@ import Testing
 struct BatchRecipientsTests {
     private static let names = ["p256", "p256 psk", "x25519", "x25519 psk"]
 
-    private static func place(mode: Int = 0o600) throws -> BatchPlace {
+    private static func place() throws -> BatchPlace {
         let batch = try BatchPlace()
         let records = try names.map { try BatchPlace.registration($0) } + [BatchPlace.jwk("shared")]
-        try batch.place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: mode)
+        try batch.place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: 0o600)
+        let imported = try batch.place.run("recipients", "import", "recipients.jsonl", "--into", "recipients.db")
+        try #require(imported.isSuccess, "\(imported)")
         return batch
     }
 
@@ -25,7 +27,7 @@ struct BatchRecipientsTests {
         let batch = try Self.place()
         let open = try (0..<200).map { try Self.line($0, to: Self.names[$0 % 4], device: $0 % 3 == 0 ? "d" : nil) }
         let shared = try (200..<300).map { try Self.line($0, to: "shared", device: "d\($0)") }
-        let sealed = try batch.seal(open + shared, "--recipients", "recipients.jsonl", "--jobs", "3")
+        let sealed = try batch.seal(open + shared, "--recipients", "recipients.db", "--jobs", "3")
         #expect(sealed.exit == 0, "\(sealed)")
         let lines = sealed.text.linesWithNewline
         #expect(BatchPlace.numbers(sealed.stdout) == Array(0..<300))
@@ -39,7 +41,7 @@ struct BatchRecipientsTests {
     func unknown() throws {
         let batch = try Self.place()
         let lines = [try Self.line(0, to: "other p256"), try Self.line(1, to: "p256"), #"{"payload":{"aps":{}}}"#]
-        let output = try batch.seal(lines, "--recipients", "recipients.jsonl", "--errors", "errors.jsonl")
+        let output = try batch.seal(lines, "--recipients", "recipients.db", "--errors", "errors.jsonl")
         #expect(output.exit == 65, "\(output)")
         #expect(BatchPlace.numbers(output.stdout) == [1])
         #expect(try batch.refusedLines().map(\.reason) == ["unknownKey", "recipientMissing"])

@@ -116,7 +116,7 @@ struct HostileLineTests {
         let options = Sealer.Options()
         var worker = try SealWorker(
             SealWorker.Plan(
-                sealer: Sealer(topic: Workplace.topic, options: options), options: options, placeholder: .standard,
+                sealer: try Sealer(topic: Workplace.topic, options: options), options: options, placeholder: .standard,
                 extras: MessageExtras(), entry: entry, allowsDemoKeys: false), nil)
         Self.expectLinear(shape, &worker)
     }

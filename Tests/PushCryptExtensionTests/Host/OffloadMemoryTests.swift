@@ -98,7 +98,7 @@ import Testing
             let blob = try Sealer.offload(Array(json.utf8))
             try Data(blob.bytes).write(to: folder.file(name))
             let reference = try OffloadReference(url: "https://files.example/\(name)", blob: blob.reference)
-            let sealer = Sealer(topic: TestPush.topic, clock: { TestPush.now })
+            let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
             let push = try sealer.seal(
                 PushNotification(title: "short"), to: TestKeys.recipient("p256"), placeholder: .standard,
                 offload: reference)

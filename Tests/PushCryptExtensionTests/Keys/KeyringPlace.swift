@@ -51,7 +51,7 @@ final class KeyringPlace: Sendable {
 extension TestPush {
     /// Sealed at ``now`` by a backend that has the record.
     static func sealed(to record: RegistrationRecord) throws -> [UInt8] {
-        let sealer = Sealer(topic: topic, clock: { now })
+        let sealer = try Sealer(topic: topic, clock: { now })
         let push = try sealer.seal(
             Array(json.utf8), to: Recipient(jwk: Array(record.jwk.bytes)),
             placeholder: .literal(title: "New message", body: nil))

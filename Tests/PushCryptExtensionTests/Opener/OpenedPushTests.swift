@@ -20,7 +20,7 @@ import Testing
     @Test func members() throws {
         var options = Sealer.Options()
         options.expiresAfterInSeconds = 3_600
-        let sealer = Sealer(topic: TestPush.topic, options: options, clock: { TestPush.now })
+        let sealer = try Sealer(topic: TestPush.topic, options: options, clock: { TestPush.now })
         let sealed = try sealer.seal(
             Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard)
         let push = try TestPush.open(Array(sealed.json)).get()

@@ -23,7 +23,7 @@ import Testing
     }
 
     static func push() throws -> (payload: [UInt8], blob: [UInt8]) {
-        let sealer = Sealer(topic: TestPush.topic, clock: { TestPush.now })
+        let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
         let offloaded = try Sealer.offload(Array(json.utf8))
         let reference = try OffloadReference(url: "https://example.com/9", blob: offloaded.reference)
         let push = try sealer.seal(

@@ -98,7 +98,7 @@ import Testing
         // The day between the two confirms the first.
         for day: Int64 in [20, 21] {
             let time = TestPush.now + day * 86_400
-            let sealer = Sealer(topic: TestPush.topic, clock: { time })
+            let sealer = try Sealer(topic: TestPush.topic, clock: { time })
             let new = try sealer.seal(
                 Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .literal(title: "x", body: nil))
             #expect(try await deliver(Array(new.json), at: time).failure == nil)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func selfTest() async throws {
-        let sealer = Sealer(topic: TestPush.topic, clock: { TestPush.now })
+        let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
         let push = try sealer.seal(
             Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard, isSelfTest: true)
         let delivery = try await deliver(Array(push.json))

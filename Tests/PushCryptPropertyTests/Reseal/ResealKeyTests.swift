@@ -47,7 +47,7 @@ import Testing
         let push = try resealer.reseal(payload, device: device)
         #expect(push.payload == payload)
         #expect(!push.isChanged)
-        expectResealError(.undecryptable) { try resealer.reseal(tampered(payload), device: device) }
+        expectSenderError(.undecryptable) { try resealer.reseal(tampered(payload), device: device) }
     }
 
     /// With a sender at hand, too: a recipient that pins none refuses what is signed.
@@ -67,10 +67,10 @@ import Testing
         let (resealer, device) = (try rotation.resealer(), try rotation.deviceID())
         let queued = OuterText(try rotation.seal())
         let otherKey = queued.with("kid", TestKeys.kid(Rotation.new))
-        expectResealError(.undecryptable) { try resealer.reseal(otherKey.bytes, device: device) }
+        expectSenderError(.undecryptable) { try resealer.reseal(otherKey.bytes, device: device) }
         guard rotation.isSigned else { return }
         let otherSender = queued.with("skid", TestKeys.kid(Rotation.newSender))
-        expectResealError(.undecryptable) { try resealer.reseal(otherSender.bytes, device: device) }
+        expectSenderError(.undecryptable) { try resealer.reseal(otherSender.bytes, device: device) }
     }
 
     /// A master, its devices: each opens its own only.
@@ -83,7 +83,7 @@ import Testing
             if sealed == named {
                 #expect(throws: Never.self) { try resealer.reseal(queued, device: device) }
             } else {
-                expectResealError(.undecryptable) { try resealer.reseal(queued, device: device) }
+                expectSenderError(.undecryptable) { try resealer.reseal(queued, device: device) }
             }
         }
     }
@@ -99,7 +99,7 @@ import Testing
             let push = try resealer.reseal(try rotation.seal(), device: named)
             #expect(throws: Never.self) { try opener.open(push.payload, at: Self.now).get() }
         }
-        expectResealError(.wrongDevice) { try resealer.reseal(try rotation.seal(), device: DeviceID("tablet-2")) }
+        expectSenderError(.wrongDevice) { try resealer.reseal(try rotation.seal(), device: DeviceID("tablet-2")) }
     }
 
     /// The clock is asked for every payload: a rotation may come while a resealer is in use.
@@ -117,7 +117,7 @@ import Testing
         clock.time = Self.now + 60
         #expect(try resealer.reseal(queued).isChanged)
         clock.time = Self.now + 120
-        expectResealError(.noKeySeals) { try resealer.reseal(queued) }
+        expectSenderError(.noKeySeals) { try resealer.reseal(queued) }
     }
 }
 

@@ -18,9 +18,9 @@ import Testing
             (#"{"aps":{"alert":"x"},"pushcrypt":{"v":1,"kid":"\#(kid)","sealed":"AAAA"}}"#, .malformed),
             (outer(kid: kid, sealed: "AAAA"), .undecryptable), (outer(kid: kid, sealed: ""), .malformed),
             (outer(kid: "AAAAAAAAAAA", sealed: "AAAA"), .unknownKey), (outer(kid: "short", sealed: "AAAA"), .malformed),
-        ] as [(String, ResealError.Code)])
-    func form(payload: String, code: ResealError.Code) throws {
-        expectResealError(code) { try Rotation().resealer().reseal(Array(payload.utf8)) }
+        ] as [(String, SenderError.Code)])
+    func form(payload: String, code: SenderError.Code) throws {
+        expectSenderError(code) { try Rotation().resealer().reseal(Array(payload.utf8)) }
     }
 
     /// Every byte of what was sealed, one at a time.
@@ -35,19 +35,19 @@ import Testing
             var changed = sealed
             changed[index] ^= UInt8.random(in: 1...255, using: &random)
             let payload = queued.with("sealed", Base64URL.encode(changed)).bytes
-            expectResealError(.undecryptable, "byte \(index)") { try resealer.reseal(payload, device: device) }
+            expectSenderError(.undecryptable, "byte \(index)") { try resealer.reseal(payload, device: device) }
         }
         for changed in [Array(sealed.dropLast()), Array(sealed.dropFirst()), sealed + [0], [0] + sealed, []] {
             let payload = queued.with("sealed", Base64URL.encode(changed)).bytes
-            let code: ResealError.Code = changed.isEmpty ? .malformed : .undecryptable
-            expectResealError(code) { try resealer.reseal(payload, device: device) }
+            let code: SenderError.Code = changed.isEmpty ? .malformed : .undecryptable
+            expectSenderError(code) { try resealer.reseal(payload, device: device) }
         }
     }
 
     @Test(arguments: Rotation.all)
     func topic(rotation: Rotation) throws {
         let resealer = try rotation.resealer(topic: "com.example.other")
-        expectResealError(.undecryptable) { try resealer.reseal(try rotation.seal(), device: rotation.deviceID()) }
+        expectSenderError(.undecryptable) { try resealer.reseal(try rotation.seal(), device: rotation.deviceID()) }
     }
 
     @Test(arguments: [nil, "phone-1_A"])
@@ -56,16 +56,16 @@ import Testing
         let (queued, id) = (OuterText(try rotation.seal()), try rotation.deviceID())
         let unsigned = try Rotation(device: device, isSigned: false).seal()
         let withoutSender = try Rotation(device: device, isSigned: false).resealer()
-        let error = expectResealError(.signerMissing) { try withoutSender.reseal(queued.bytes, device: id) }
+        let error = expectSenderError(.signerMissing) { try withoutSender.reseal(queued.bytes, device: id) }
         #expect(error?.reason.contains(TestKeys.kid(Rotation.oldSender)) == true)
         let resealer = try rotation.resealer()
-        expectResealError(.undecryptable) { try resealer.reseal(queued.withoutSKID().bytes, device: id) }
+        expectSenderError(.undecryptable) { try resealer.reseal(queued.withoutSKID().bytes, device: id) }
         let pretended = OuterText(unsigned).withSKID(TestKeys.kid(Rotation.oldSender))
-        expectResealError(.undecryptable) { try resealer.reseal(pretended.bytes, device: id) }
+        expectSenderError(.undecryptable) { try resealer.reseal(pretended.bytes, device: id) }
         let stranger = try Resealer(
             topic: Channel.topic, keyset: rotation.keyset(),
             senders: Keyset([rotation.entry(Rotation.newSender, Rotation.primary)]), clock: { Rotation.now })
-        expectResealError(.unknownKey) { try stranger.reseal(queued.bytes, device: id) }
+        expectSenderError(.unknownKey) { try stranger.reseal(queued.bytes, device: id) }
     }
 
     /// To the second.
@@ -77,7 +77,7 @@ import Testing
         #expect(throws: Never.self) { try rotation.resealer(at: expiresAt - 1).reseal(queued, device: device) }
         for key in [Rotation.old, Rotation.new] {
             let queued = try rotation.seal(to: key, options: .init(expiresAfterInSeconds: 100))
-            let error = expectResealError(.expired) {
+            let error = expectSenderError(.expired) {
                 try rotation.resealer(at: expiresAt).reseal(queued, device: device)
             }
             #expect(error?.reason == "its time is over")
@@ -91,7 +91,7 @@ import Testing
         let sealed = try Envelope.seal(
             Array(message.utf8), to: recipient, signer: nil, topic: Topic(Channel.topic))
         let payload = Self.outer(kid: Self.kid, sealed: Base64URL.encode(sealed))
-        expectResealError(.malformed) { try Rotation().resealer().reseal(Array(payload.utf8)) }
+        expectSenderError(.malformed) { try Rotation().resealer().reseal(Array(payload.utf8)) }
     }
 
     /// That isn't said to be the payload's fault.
@@ -100,7 +100,7 @@ import Testing
         var failing = rotation
         failing.backend = FailingBackend(base: rotation.backend, failure: failure)
         let resealer = try failing.resealer()
-        expectResealError(.internalError) {
+        expectSenderError(.backendFailure) {
             try resealer.reseal(try rotation.seal(), device: rotation.deviceID())
         }
     }

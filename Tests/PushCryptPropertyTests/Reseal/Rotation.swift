@@ -53,7 +53,7 @@ struct Rotation: Sendable, CustomStringConvertible {
         options: Sealer.Options = .init()
     ) throws -> [UInt8] {
         let signer = isSigned ? try TestKeys.keyset(sender, backend).senderKey(at: Self.now) : nil
-        let sealer = Sealer(topic: Channel.topic, signer: signer, options: options, clock: { Self.now - 60 })
+        let sealer = try Sealer(topic: Channel.topic, signer: signer, options: options, clock: { Self.now - 60 })
         let recipient = try deviceKeyset(key).recipient(at: Self.now)
         return Array(try sealer.seal(Array(json.utf8), to: recipient, placeholder: Channel.placeholder).json)
     }
@@ -71,13 +71,13 @@ struct Rotation: Sendable, CustomStringConvertible {
     }
 }
 
-/// Expects a `ResealError` of that code and hands it over.
+/// Expects a `SenderError` of that code and hands it over.
 @discardableResult
-func expectResealError(
-    _ code: ResealError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
+func expectSenderError(
+    _ code: SenderError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ body: () throws -> some Any
-) -> ResealError? {
-    let error = #expect(throws: ResealError.self, comment, sourceLocation: location) { _ = try body() }
+) -> SenderError? {
+    let error = #expect(throws: SenderError.self, comment, sourceLocation: location) { _ = try body() }
     if let error { #expect(error.code == code, comment ?? "\(error)", sourceLocation: location) }
     return error
 }

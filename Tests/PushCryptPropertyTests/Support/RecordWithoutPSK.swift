@@ -20,7 +20,7 @@ struct RecordWithoutPSK {
     }
 
     func seal() throws -> [UInt8] {
-        let sealer = Sealer(topic: Channel.topic, clock: { Channel.now })
+        let sealer = try Sealer(topic: Channel.topic, clock: { Channel.now })
         let json = Array(#"{"aps":{"alert":"x"}}"#.utf8)
         return Array(try sealer.seal(json, to: recipient, placeholder: Channel.placeholder).json)
     }

@@ -23,7 +23,7 @@ import UserNotifications
     init() throws {
         try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
         let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
-        sealer = Sealer(topic: "com.example.app", signer: try SenderKey(Keyset.Entry(record, KeyLifecycle())))
+        sealer = try Sealer(topic: "com.example.app", signer: try SenderKey(Keyset.Entry(record, KeyLifecycle())))
         var json = [UInt8]()
         try record.publicRecord(keepingPSK: false).appendJWK(to: &json)
         senders = Data(json)

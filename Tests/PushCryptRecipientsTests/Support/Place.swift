@@ -4,7 +4,7 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
-/// A folder with a directory's file in it.
+/// A folder with JSON lines, and the directory that they are imported into.
 struct Place: Sendable {
     let folder: TemporaryFolder
     let name: String
@@ -14,7 +14,7 @@ struct Place: Sendable {
         self.name = name
     }
 
-    /// A directory of these lines, each with its newline.
+    /// These lines, each with its newline.
     init(_ lines: [String]) throws {
         try self.init()
         try write(lines)
@@ -52,16 +52,28 @@ struct Place: Sendable {
         try #require(unsafe rename(folder.file("other").path, path) == 0)
     }
 
+    var databasePath: String { folder.file("devices.sqlite").path }
+
+    /// Imports the lines into `devices.sqlite`.
+    @discardableResult
+    func importLines(
+        progress: @escaping (DirectoryProgress) -> Void = { _ in }
+    ) throws(RecipientDirectoryError) -> DirectoryImport {
+        try DirectoryImport(from: path, into: databasePath, progress: progress)
+    }
+
+    /// The directory of the lines.
+    func imported() throws(RecipientDirectoryError) -> OpenPlace {
+        try importLines()
+        return OpenPlace(place: self, directory: try RecipientDirectory(path: databasePath))
+    }
+
+    /// The file itself as a directory.
     func open() throws(RecipientDirectoryError) -> OpenPlace {
         OpenPlace(place: self, directory: try RecipientDirectory(path: path))
     }
 
     func reader() throws(RecipientDirectoryError) -> RecipientReader { try open().makeReader() }
-
-    var indexInode: Int? {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path + ".index")
-        return attributes?[.systemFileNumber] as? Int
-    }
 }
 
 /// A directory whose folder stays as long as it is used.

@@ -62,7 +62,7 @@ struct Device: Sendable {
     func opens(_ recipient: Recipient?) throws -> Bool {
         guard let recipient else { return false }
         let time = UnixTime(1_800_000_000)
-        let sealer = Sealer(topic: "com.example.app", clock: { time })
+        let sealer = try Sealer(topic: "com.example.app", clock: { time })
         let payload = Array(#"{"aps":{"alert":{"body":"x"}}}"#.utf8)
         let push = try sealer.seal(payload, to: recipient, placeholder: .standard)
         let own = try Keyset([.init(record, KeyLifecycle(activatesAt: UnixTime(0)))])

@@ -16,7 +16,7 @@ import Testing
                 let push = try outcome.result.get()
                 #expect(try Reading(push, channel).payload == Requests.payload(outcome.context))
             } else {
-                expectSealError(.invalidPayload) { try outcome.result.get() }
+                expectSenderError(.invalidPayload) { try outcome.result.get() }
             }
         }
         #expect(contexts == Array(0..<100))
@@ -73,7 +73,7 @@ import Testing
         var outcomes = BatchSealer(try Channel.simple.sealer()).seal(stream).makeAsyncIterator()
         #expect(try await outcomes.next()?.result.get().expiresAt == Channel.now + 7)
         let second = try #require(try await outcomes.next())
-        let error = expectSealError(.invalidPayload) { try second.result.get() }
+        let error = expectSenderError(.invalidPayload) { try second.result.get() }
         #expect(error?.reason.contains("secret") == false)
     }
 }

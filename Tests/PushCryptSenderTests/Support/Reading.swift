@@ -37,13 +37,13 @@ struct Reading {
     var alert: [String: Any] { aps["alert"] as? [String: Any] ?? [:] }
 }
 
-/// Expects a `SealError` of that code and hands it over.
+/// Expects a `SenderError` of that code and hands it over.
 @discardableResult
-func expectSealError(
-    _ code: SealError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
+func expectSenderError(
+    _ code: SenderError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ body: () throws -> some Any
-) -> SealError? {
-    let error = #expect(throws: SealError.self, comment, sourceLocation: location) { _ = try body() }
+) -> SenderError? {
+    let error = #expect(throws: SenderError.self, comment, sourceLocation: location) { _ = try body() }
     if let error {
         #expect(error.code == code, comment ?? "\(error)", sourceLocation: location)
         #expect((error.bytesNeeded != nil) == (code == .tooLarge), sourceLocation: location)

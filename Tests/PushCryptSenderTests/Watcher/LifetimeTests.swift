@@ -29,22 +29,21 @@ import Testing
         }
     }
 
-    private func makeWatcher(_ place: Operator, _ trace: Trace, _ triggers: WatchLoop.Triggers) throws -> KeysetWatcher
-    {
+    private func makeWatcher(_ place: Operator, _ trace: Trace, every interval: Duration?) throws -> KeysetWatcher {
         let handle = trace.handle()
         return try KeysetWatcher(
-            WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false), triggers,
+            WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false), interval,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { place.clock.now },
             observe: { handle.add($0) })
     }
 
-    /// Nothing holds it but its owner, and with it go the sources, their handlers and the keys.
-    @Test(arguments: [WatchLoop.Triggers.none, .events, .polling, .init(followsEvents: true, interval: .seconds(10))])
-    func whenReleased(triggers: WatchLoop.Triggers) throws {
+    /// Nothing holds it but its owner, and with it go the timer, its handler and the keys.
+    @Test(arguments: [nil, .milliseconds(10), .seconds(10)] as [Duration?])
+    func whenReleased(interval: Duration?) throws {
         let (place, trace) = (try Operator(), Trace())
         weak var released: KeysetWatcher?
         try {
-            let watcher = try makeWatcher(place, trace, triggers)
+            let watcher = try makeWatcher(place, trace, every: interval)
             released = watcher
             try place.rotate()
             watcher.lookNow()
@@ -56,7 +55,7 @@ import Testing
 
     @Test func whenStopped() throws {
         let (place, trace) = (try Operator(), Trace())
-        let watcher = try makeWatcher(place, trace, .init(followsEvents: true, interval: .milliseconds(10)))
+        let watcher = try makeWatcher(place, trace, every: .milliseconds(10))
         try place.rotate()
         try trace.looks.wait(for: .taken(sequence: 2))
         watcher.stop()
@@ -68,7 +67,7 @@ import Testing
         let other = Looks()
         let witness = try KeysetWatcher(
             WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false),
-            .init(followsEvents: true, interval: .milliseconds(10)),
+            .milliseconds(10),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { place.clock.now },
             observe: { other.add($0) })
         let kid = try place.rotate()

@@ -35,33 +35,60 @@ import Testing
         #expect(watch.notices == [line])
     }
 
-    /// By inotify or kqueue alone: nothing else tells this watcher to look.
-    @Test(arguments: Replacement.all)
-    func byEvents(replacement: Replacement) throws {
+    /// The timer fires once a second, so this is seen within two, however long a look takes.
+    @Test("the first look of the timer after a change sees it, whatever replaced the file", arguments: Replacement.all)
+    func byTimer(replacement: Replacement) throws {
         let place = try Operator()
-        let watch = try Watch(place, .events)
+        let watch = try Watch(place)
+        #expect(watch.tick() == .unchanged)
         try replacement.perform(place)
-        try watch.looks.wait(for: .taken(sequence: 2))
+        #expect(watch.tick() == .taken(sequence: 2))
         #expect(try place.open(watch.seal()) == Watch.payload)
         #expect(watch.errors.isEmpty)
-        // And the folder that lies there now is watched as the first one was.
+        #expect(watch.tick() == .unchanged)
+        // The folder that has the name now is watched as the first one was.
         try place.rotate()
-        try watch.looks.wait(for: .taken(sequence: 3))
+        #expect(watch.tick() == .taken(sequence: 3))
     }
 
-    @Test(arguments: Replacement.all)
-    func byPolling(replacement: Replacement) throws {
+    @Test("a change between the reading of the first keyset and the first look is seen at that look")
+    func changeAtTheStart() throws {
         let place = try Operator()
-        let watch = try Watch(place, .polling)
-        try replacement.perform(place)
-        try watch.looks.wait(for: .taken(sequence: 2))
+        let watch = try Watch(place)
         try place.rotate()
-        try watch.looks.wait(for: .taken(sequence: 3))
+        #expect(watch.tick() == .taken(sequence: 2))
     }
 
-    /// As Kubernetes mounts a secret: the file is a link through a link that is exchanged.
-    @Test(arguments: [WatchLoop.Triggers.events, .polling])
-    func mountedFile(triggers: WatchLoop.Triggers) throws {
+    @Test("a real timer looks without being asked")
+    func realTimer() throws {
+        let place = try Operator()
+        let watch = try Watch(place, every: .milliseconds(10))
+        try place.rotate()
+        try watch.looks.wait(for: .taken(sequence: 2))
+    }
+
+    @Test("a file of the same size and write time in the place of the old one is seen")
+    func sameSizeAndTime() throws {
+        let place = try Operator()
+        let watch = try Watch(place)
+        let old = try FileManager.default.attributesOfItem(atPath: place.filePath)
+        let copy = try place.rotatedCopy() + "/keyset.json"
+        var text = try FileSystem.readFile(copy)
+        let size = try #require(old[.size] as? Int)
+        // JSON allows spaces at its end. The old text is shorter: it is padded before the watcher's first look.
+        try place.write(place.text() + Array(repeating: UInt8(ascii: " "), count: max(text.count - size, 0)))
+        #expect(watch.tick() == .unchanged)
+        let time = try #require(
+            try FileManager.default.attributesOfItem(atPath: place.filePath)[.modificationDate] as? Date)
+        text += Array(repeating: UInt8(ascii: " "), count: max(size - text.count, 0))
+        try FileSystem.replace(copy, with: text)
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: copy)
+        try Replacement.rename(copy, to: place.filePath)
+        #expect(watch.tick() == .taken(sequence: 2))
+    }
+
+    @Test("a mounted secret of Kubernetes is seen: the file is a link through a link that is exchanged")
+    func mountedFile() throws {
         let place = try Operator()
         let mount = try TemporaryFolder()
         let manager = FileManager.default
@@ -72,24 +99,24 @@ import Testing
         }
         try manager.createSymbolicLink(atPath: mount.path + "/..data", withDestinationPath: "..1")
         try manager.createSymbolicLink(atPath: mount.path + "/keyset.json", withDestinationPath: "..data/keyset.json")
-        let watch = try Watch(KeysetPlace(file: mount.path + "/keyset.json"), nil, triggers)
+        let watch = try Watch(KeysetPlace(file: mount.path + "/keyset.json"))
         #expect(watch.watcher.current.sequence == 1)
         try manager.createSymbolicLink(atPath: mount.path + "/..data_tmp", withDestinationPath: "..2")
         try Replacement.rename(mount.path + "/..data_tmp", to: mount.path + "/..data")
-        try watch.looks.wait(for: .taken(sequence: 2))
+        #expect(watch.tick() == .taken(sequence: 2))
+        #expect(watch.tick() == .unchanged)
     }
 
-    #if !canImport(Darwin)
-    /// kqueue doesn't tell of it; polling does.
-    @Test func mendedModeByEvents() throws {
+    @Test("a new file with a loose mode is taken when its mode is corrected")
+    func correctedMode() throws {
         let place = try Operator()
-        let watch = try Watch(place, .events)
+        let watch = try Watch(place)
         let rotated = try FileSystem.readFile(place.rotatedCopy() + "/keyset.json")
-        try FileSystem.replace(place.filePath, with: rotated, mode: 0o640)
+        try FileSystem.replace(place.filePath, with: rotated, mode: 0o660)
+        #expect(watch.tick()?.reason?.contains("chmod") == true)
         try place.folder.setMode(0o600, of: "Keys/push/keyset.json")
-        try watch.looks.wait(for: .taken(sequence: 2))
+        #expect(watch.tick() == .taken(sequence: 2))
     }
-    #endif
 
     @Test func theSameTextAgainIsNothingNew() throws {
         let place = try Operator()

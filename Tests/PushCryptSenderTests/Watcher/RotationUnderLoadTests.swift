@@ -30,7 +30,7 @@ import Testing
     ])
     func noneFailsAndAllOpen(load: Load) throws {
         let place = try Operator(load.kind, group: load.group)
-        let watch = try Watch(place, .init(followsEvents: true, interval: .milliseconds(50)))
+        let watch = try Watch(place, every: .milliseconds(10))
         let recipients = try Operator()
         let fixed = try recipients.keyset().recipient(at: Operator.start)
         let workers = (0..<2).map { worker in

@@ -42,7 +42,7 @@ COMMANDS = {
     "keys export": ["Keys/p256"], "keys passwd": ["Keys/enc-p256"], "keys log": ["Keys/rotated"],
     "keys verify": ["Keys/rotated"], "keys doctor": ["Keys"], "keys rehearse": ["Keys/shared", "--fleet", "fleet.json"],
     "keys coverage": ["Keys/gated", "--reports", "reports.jsonl"], "rotate": ["Keys/shared"],
-    "recipients check": ["recipients.jsonl"], "recipients import": ["recipients.jsonl", "--into", "new.db"],
+    "recipients check": ["recipients.db"], "recipients import": ["recipients.jsonl", "--into", "new.db"],
 }
 
 

@@ -39,7 +39,9 @@ struct BatchOptions: ParsableArguments {
         guard (1...256).contains(jobs ?? 1) else { throw ValidationError("--jobs takes 1 to 256.") }
     }
 
-    var width: Int { min(jobs ?? ProcessInfo.processInfo.activeProcessorCount, 256) }
+    var width: Int { jobs ?? Self.coreCount }
+
+    static var coreCount: Int { min(ProcessInfo.processInfo.activeProcessorCount, 256) }
 
     /// In the help of each command that has these options.
     static let discussion = """

@@ -1,3 +1,4 @@
+import Dispatch
 import PushCryptPrimitives
 
 /// Lines of stdin that were read at once, or a piece of a line that is too long to be held.
@@ -16,10 +17,11 @@ struct LineBlock: Sendable {
     let position: Int
 }
 
-/// stdin in blocks of whole lines: what is there is taken and nobody waits for more, so that a line is worked on when it
-/// comes. Used by one thread.
-final class LineBlocks: @unchecked Sendable {
-    // Unchecked: it is handed to the thread that reads.
+/// stdin in blocks of whole lines, to read once. A block is what one read returns, so that a line is worked on when it
+/// comes.
+final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
+    // Unchecked because of what was read: after the initialiser it is used on the queue, and by the caller at the end.
+    private let queue = DispatchQueue(label: "pushcrypt.stdin")
     private let reader: PieceReader
     private let interruption: Interruption
     private let limitInBytes: Int
@@ -44,8 +46,18 @@ final class LineBlocks: @unchecked Sendable {
         position = unread.count
     }
 
-    /// - Returns: nil behind the last line and after a signal: then what was read of a line that isn't whole is left out.
-    func next() throws(Failure) -> LineBlock? {
+    func makeAsyncIterator() -> LineBlocks { self }
+
+    /// Reads on a queue of its own: reading blocks, and would take a thread away from sealing.
+    ///
+    /// - Returns: nil after the last line and after a signal: then what was read of a line that isn't whole is left out.
+    func next() async throws -> LineBlock? {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try self.read() }) }
+        }
+    }
+
+    private func read() throws(Failure) -> LineBlock? {
         while let piece = try nextPiece() {
             let block = isInsideLongLine ? longLine(piece) : lines(piece)
             if let block { return block }

@@ -12,7 +12,7 @@ struct LineRefusal: Error {
         self.message = message
     }
 
-    init(_ error: ResealError) {
+    init(_ error: SenderError) {
         self.init(error.code.description, error.reason)
     }
 
@@ -24,7 +24,7 @@ struct LineRefusal: Error {
     init?(_ error: any Error) {
         switch error {
         case let refusal as LineRefusal: self = refusal
-        case let error as SealError: self.init(error.code.description, error.reason)
+        case let error as SenderError: self.init(error)
         case let error as KeyError: self.init(error.code.description, error.reason)
         case let error as RecipientDirectoryError where Self.codesOfRecords.contains(error.code):
             self.init(error.code.description, error.reason)

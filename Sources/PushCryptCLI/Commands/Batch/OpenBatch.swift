@@ -8,7 +8,7 @@ extension Open {
         let plan = OpenWorker.Plan(
             topic: try Topic(topic).description, keyset: keyset, senders: try SenderTrust(option: trust, demo),
             time: timeOptions.givenTime)
-        var run = try BatchRun(batch, participle: "opened")
+        var run = try BatchRun<OpenWorker>(batch)
         try run.takeAllLines { try OpenWorker(plan) }
     }
 }

@@ -9,6 +9,10 @@ import PushCryptExtension
 /// ```
 /// A `pushcrypt` member that came in, as from `seal --batch`, is replaced.
 struct OpenWorker: LineWorker {
+    enum Outcome: String, LineOutcome {
+        case opened
+    }
+
     /// What all workers have in common.
     struct Plan: Sendable {
         let topic: String
@@ -26,7 +30,7 @@ struct OpenWorker: LineWorker {
         opener = try Opener(topic: plan.topic, keyring: KeysetKeyring(plan.keyset), senders: plan.senders)
     }
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws {
+    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
         let opener = try line.device.map { try self.opener(for: $0) } ?? opener
         let push: OpenedPush
@@ -44,6 +48,7 @@ struct OpenWorker: LineWorker {
             default: .keep
             }
         }
+        return .opened
     }
 
     private func opener(for device: DeviceID) throws -> Opener {

@@ -14,6 +14,10 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 ///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>}}
 /// ```
 struct SealWorker: LineWorker {
+    enum Outcome: String, LineOutcome {
+        case sealed
+    }
+
     /// What all workers have in common.
     struct Plan: Sendable {
         let sealer: Sealer
@@ -35,7 +39,7 @@ struct SealWorker: LineWorker {
         standardRecipient = try plan.entry.map { try Recipient($0) }
     }
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws {
+    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
         guard line[.pushcrypt] == nil else {
             throw LineRefusal.malformedLine("the line already has a pushcrypt member: was it sealed before?")
@@ -54,7 +58,8 @@ struct SealWorker: LineWorker {
             throw LineRefusal(error) ?? error
         }
         let kid = [UInt8(ascii: "\"")] + recipient.kid.utf8 + [UInt8(ascii: "\"")]
-        let (payload, summary) = (push.bytes, LineSummary(number: number, id: push.id, expiresAt: push.expiresAt))
+        let payload = push.bytes
+        let summary = LineSummary(number: number, id: push.id, expiresAt: push.expiresAt)
         line.append(to: &output, adding: summary.member) { field in
             switch field {
             case .payload: .replace(payload)
@@ -63,6 +68,7 @@ struct SealWorker: LineWorker {
             case .device, .pushcrypt: .keep
             }
         }
+        return .sealed
     }
 
     private func recipient(of line: QueueLine) throws -> Recipient {

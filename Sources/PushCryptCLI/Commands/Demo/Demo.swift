@@ -40,7 +40,7 @@ private struct DemoStory {
     }
 
     static func seal(to recipient: Recipient, signer: SenderKey) throws -> [UInt8] {
-        let sealer = Sealer(topic: topic, signer: signer)
+        let sealer = try Sealer(topic: topic, signer: signer)
         let sealed = try sealer.seal(Array(alert.utf8), to: recipient, placeholder: .standard)
         return sealed.bytes
     }

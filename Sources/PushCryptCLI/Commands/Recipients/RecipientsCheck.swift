@@ -7,11 +7,8 @@ struct RecipientsCheck: ParsableCommand {
         commandName: "check",
         abstract: "Read every record of a recipient directory and say what is wrong with it.",
         discussion: """
-            Duplicates, lines that say again what another line says, are fine. A collision, an id with several keys, is \
-            not: nothing is sealed to either. A bad line under an id that a good line has takes nothing from that.
-
-            --json: lines (of JSON lines), recipients {"1", "2", "4"} by suite, duplicates, collisions, bad, problems \
-            [{line, reason, isCollision}], of which the first are shown.
+            --json: recipients {"1", "2", "4"} by suite, collisions (ids with several keys), bad, problems [{reason, \
+            isCollision}], of which the first are shown.
 
             Exit status: 0 nothing is wrong, 65 something is; anything else: see pushcrypt --help.
             """)
@@ -23,8 +20,7 @@ struct RecipientsCheck: ParsableCommand {
     var json = false
 
     func run() throws {
-        let directory = try RecipientDirectory(showingProgressOf: path)
-        let check = try DirectoryCheck(showingProgressOf: directory)
+        let check = try checkAll()
         if json {
             try StandardStreams.writeJSON(Report(check))
         } else {
@@ -37,6 +33,12 @@ struct RecipientsCheck: ParsableCommand {
         }
     }
 
+    private func checkAll() throws -> DirectoryCheck {
+        let line = DirectoryProgressLine("checking")
+        defer { line.clear() }
+        return try DirectoryCheck(RecipientDirectory(path: path), progress: line.show)
+    }
+
     private static func text(_ check: DirectoryCheck) -> String {
         let total = check.recipientCounts.values.reduce(0, +)
         var lines = [counted(total, "recipient")]
@@ -44,7 +46,6 @@ struct RecipientsCheck: ParsableCommand {
             guard let count = check.recipientCounts[suite] else { continue }
             lines.append("  suite \(suite.rawValue)  \(count)  \(suite)")
         }
-        if check.duplicateCount > 0 { lines.append(counted(check.duplicateCount, "duplicate")) }
         let shown = check.problems.map { TerminalText.harmless($0.reason.utf8) }
         let hidden = check.collisionCount + check.badCount - shown.count
         lines += shown + (hidden > 0 ? ["and \(hidden) more"] : [])
@@ -52,27 +53,24 @@ struct RecipientsCheck: ParsableCommand {
     }
 
     private struct Report: Encodable {
-        let lines: Int?
         let recipients: [String: Int]
-        let duplicates: Int
         let collisions: Int
         let bad: Int
         let problems: [Problem]
 
         struct Problem: Encodable {
-            let line: Int?
             let reason: String
             let isCollision: Bool
         }
 
         init(_ check: DirectoryCheck) {
-            lines = check.lineCount
             recipients = Dictionary(
                 uniqueKeysWithValues: [Suite.p256, .x25519, .shared].map { suite in
                     ("\(suite.rawValue)", check.recipientCounts[suite] ?? 0)
                 })
-            (duplicates, collisions, bad) = (check.duplicateCount, check.collisionCount, check.badCount)
-            problems = check.problems.map { .init(line: $0.line, reason: $0.reason, isCollision: $0.isCollision) }
+            collisions = check.collisionCount
+            bad = check.badCount
+            problems = check.problems.map { Problem(reason: $0.reason, isCollision: $0.isCollision) }
         }
     }
 }

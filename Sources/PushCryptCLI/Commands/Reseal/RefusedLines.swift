@@ -28,10 +28,6 @@ struct RefusedLines {
         file = try NewFile(path)
     }
 
-    mutating func add(_ line: [UInt8], number: Int, _ refusal: LineRefusal) throws {
-        try add(record: Self.record(of: line, number: number, refusal))
-    }
-
     /// - Parameter record: what `record(of:number:_:)` has made.
     mutating func add(record: [UInt8]) throws {
         try file.append(record)
@@ -48,17 +44,6 @@ struct RefusedLines {
             record += #""inputBase64":""#.utf8 + base64(line[...]) + end
         }
         return record
-    }
-
-    /// Copies a long line piece by piece.
-    ///
-    /// - Parameter reader: has read `line` and stands inside it.
-    mutating func addLong(
-        _ line: [UInt8], number: Int, _ refusal: LineRefusal, restFrom reader: LineReader
-    ) throws {
-        try addLong(piece: line, number: number, refusal, isLast: false)
-        while let piece = try reader.rest() { try addLong(piece: Array(piece), number: number, refusal, isLast: false) }
-        try addLong(piece: [], number: number, refusal, isLast: true)
     }
 
     /// The next piece of a long line; nothing else is added between.

@@ -44,26 +44,10 @@ struct Reseal: ParsableCommand {
     }
 
     func run() throws {
-        var run = try ResealRun(resealer(), errorsTo: errors)
-        var failures: [Failure] = []
-        do {
-            try run.takeAllLines()
-        } catch {
-            let failure = Failure(error)
-            failures.append(Failure(failure.status, "\(failure.message); go on with line \(run.doneCount + 1)"))
-        }
-        do {
-            try run.refused.publish()
-        } catch {
-            failures.append(Failure(error))
-        }
-        let count = run.doneCount
-        let words = "\(count) \(count == 1 ? "line" : "lines"): \(run.words)"
-        if let first = failures.first {
-            throw Failure(first.status, (failures.map(\.message) + [words]).joined(separator: "; "))
-        }
-        guard run.refused.count == 0 else { throw Failure(.dataError, words) }
-        StandardStreams.complain(words)
+        let resealer = try resealer()
+        var run = try BatchRun<ResealWorker>(
+            workers: BatchOptions.coreCount, errors: errors, resumption: "line")
+        try run.takeAllLines { ResealWorker(resealer: resealer) }
     }
 
     /// One time for all lines, so that all of them come out under one key.

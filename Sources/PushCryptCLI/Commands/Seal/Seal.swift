@@ -66,7 +66,7 @@ struct Seal: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where lines of --batch find the key of a kid in \"to\": JSON lines or a database; see recipients check.",
+            "Where lines of --batch find the key of a kid in \"to\": a directory; see recipients.",
             valueName: "FILE"))
     var recipients: String?
 
@@ -100,7 +100,7 @@ struct Seal: ParsableCommand {
         let source = try KeySource(to, demo, allowsPublic: signWith != nil)
         let recipient = try source.recipient(device: DeviceID(option: device), at: time)
         let signer = try signWith.map { path in try KeySource(path, demo).senderKey(at: time) }
-        let sealer = Sealer(topic: topic, signer: signer, options: options, clock: { time })
+        let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { time })
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         guard payload.count <= Self.inputLimitInBytes else {
             throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; APNs takes \(limit)")

@@ -13,27 +13,31 @@ struct Watch {
     let looks = Looks()
     private let log: InMemoryLogHandler
 
-    /// - Parameter triggers: none unless named: then the test says when to look.
-    init(_ place: Operator, _ triggers: WatchLoop.Triggers = .none) throws {
-        try self.init(KeysetPlace(folder: place.path), place.secret, triggers, clock: place.clock)
+    /// - Parameter interval: nil: the test says when to look.
+    init(_ place: Operator, every interval: Duration? = nil) throws {
+        try self.init(KeysetPlace(folder: place.path), place.secret, every: interval, clock: place.clock)
     }
 
     init(
-        _ place: KeysetPlace, _ secret: KeysetSecret? = nil, _ triggers: WatchLoop.Triggers = .none,
+        _ place: KeysetPlace, _ secret: KeysetSecret? = nil, every interval: Duration? = nil,
         clock: TestClock = TestClock(Operator.start)
     ) throws {
         let log = InMemoryLogHandler()
         self.log = log
         watcher = try KeysetWatcher(
-            WatchedKeyset(place: place, secret: secret, allowsDemoKeys: false), triggers,
+            WatchedKeyset(place: place, secret: secret, allowsDemoKeys: false), interval,
             logger: Logger(label: "test") { _ in log }, clock: { clock.now }, observe: { [looks] in looks.add($0) })
-        // Behind the look that every watcher begins with, so that the next one is the test's own.
-        watcher.lookNow()
     }
 
-    /// Has the watcher look and says what it saw.
+    /// Asks the watcher to look and returns what it saw.
     func look() -> KeysetReloader.Outcome? {
         watcher.lookNow()
+        return looks.all.last
+    }
+
+    /// What the watcher sees when its timer fires.
+    func tick() -> KeysetReloader.Outcome? {
+        watcher.tick()
         return looks.all.last
     }
 
@@ -49,10 +53,4 @@ struct Watch {
         try Sealer(topic: Self.topic, signer: signer, clock: { Operator.start }).seal(
             Array(Self.payload.utf8), to: recipient ?? watcher.recipient(), placeholder: Channel.placeholder)
     }
-}
-
-extension WatchLoop.Triggers {
-    static let none = WatchLoop.Triggers(followsEvents: false, interval: nil)
-    static let events = WatchLoop.Triggers(followsEvents: true, interval: nil)
-    static let polling = WatchLoop.Triggers(followsEvents: false, interval: .milliseconds(10))
 }

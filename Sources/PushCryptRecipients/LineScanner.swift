@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// The lines of a part of a file, one at a time and in constant memory.
+/// The lines of a file, one at a time and in constant memory.
 final class LineScanner {
     struct Line {
         /// From 1.
@@ -8,7 +8,7 @@ final class LineScanner {
         let offset: Int64
         /// Without the newline.
         let byteCount: Int
-        /// Empty for a line that is longer than ``LineScanner/limitInBytes``. Whoever has it wipes it.
+        /// Empty for a line that is longer than ``LineScanner/limitInBytes``. The caller wipes it.
         var bytes: [UInt8]
 
         var isTooLong: Bool { bytes.isEmpty && byteCount > 0 }
@@ -22,36 +22,27 @@ final class LineScanner {
     private var chunk = [UInt8](repeating: 0, count: 1 << 18)
     private var unread = 0..<0
     /// Where the first unread byte lies in the file.
-    private(set) var offset: Int64
-    private var number: Int
-    private let sees: ([UInt8]) -> Void
+    private(set) var offset: Int64 = 0
+    private var number = 0
 
     /// - Parameters:
-    ///   - start: of a line.
-    ///   - end: what was written behind it later isn't read.
-    ///   - lineCount: how many lines are before that.
-    ///   - sees: is handed every byte that is read, once.
-    init(
-        _ file: DirectoryFile, from start: Int64, to end: Int64, after lineCount: Int = 0,
-        sees: @escaping ([UInt8]) -> Void = { _ in }
-    ) {
+    ///   - end: bytes that are appended later aren't read.
+    init(_ file: DirectoryFile, to end: Int64) {
         self.file = file
         self.end = end
-        self.sees = sees
-        offset = start
-        number = lineCount
     }
 
     deinit {
         wipe(&chunk)
     }
 
-    /// - Returns: nil behind the last line.
+    /// - Returns: nil after the last line.
     func next() throws(RecipientDirectoryError) -> Line? {
         guard try fill() else { return nil }
         number += 1
         let start = offset
-        var (bytes, byteCount) = ([UInt8](), 0)
+        var byteCount = 0
+        var bytes = [UInt8]()
         bytes.reserveCapacity(512)
         while try fill() {
             let rest = chunk[unread]
@@ -78,7 +69,6 @@ final class LineScanner {
         let count = try min(file.read(into: &chunk, at: offset), wanted)
         guard count > 0 else { return false }
         unread = 0..<count
-        sees(Array(chunk[..<count]))
         return true
     }
 }

@@ -4,8 +4,10 @@ import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 
+@testable import PushCryptSender
+
 /// What a watcher sees without reading.
-@Suite("FileStamp") struct FileStampTests {
+@Suite("the stamp of a keyset's file") struct FileStampTests {
     private let place: TemporaryFolder
     private let keyset: KeysetPlace
 
@@ -48,6 +50,14 @@ import Testing
         try expectChange("the folder's mode") { try place.setMode(0o750, of: "ios") }
         try expectChange("no file") { try FileManager.default.removeItem(atPath: path) }
         expectChange("no folder") { FileSystem.removeFolder(place.path + "/ios") }
+    }
+
+    @Test(
+        "changes with the owner of the keyset's folder", .enabled(if: geteuid() == 0, "only root can give files away"))
+    func owner() throws {
+        let before = FileStamp(keyset)
+        try #require(unsafe chown(place.path + "/ios", 65_534, 65_534) == 0)
+        #expect(FileStamp(keyset) != before)
     }
 
     @Test("is that of the file that a link points to")

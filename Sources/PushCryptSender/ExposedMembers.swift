@@ -4,8 +4,8 @@ import PushCryptCore
 /// of raw JSON; the inner payload stays complete.
 enum ExposedMembers {
     /// - Parameter names: as `Sealer.Options.check()` lets them pass.
-    /// - Throws: `SealError` with `notExposable` for a name that `aps` doesn't have, or whose value isn't of its type.
-    static func rawMembers(of aps: JSONValue?, named names: [String]) throws(SealError) -> [[UInt8]] {
+    /// - Throws: `SenderError` with `notExposable` for a name that `aps` doesn't have, or whose value isn't of its type.
+    static func rawMembers(of aps: JSONValue?, named names: [String]) throws(SenderError) -> [[UInt8]] {
         var members: [[UInt8]] = []
         if !names.contains("sound"), hasSound(aps?["sound"]) {
             members.append(Array(#""sound":"default""#.utf8))
@@ -16,11 +16,11 @@ enum ExposedMembers {
         var copied: Set<String> = []
         for name in names where copied.insert(name).inserted {
             guard let value = aps?[name] else {
-                throw SealError(.notExposable, "aps.\(name) can't be exposed: the payload doesn't have it")
+                throw SenderError(.notExposable, "aps.\(name) can't be exposed: the payload doesn't have it")
             }
             let type = ExposedType(ofMember: name)
             guard type.covers(value) else {
-                throw SealError(.notExposable, "aps.\(name) can't be exposed: it is not \(type.description)")
+                throw SenderError(.notExposable, "aps.\(name) can't be exposed: it is not \(type.description)")
             }
             members.append(rawMember(name, value))
         }

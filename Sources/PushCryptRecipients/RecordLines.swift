@@ -1,0 +1,134 @@
+import PushCryptCore
+import PushCryptPrimitives
+import PushCryptSQLite
+
+/// The records of a file of JSON lines, in the order of their names and in constant memory.
+///
+/// ```
+/// stage   each line's name and place into a temporary table, which holds nothing of any key
+/// visit   by name; the record is read again from its place; of several lines of one name, `DuplicateRule` decides
+/// ```
+final class RecordLines {
+    private let file: DirectoryFile
+    private let progress: (DirectoryProgress) -> Void
+    private var lineCount = 0
+    private var stagedCount: Int64 = 0
+    private var skippedCount = 0
+    private var firstSkipped: DuplicateRule.SkippedLine?
+
+    init(_ file: DirectoryFile, _ progress: @escaping (DirectoryProgress) -> Void) {
+        self.file = file
+        self.progress = progress
+    }
+
+    /// Reads the lines that the file has now.
+    ///
+    /// - Throws: `RecipientDirectoryError` with `notADirectory` if no line has a name.
+    func stage(in database: Database) throws {
+        try database.script(
+            """
+            PRAGMA temp_store = FILE; PRAGMA temp.journal_mode = OFF; PRAGMA temp.cache_size = -8192;
+            CREATE TEMP TABLE line (kid, device, number, offset, length)
+            """)
+        try database.run("BEGIN")
+        let end = file.status.byteCount
+        let lines = LineScanner(file, to: end)
+        var reportedOffset: Int64 = 0
+        while let line = try lines.next() {
+            try stage(line, in: database)
+            guard lines.offset - reportedOffset >= 1 << 20 else { continue }
+            reportedOffset = lines.offset
+            progress(DirectoryProgress(phase: .reading, done: lines.offset, total: end))
+        }
+        try database.run("COMMIT")
+        guard stagedCount > 0 || skippedCount == 0 else {
+            throw RecipientDirectoryError(
+                .notADirectory, "\(file.path): none of its \(lineCount) lines is a recipient's record on one line")
+        }
+    }
+
+    private func stage(_ line: consuming LineScanner.Line, in database: Database) throws {
+        defer { wipe(&line.bytes) }
+        lineCount += 1
+        let name: RecordName
+        do {
+            guard !line.isTooLong else {
+                throw RecordName.Missing(reason: "longer than \(LineScanner.limitInBytes) bytes")
+            }
+            name = try RecordName(try JSONText(line.bytes).root)
+        } catch let error as JSONError {
+            return skip(line.number, line.bytes.isEmpty ? "empty" : "not strict JSON: \(error)")
+        } catch let error as RecordName.Missing {
+            return skip(line.number, error.reason)
+        }
+        try database.run(
+            "INSERT INTO temp.line VALUES (?, ?, ?, ?, ?)", .text(name.kid.description), .text(name.deviceText),
+            .integer(Int64(line.number)), .integer(line.offset), .integer(Int64(line.byteCount)))
+        stagedCount += 1
+    }
+
+    private func skip(_ number: Int, _ reason: String) {
+        skippedCount += 1
+        firstSkipped = firstSkipped ?? .init(number: number, reason: reason)
+    }
+
+    /// Hands out each recipient once.
+    ///
+    /// - Parameter body: not called any more after the first error. Errors about a record come after all lines are read.
+    /// - Throws: `RecipientDirectoryError` for the lines that were skipped or, if none was, for the first record, in the
+    ///   order of names, that can't be taken.
+    func visit(in database: Database, _ body: (DuplicateRule.Line, KeyRecord) throws -> Void) throws {
+        var failure: RecipientDirectoryError?
+        func finish(_ rule: inout DuplicateRule?) throws {
+            defer { rule?.wipeText() }
+            guard let rule, failure == nil else { return }
+            do {
+                let record = try rule.record(file.path)
+                if skippedCount == 0 { try body(rule.line, record) }
+            } catch let error as RecipientDirectoryError {
+                failure = error
+            }
+        }
+        var rule: DuplicateRule?
+        defer { rule?.wipeText() }
+        var done: Int64 = 0
+        let rows = try database.cursor(
+            "SELECT kid, device, number, offset, length FROM temp.line ORDER BY kid, device, number")
+        while let row = try rows.next() {
+            let line = try line(row)
+            if rule?.line.record.name == line.record.name {
+                if let skipped = rule?.add(line) { skip(skipped.number, skipped.reason) }
+            } else {
+                try finish(&rule)
+                rule = DuplicateRule(line)
+            }
+            done += 1
+            if done & 0x3ff == 0 { progress(DirectoryProgress(phase: .visiting, done: done, total: stagedCount)) }
+        }
+        try finish(&rule)
+        try requireNoneSkipped()
+        if let failure { throw failure }
+    }
+
+    private func line(_ row: Statement) throws -> DuplicateRule.Line {
+        let name = try RecordName(kid: row.text(0) ?? "", device: row.text(1) ?? "")
+        let number = Int(row.integer(2) ?? 0)
+        var text = [UInt8](repeating: 0, count: Int(row.integer(4) ?? 0))
+        let count = try file.read(into: &text, at: row.integer(3) ?? 0)
+        guard count == text.count, let record = StoredRecord(text, named: name) else {
+            wipe(&text)
+            throw RecipientDirectoryError(
+                .changedMeanwhile, "\(file.path): line \(number) was changed during the import; begin again",
+                line: number)
+        }
+        return DuplicateRule.Line(number: number, text: text, record: record)
+    }
+
+    private func requireNoneSkipped() throws(RecipientDirectoryError) {
+        guard let firstSkipped else { return }
+        throw RecipientDirectoryError(
+            .invalidRecord,
+            "\(file.path): line \(firstSkipped.number): \(firstSkipped.reason); of its lines \(skippedCount) can't be taken",
+            line: firstSkipped.number)
+    }
+}

@@ -1,0 +1,112 @@
+import PushCryptCore
+import PushCryptPrimitives
+
+/// What a record is found by: the key's id and, for one device's key of a shared master, the device's.
+struct RecordName: Hashable, Sendable, CustomStringConvertible {
+    let kid: KeyID
+    let device: DeviceID?
+
+    init(_ kid: KeyID, _ device: DeviceID?) {
+        self.kid = kid
+        self.device = device
+    }
+
+    /// Why a text has no name. The reason holds nothing of the text.
+    struct Missing: Error {
+        let reason: String
+    }
+
+    init(_ record: JSONValue) throws(Missing) {
+        guard record.kind == .object else { throw Missing(reason: "not a JSON object") }
+        guard let kid = record["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
+            throw Missing(reason: "no kid of \(KeyID.characterCount) characters of base64url")
+        }
+        self.kid = kid
+        guard let device = record["device"] else {
+            self.device = nil
+            return
+        }
+        guard let id = device.string, let id = try? DeviceID(id) else {
+            throw Missing(reason: "device is not a device id")
+        }
+        self.device = id
+    }
+
+    /// Of a row of the table.
+    init(kid: String, device: String) throws(Missing) {
+        guard let kid = KeyID(kid), device.isEmpty || (try? DeviceID(device)) != nil else {
+            throw Missing(reason: "kid or device isn't one")
+        }
+        self.init(kid, try? DeviceID(device))
+    }
+
+    /// As the table has it: empty if there is none.
+    var deviceText: String { device?.description ?? "" }
+
+    var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }
+}
+
+/// A record of a directory, or why there is none that messages can be sealed to.
+struct StoredRecord {
+    let name: RecordName
+    let result: Result<KeyRecord, Flaw>
+
+    /// Why a record can't be used. The reason holds no key bytes.
+    struct Flaw: Error {
+        let reason: String
+        let isPrivateKey: Bool
+    }
+
+    /// - Parameter text: belongs to the caller, who wipes it.
+    /// - Returns: nil if the text isn't a record of that name.
+    init?(_ text: [UInt8], named name: RecordName) {
+        guard let root = try? JSONText(text).root, let found = try? RecordName(root), found == name else { return nil }
+        self.name = name
+        result = Result { () throws(Flaw) in try Self.record(root) }
+    }
+
+    private static func record(_ root: JSONValue) throws(Flaw) -> KeyRecord {
+        let record: KeyRecord
+        do {
+            record = try KeyRecord(root, backend: DefaultBackend.shared)
+        } catch {
+            throw Flaw(reason: "\(error)", isPrivateKey: false)
+        }
+        do {
+            _ = try record.recipient()
+        } catch {
+            throw Flaw(reason: "\(error)", isPrivateKey: record.isPrivateAsymmetric)
+        }
+        return record
+    }
+}
+
+extension KeyRecord {
+    /// Whether messages to both come out the same: the same key, whole, and the same psk.
+    func isSameRecipient(as other: KeyRecord) -> Bool {
+        guard let own = try? thumbprint(), let others = try? other.thumbprint(), own == others else { return false }
+        switch (material, other.material) {
+        case (.recipient(_, _, let psk), .recipient(_, _, let otherPSK)): return psk == otherPSK
+        case (.shared(_, let device), .shared(_, let otherDevice)): return device == otherDevice
+        default: return false
+        }
+    }
+
+    func recipient(_ device: DeviceID? = nil) throws(KeyError) -> Recipient {
+        do {
+            return try Recipient(Keyset.Entry(self, KeyLifecycle(activatesAt: UnixTime(0))), device: device)
+        } catch let error as KeyError {
+            throw error
+        } catch {
+            throw KeyError(.backendFailure, "key \(kid): \(error)")
+        }
+    }
+
+    var suite: Suite? {
+        switch material {
+        case .recipient(let publicKey, _, _): publicKey.group == .p256 ? .p256 : .x25519
+        case .shared: .shared
+        case .sender: nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+@Suite("the ordered pipeline")
+struct OrderedPipelineTests {
+    private struct Broken: Error {}
+
+    /// The numbers from 0 on; counts how far it was read.
+    private struct Numbers: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        let count: Int
+        var failure: (any Error)?
+        let read = Locked(0)
+
+        func makeAsyncIterator() -> Numbers { self }
+
+        func next() async throws -> Int? {
+            let number = read.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            guard number >= count else { return number }
+            if let failure { throw failure }
+            return nil
+        }
+    }
+
+    private static func lanes(
+        _ count: Int, _ work: @escaping @Sendable (Int) -> Int = { $0 }
+    ) -> [PipelineLane<Int, Int>] {
+        (0..<count).map { _ in PipelineLane { work($0) } }
+    }
+
+    /// Inputs take very different times.
+    @Test(
+        "hands results out in order and reads no further ahead than its capacity", arguments: [1, 2, 3, 8], [1, 5, 18])
+    func order(laneCount: Int, capacity: Int) async throws {
+        let numbers = Numbers(count: 1_000)
+        let lanes = Self.lanes(laneCount) { number in
+            (0..<(number % 17 == 0 ? 20_000 : 10)).reduce(number) { $0 &+ $1 &- $1 }
+        }
+        let pipeline = OrderedPipeline(numbers, capacity: capacity, lanes: lanes)
+        var taken: [Int] = []
+        while let number = try await pipeline.next() {
+            taken.append(number)
+            #expect(numbers.read.withLock { $0 } <= taken.count + capacity)
+        }
+        #expect(taken == Array(0..<1_000))
+    }
+
+    @Test("each lane works on one input at a time, with state that no other lane sees", arguments: [1, 3])
+    func lanes(laneCount: Int) async throws {
+        let lanes = (0..<laneCount).map { _ in
+            var seen: [Int] = []
+            return PipelineLane<Int, [Int]> { number in
+                seen.append(number)
+                return seen
+            }
+        }
+        let pipeline = OrderedPipeline(Numbers(count: 30), capacity: 10, lanes: lanes)
+        var last: [Int: [Int]] = [:]
+        while let seen = try await pipeline.next() { last[try #require(seen.first)] = seen }
+        #expect(last.count == laneCount)
+        #expect(last.values.joined().sorted() == Array(0..<30))
+    }
+
+    @Test("throws what its inputs throw after the results of all that was read before", arguments: [1, 4, 100])
+    func brokenInputs(capacity: Int) async throws {
+        let pipeline = OrderedPipeline(
+            Numbers(count: 50, failure: Broken()), capacity: capacity, lanes: Self.lanes(2))
+        var taken: [Int] = []
+        await #expect(throws: Broken.self) {
+            while let number = try await pipeline.next() { taken.append(number) }
+        }
+        #expect(taken == Array(0..<50))
+    }
+
+    @Test("gives a thread that may block the same results and the same error")
+    func blocking() async {
+        let taken = await onThreadOfItsOwn {
+            let pipeline = OrderedPipeline(Numbers(count: 50, failure: Broken()), capacity: 6, lanes: Self.lanes(2))
+            var taken: [Int] = []
+            #expect(throws: Broken.self) { while let number = try pipeline.waitForNext() { taken.append(number) } }
+            return taken
+        }
+        #expect(taken == Array(0..<50))
+    }
+
+    private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            OwnThread.startOrQueue { continuation.resume(returning: body()) }
+        }
+    }
+}
