@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptPrimitives
 import PushCryptSQLite
 
