@@ -55,9 +55,8 @@ def usage(path: list[str], command: dict[str, Any]) -> str:
 
 
 def row(argument: dict[str, Any]) -> str:
-    text = escaped(" ".join(argument.get("abstract", "").split()))
+    text = escaped(re.sub(r"\(default: (.*)\)$", r"Default: \1.", " ".join(argument.get("abstract", "").split())))
     default = argument.get("defaultValue")
-    # The help of the tool says most defaults itself.
     if default is not None and argument["kind"] == "option":
         text += f" Default: {escaped(default)}."
     spelled = spelling(argument).replace("|", "\\|")

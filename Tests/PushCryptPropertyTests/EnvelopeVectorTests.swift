@@ -34,7 +34,7 @@ struct EnvelopeVectorTests {
     }
 
     @Test(
-        "an envelope opens, or is refused with the class that the vector names",
+        "An envelope opens, or is refused with the class that the vector names",
         arguments: try Envelopes.shared.get().vectors, Backends.all)
     func envelope(_ vector: Envelope, _ named: NamedBackend) throws {
         let vectors = try Envelopes.shared.get()
@@ -53,7 +53,7 @@ struct EnvelopeVectorTests {
         }
     }
 
-    @Test("the file has envelopes of twelve modes, with every class that an envelope can fail with")
+    @Test("The file has envelopes of twelve modes, with every class that an envelope can fail with")
     func counts() throws {
         let vectors = try Envelopes.shared.get().vectors
         #expect(vectors.count > 800)

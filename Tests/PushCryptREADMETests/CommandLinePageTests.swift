@@ -8,7 +8,7 @@ struct CommandLinePageTests {
     private static let hasPython = exitStatus(["python3", "-c", ""]) == 0
 
     @Test(
-        "has the help that the tool prints: docs/make_cli.py writes it",
+        "docs/cli.md has the help that the tool prints; docs/make_cli.py writes it",
         .enabled(if: hasPython, "python3 not found"))
     func help() throws {
         let script = Documents.packageRoot.appendingPathComponent("docs/make_cli.py").path
@@ -36,7 +36,7 @@ struct CommandLinePageTests {
         ("recipients check", "pushcrypt recipients check database --json"),
     ]
 
-    @Test("names every member of the JSON that a command prints")
+    @Test("docs/cli.md names every member of the JSON that a command prints")
     func members() throws {
         let preparation = """
             umask 077

@@ -8,7 +8,7 @@ struct DocumentTests {
         Documents.files(in: "Tests/PushCryptREADMETests", withSuffix: "Example.swift")
         + ["Examples/iOSExtension/NotificationService.swift"]
 
-    @Test("show every example file once, and no other Swift code")
+    @Test("The documents show every example file once, and no other Swift code")
     func examples() throws {
         let shown = try Documents.tested.flatMap { document in
             try Documents.blocks(of: "swift", in: document).map { $0.text + "\n" }
@@ -17,14 +17,14 @@ struct DocumentTests {
         #expect(shown.sorted() == files.sorted())
     }
 
-    @Test("fit on two screens: the README has at most 250 lines, and the push is sealed in the first 100")
+    @Test("The README has at most 250 lines, and seals a push in the first 100")
     func length() throws {
         let lines = try Documents.text(of: "README.md").components(separatedBy: "\n")
         #expect(lines.count <= 251)
         #expect(try #require(lines.firstIndex { $0.contains("pushcrypt seal --to") }) < 100)
     }
 
-    @Test("have shell commands that a shell can parse", arguments: Documents.all)
+    @Test("A shell can parse the shell commands of a document", arguments: Documents.all)
     func shell(_ document: String) throws {
         for block in try Documents.blocks(of: "sh", in: document) {
             let shell = Process()
@@ -37,7 +37,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("have links that lead to a file, and to a heading in it", arguments: Documents.all)
+    @Test("A link leads to a file that exists, and to a heading in it", arguments: Documents.all)
     func links(_ document: String) throws {
         let folder = Documents.packageRoot.appendingPathComponent(document).deletingLastPathComponent()
         for link in try Documents.prose(of: document).matches(of: #/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/#) {
@@ -62,7 +62,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("name paths in backticks that exist", arguments: Documents.all)
+    @Test("A path in backticks exists", arguments: Documents.all)
     func paths(_ document: String) throws {
         let roots = ["Sources", "Tests", "Benchmarks", "Examples", "docs", ".ci"]
         let own = document.contains("/") ? document.split(separator: "/").dropLast().joined(separator: "/") + "/" : ""
@@ -81,7 +81,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("name targets and types in backticks that are declared", arguments: Documents.all)
+    @Test("A target or type in backticks is declared", arguments: Documents.all)
     func types(_ document: String) throws {
         let elsewhere: Set = [
             "BoringSSL", "CryptoKit", "LibreSSL", "OpenSSL", "FlyingFox", "UserNotifications", "TaskExecutor",
@@ -95,7 +95,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("list the targets of the package, each once and no other")
+    @Test("CONTRIBUTING.md lists each target of the package once, and no other")
     func targets() throws {
         let rows = try Documents.text(of: "CONTRIBUTING.md").components(separatedBy: "\n")
             .filter { $0.hasPrefix("| `") }.compactMap { $0.split(separator: "|").first }
@@ -103,7 +103,7 @@ struct DocumentTests {
         #expect(listed.sorted() == Sources.folders.sorted())
     }
 
-    @Test("name every target with unsafe code, and no other")
+    @Test("CONTRIBUTING.md names every target with unsafe code, and no other")
     func unsafeCode() throws {
         let text = try Documents.text(of: "CONTRIBUTING.md").replacing("\n  ", with: " ")
         let sentence = try #require(text.firstMatch(of: #/\*\*Unsafe code\*\* is in (.*?), and in no other target/#))

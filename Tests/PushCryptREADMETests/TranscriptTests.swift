@@ -4,7 +4,7 @@ import Testing
 /// The transcripts of the documents: their commands run in one shell, and their output is what they print.
 @Suite("transcripts of the documents")
 struct TranscriptTests {
-    @Test("print what the document shows", arguments: try Transcript.all())
+    @Test("The commands of a transcript print what the document shows", arguments: try Transcript.all())
     func output(_ transcript: Transcript) throws {
         let outputs = try Self.run(transcript.steps.map(\.commands))
         try #require(outputs.count == transcript.steps.count)
@@ -15,7 +15,7 @@ struct TranscriptTests {
         }
     }
 
-    @Test("are found in the documents that have one")
+    @Test("The README and three guides have a transcript each, of at least five steps")
     func found() throws {
         let found = try Transcript.all()
         let documents = ["README.md", "docs/attachments.md", "docs/campaigns.md", "docs/rotation.md"]

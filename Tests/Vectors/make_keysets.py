@@ -229,13 +229,20 @@ def states() -> list[dict[str, Any]]:
     return found
 
 
+def campaigns() -> list[dict[str, str]]:
+    """Message ids of campaigns (protocol section 5): by the name of a key in pushcrypt-v1.json."""
+    return [{"campaign": campaign, "key": name, "id": b64(pc.campaign_id(campaign, KEYS[name]))}
+            for campaign in ("x", "spring sale", "Fr\u00fchling", "n" * 255)
+            for name in ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device")]
+
+
 def main() -> None:
     vectors = Vectors()
     for name in ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device", "sender"):
         add_records(vectors, name)
     for add in (add_points, add_uploads, add_sets):
         add(vectors)
-    print(json.dumps({"vectors": vectors.found, "states": states()}, indent=1))
+    print(json.dumps({"vectors": vectors.found, "states": states(), "campaigns": campaigns()}, indent=1))
 
 
 if __name__ == "__main__":

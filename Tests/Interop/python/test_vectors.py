@@ -7,7 +7,8 @@ import unittest
 from typing import Any
 
 import keysets
-from strict_json import Refusal
+import pushcrypt_reference
+from strict_json import Refusal, b64
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
 
@@ -49,6 +50,12 @@ class VectorTests(unittest.TestCase):
                 primary = keyset.primary(entry["at"])
                 self.assertEqual(primary and primary.key.kid, entry["primary"])
                 self.assertEqual(keyset.states(entry["at"]), entry["states"])
+
+    def test_campaigns(self) -> None:
+        keys = load("pushcrypt-v1.json")["keys"]
+        for entry in load("keysets-v1.json")["campaigns"]:
+            key = pushcrypt_reference.load_key(keys[entry["key"]])
+            self.assertEqual(b64(pushcrypt_reference.campaign_id(entry["campaign"], key)), entry["id"])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ struct KeysetVectorTests {
     struct KeysetVectors: Decodable, Sendable {
         let vectors: [Text]
         let states: [States]
+        let campaigns: [Campaign]
 
         static let shared = Result { try Vectors.loadOwn("keysets-v1.json", as: KeysetVectors.self) }
     }
@@ -54,8 +55,17 @@ struct KeysetVectorTests {
         var description: String { name }
     }
 
+    struct Campaign: Decodable, Sendable, CustomStringConvertible {
+        let campaign: String
+        /// A name in pushcrypt-v1.json.
+        let key: String
+        let id: String
+
+        var description: String { "\(campaign), \(key)" }
+    }
+
     @Test(
-        "a text of keys is read, or refused with the code that the vector names",
+        "A text of keys is read, or refused with the code that the vector names",
         arguments: try KeysetVectors.shared.get().vectors, Backends.all)
     func text(_ vector: Text, _ named: NamedBackend) throws {
         do {
@@ -68,7 +78,7 @@ struct KeysetVectorTests {
     }
 
     @Test(
-        "a key's state, and the key that seals, follow from the times", arguments: try KeysetVectors.shared.get().states
+        "A key's state, and the key that seals, follow from the times", arguments: try KeysetVectors.shared.get().states
     )
     func states(_ vector: States) throws {
         let keyset = try Keyset(json: Array(vector.text.utf8))
@@ -79,7 +89,16 @@ struct KeysetVectorTests {
         }
     }
 
-    @Test("the file has texts of each use, and each code that a text of keys can be refused with")
+    @Test(
+        "A campaign's message id follows from its name, the key and the device",
+        arguments: try KeysetVectors.shared.get().campaigns, Backends.all)
+    func campaign(_ vector: Campaign, _ named: NamedBackend) throws {
+        let keyset = try TestJWK.named(vector.key).withoutPrivateKey.keyset(named.backend)
+        let id = try MessageHeader.id(campaign: vector.campaign, recipient: Recipient(keyset.entries[0]))
+        #expect(Base64URL.encode(id) == vector.id)
+    }
+
+    @Test("The file has texts of each use, and each code that a text of keys can be refused with")
     func counts() throws {
         let file = try KeysetVectors.shared.get()
         #expect(file.vectors.count > 550)
@@ -91,5 +110,6 @@ struct KeysetVectorTests {
         ]
         #expect(Set(file.vectors.compactMap(\.failure)) == codes)
         #expect(file.states.count == 56)
+        #expect(file.campaigns.count == 24)
     }
 }

@@ -45,7 +45,9 @@ struct VectorTests {
         var description: String { failure.map { "\(name): \($0)" } ?? name }
     }
 
-    @Test("open", arguments: try Vectors.shared.get().keysets)
+    @Test(
+        "An encrypted keyset of either implementation opens and gives its keys",
+        arguments: try Vectors.shared.get().keysets)
     func open(_ written: Written) throws {
         let vectors = try Vectors.shared.get()
         let text = EditedText(written.text)
@@ -57,7 +59,7 @@ struct VectorTests {
     }
 
     @Test(
-        "open, or are refused with the code that the vector names, when one thing in the file is changed",
+        "An encrypted keyset with one change opens, or is refused with the code that the vector names",
         arguments: try Refused.shared.get().vectors)
     func changed(_ vector: Changed) throws {
         let vectors = try Refused.shared.get()
@@ -73,7 +75,7 @@ struct VectorTests {
         }
     }
 
-    @Test("are changed in every member, with every code that the change can be refused with")
+    @Test("The file has changes of every kind, and every code that they can be refused with")
     func changes() throws {
         let vectors = try Refused.shared.get().vectors
         #expect(vectors.count > 130)
@@ -90,7 +92,7 @@ struct VectorTests {
         return stored.metadata.timeline.keys.compactMap { jwks[$0.kid] }
     }
 
-    @Test("are one of each implementation")
+    @Test("There is one encrypted keyset of each implementation")
     func complete() throws {
         #expect(try Vectors.shared.get().keysets.map(\.by) == ["Swift", "Python"])
     }
