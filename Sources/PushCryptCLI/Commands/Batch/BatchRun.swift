@@ -16,7 +16,7 @@ struct BatchRun<Worker: LineWorker> {
     /// - Parameters:
     ///   - workers: how many work at the same time.
     ///   - errors: the errors file; nil: some of the refusals are shown on stderr.
-    /// - Throws: `KeystoreError` when the errors file exists already.
+    /// - Throws: `FileError` when the errors file exists already.
     init(workers: Int, from firstLine: Int = 1, errors: String?, resumption: String) throws {
         self.workers = workers
         self.resumption = resumption
