@@ -2,6 +2,7 @@ import Foundation
 import PushCryptCore
 import PushCryptRecipients
 import PushCryptSQLite
+import PushCryptTestSupport
 import Testing
 
 @Suite("a directory's check")

@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptCore
 import PushCryptRecipients
+import PushCryptTestSupport
 import Testing
 
 /// PROTOCOL section 3: the same kid with another key is refused, never replaced.

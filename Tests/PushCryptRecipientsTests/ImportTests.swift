@@ -126,7 +126,7 @@ struct ImportTests {
                 group.addTask {
                     do {
                         _ = try DirectoryImport(from: place.path, into: target.path)
-                    } catch {
+                    } catch let error as RecipientDirectoryError {
                         #expect(error.code == .cannotCreate, "\(error)")
                     }
                 }

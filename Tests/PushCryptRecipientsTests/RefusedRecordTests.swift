@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptCore
 import PushCryptRecipients
+import PushCryptTestSupport
 import Testing
 
 /// Records that nothing is sealed to: the import names the line and takes nothing.
