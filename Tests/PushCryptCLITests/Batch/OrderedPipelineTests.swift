@@ -2,7 +2,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-@testable import PushCryptCLI
+@testable import pushcrypt
 
 @Suite("the pipeline")
 struct OrderedPipelineTests {
