@@ -2,18 +2,21 @@
 
 import PackageDescription
 
-let applePlatforms: [Platform] = [.iOS, .macOS, .macCatalyst, .watchOS, .tvOS, .visionOS]
-
-// Apple's frameworks are on Apple's systems only. On Linux the adapters are compiled for the tests, against stub modules
-// that no product reaches.
+// A package that depends on this one resolves every package that any of the products reaches, whatever the conditions on
+// platforms say. So what only tests need is named in no target that a product reaches.
 #if os(Linux)
+let backend: [Target.Dependency] = ["PushCryptOpenSSL"]
+// The tests run with both backends: CryptoKit's interface is swift-crypto's here.
+let cryptoKitPackages: [Package.Dependency] = [
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.0"..<"5.0.0")
+]
+let cryptoKit: [Target.Dependency] = [.product(name: "Crypto", package: "swift-crypto")]
+// Apple's frameworks are on Apple's systems only. The adapters are compiled here for the tests, against stub modules.
 let appleProducts: [Product] = []
 let appleFrameworks: [Target.Dependency] = ["UserNotifications", "Security"]
 let appleStubs: [Target] = [
     .target(name: "UserNotifications", path: "Tests/AppleStubs/UserNotifications"),
-    .target(
-        name: "Security", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
-        path: "Tests/AppleStubs/Security"),
+    .target(name: "Security", dependencies: cryptoKit, path: "Tests/AppleStubs/Security"),
     .target(
         name: "PushCryptExampleExtension", dependencies: ["PushCryptApple"] + appleFrameworks,
         path: "Examples/iOSExtension",
@@ -21,6 +24,13 @@ let appleStubs: [Target] = [
 ]
 let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension"]
 #else
+let applePlatforms: [Platform] = [.iOS, .macOS, .macCatalyst, .watchOS, .tvOS, .visionOS]
+let backend: [Target.Dependency] = [
+    .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux])),
+    .target(name: "PushCryptCryptoKit", condition: .when(platforms: applePlatforms)),
+]
+let cryptoKitPackages: [Package.Dependency] = []
+let cryptoKit: [Target.Dependency] = []
 let appleProducts: [Product] = [.library(name: "PushCryptApple", targets: ["PushCryptApple"])]
 let appleFrameworks: [Target.Dependency] = []
 let appleStubs: [Target] = []
@@ -34,15 +44,20 @@ let package = Package(
         .library(name: "PushCryptSender", targets: ["PushCryptSender"]),
         .library(name: "PushCryptExtension", targets: ["PushCryptExtension"]),
         .library(name: "PushCryptCore", targets: ["PushCryptCore"]),
-        .executable(name: "pushcrypt", targets: ["PushCryptCLI"]),
     ] + appleProducts,
+    traits: [
+        .default(enabledTraits: ["Sender"]),
+        .trait(
+            name: "Sender",
+            description: "PushCryptSender, which logs through swift-log. A package that only opens pushes can turn it "
+                + "off with `traits: []`; it then resolves no other package."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
-    ],
+    ] + cryptoKitPackages,
     targets: [
         .systemLibrary(
             name: "CPushCryptOpenSSL",
@@ -59,23 +74,9 @@ let package = Package(
         .target(name: "PushCryptPrimitives"),
         .target(name: "PushCryptFiles", dependencies: ["PushCryptPrimitives"]),
         .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
-        .target(
-            name: "PushCryptCryptoKit",
-            dependencies: [
-                "PushCryptPrimitives",
-                // For the tests on Linux; no product reaches this target there.
-                .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux])),
-            ]
-        ),
+        .target(name: "PushCryptCryptoKit", dependencies: ["PushCryptPrimitives"] + cryptoKit),
         .target(name: "PushCryptHPKE", dependencies: ["PushCryptPrimitives"]),
-        .target(
-            name: "PushCryptCore",
-            dependencies: [
-                "PushCryptPrimitives", "PushCryptHPKE",
-                .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux])),
-                .target(name: "PushCryptCryptoKit", condition: .when(platforms: applePlatforms)),
-            ]
-        ),
+        .target(name: "PushCryptCore", dependencies: ["PushCryptPrimitives", "PushCryptHPKE"] + backend),
         .target(
             name: "PushCryptKeysets",
             dependencies: [
@@ -87,7 +88,7 @@ let package = Package(
             name: "PushCryptSender",
             dependencies: [
                 "PushCryptPrimitives", "PushCryptCore", "PushCryptKeysets",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Sender"])),
             ]
         ),
         .target(
@@ -116,14 +117,17 @@ let package = Package(
         .target(
             name: "PushCryptRecipients",
             dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptSQLite"]),
+        // Named like the tool and not declared as a product: SwiftPM makes the product for this package itself, and packages
+        // that depend on it don't resolve what only the tool needs.
         .executableTarget(
-            name: "PushCryptCLI",
+            name: "pushcrypt",
             dependencies: [
                 "PushCryptPrimitives", "PushCryptFiles", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
                 "PushCryptRecipients",
                 .target(name: "CPushCryptProcess", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]
+            ],
+            path: "Sources/PushCryptCLI"
         ),
         .target(
             name: "PushCryptTestSupport",
@@ -197,7 +201,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptCLITests",
             dependencies: [
-                "PushCryptCLI", "PushCryptExtension", "PushCryptKeystore", "PushCryptSQLite", "PushCryptTestSupport",
+                "pushcrypt", "PushCryptExtension", "PushCryptKeystore", "PushCryptSQLite", "PushCryptTestSupport",
             ]),
     ] + appleStubs,
     swiftLanguageModes: [.v6]

@@ -6,6 +6,7 @@ import UserNotifications
 
 /// The folder that the app and its extension share.
 public struct AppGroup: Hashable, Sendable {
+    /// The folder itself.
     public let folder: URL
 
     /// - Parameter identifier: `group.` and what follows it in the entitlements of both targets.

@@ -10,13 +10,17 @@ public struct ExtensionSetupError: Error, Hashable, Sendable, CustomStringConver
         public static let notConfigured = Code(name: "notConfigured")
     }
 
+    /// The kind of failure.
     public let code: Code
+    /// What is missing, for logs.
     public let reason: String
 
+    /// Makes an error of its members.
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
     }
 
+    /// The reason.
     public var description: String { reason }
 }

@@ -86,3 +86,66 @@ public final class NotificationHost: Sendable {
         hosted.didReceive(payload, exchange)
     }
 }
+
+/// One push that an extension works on: it ends once.
+private final class HostedRequest: Sendable {
+    private struct State {
+        let continuation: CheckedContinuation<Presentation, Never>
+        var cleanUp: [@Sendable () -> Void] = []
+    }
+
+    private let original: NotificationContent
+    private let unhandled = EndingOnce(())
+    private let state: EndingOnce<State>
+
+    init(_ original: NotificationContent, _ continuation: CheckedContinuation<Presentation, Never>) {
+        self.original = original
+        state = EndingOnce(State(continuation: continuation))
+    }
+
+    /// - Returns: whether this is the first call.
+    func handlerWasCalled() -> Bool { unhandled.end() != nil }
+
+    func end(_ content: NotificationContent) {
+        end(content.hasText ? Presentation(content: content, origin: .handedOver) : shown(.emptied))
+    }
+
+    func end(_ origin: Presentation.Origin) { end(shown(origin)) }
+
+    /// Calls `body` at the end, or at once if the push has ended.
+    func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        if !state.update({ $0.cleanUp.append(body) }) { body() }
+    }
+
+    private func shown(_ origin: Presentation.Origin) -> Presentation {
+        Presentation(content: original, origin: origin)
+    }
+
+    private func end(_ presentation: Presentation) {
+        guard let last = state.end() else { return }
+        for body in last.cleanUp { body() }
+        last.continuation.resume(returning: presentation)
+    }
+}
+
+/// What the user sees of one push, and how it came to that.
+public struct Presentation: Hashable, Sendable {
+    public let content: NotificationContent
+    public let origin: Origin
+
+    /// Why this content is shown; more may be added.
+    public struct Origin: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// The extension handed it over.
+        public static let handedOver = Origin(description: "handed over")
+        /// The original: no alert, or no `"mutable-content": 1`, so that the extension wasn't run.
+        public static let notRun = Origin(description: "the original: the extension wasn't run")
+        /// The original: what was handed over had no text.
+        public static let emptied = Origin(description: "the original: no text was handed over")
+        /// The original: the handler wasn't called in time.
+        public static let expired = Origin(description: "the original: the time was over")
+        /// The original: the process ended before the handler was called.
+        public static let died = Origin(description: "the original: the process died")
+    }
+}

@@ -1,11 +1,6 @@
 import PushCryptCore
 import PushCryptExtension
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
+import PushCryptPrimitives
 
 /// What an app or an extension does with keys in files.
 ///
@@ -13,7 +8,7 @@ import Glibc
 /// keyring read FOLDER KID     prints "found", or the failure class
 /// keyring pins FOLDER         prints "trusted", or the failure class
 /// keyring make FOLDER         prints the kid of the pair that is registered or was made, or the error's code
-/// keyring rotate FOLDER       replaces pair by pair until somebody kills it, and prints the kid of each when it is stored
+/// keyring rotate FOLDER       replaces pair by pair until it is killed, and prints the kid of each when it is stored
 /// ```
 enum KeyringCommand {
     @Sendable static func run(_ arguments: [String]) throws {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// `PushCryptTestExtension COMMAND ARGUMENT…`: an app or its extension in a process of its own, for what happens when it is
 /// killed, what two of them do to each other, and how much memory one takes.
 @main
@@ -24,5 +30,23 @@ enum ExtensionProcess {
     static func main() async throws {
         guard let name = CommandLine.arguments.dropFirst().first, let command = commands[name] else { throw Misuse() }
         try await command(Array(CommandLine.arguments.dropFirst(2)))
+    }
+}
+
+/// How much of this process lies in memory, in KiB.
+enum ResidentMemory {
+    struct Unknown: Error {}
+
+    static func now() throws -> Int { try line("VmRSS:") }
+
+    /// The most at once since the process began.
+    static func peak() throws -> Int { try line("VmHWM:") }
+
+    private static func line(_ name: String) throws -> Int {
+        let status = String(decoding: try Data(contentsOf: URL(fileURLWithPath: "/proc/self/status")), as: UTF8.self)
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
+            let number = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({ Int($0) })
+        else { throw Unknown() }
+        return number
     }
 }

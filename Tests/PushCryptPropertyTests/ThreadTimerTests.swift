@@ -32,15 +32,13 @@ import Testing
 
     /// A real session on the real timer.
     @Test func ofASession() async throws {
-        let (payload, opener) = (try Channel.simple.seal(), try Channel.simple.opener())
+        let payload = try Channel.simple.seal()
+        var configuration = ExtensionConfiguration(
+            opener: try Channel.simple.opener(), fallback: .bundled(.standard))
+        configuration.clock = { Channel.now }
+        let chosen = configuration
         let delivery = await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, opener: opener, configuration: .init(fallback: .bundled(.standard)),
-                clock: { Channel.now }
-            ) {
-                continuation.resume(returning: $0)
-            }
-            .start()
+            DeliverySession(payload: payload, configuration: chosen) { continuation.resume(returning: $0) }.start()
         }
         #expect(delivery.failure == nil)
         #expect(delivery.content.body.literal == "x")

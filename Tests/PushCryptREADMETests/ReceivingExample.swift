@@ -2,15 +2,15 @@ import PushCryptExtension
 
 /// The part of a notification service extension that opens.
 struct PushRestorer {
-    let opener: Opener
+    let configuration: ExtensionConfiguration
 
     /// - Parameters:
     ///   - keys: the recipient's private keys, a JWK or JWK set.
     ///   - senders: the backend's public JWK set: pins its keys, so that nothing unsigned is restored.
     init(keys: [UInt8], senders: [UInt8]) throws {
-        opener = try Opener(
+        configuration = try ExtensionConfiguration(
             topic: "com.example.app", keyring: KeysetKeyring(try Keyset(json: keys)),
-            senders: .pinned(try TrustedSenders(json: senders)))
+            senders: .pinned(try TrustedSenders(json: senders)), fallback: .bundled(.standard))
     }
 
     /// Calls `show` exactly once: with what was sealed or, on any failure and when time runs out, with the app's own
@@ -21,8 +21,7 @@ struct PushRestorer {
     func restore(
         _ payload: [UInt8], show: @escaping @Sendable (NotificationContent, FailureClass?) -> Void
     ) -> DeliverySession {
-        let configuration = DeliverySession.Configuration(fallback: .bundled(.standard))
-        let session = DeliverySession(payload: payload, opener: opener, configuration: configuration) { delivery in
+        let session = DeliverySession(payload: payload, configuration: configuration) { delivery in
             show(delivery.content, delivery.failure)
         }
         session.start()
@@ -31,6 +30,6 @@ struct PushRestorer {
 
     /// The same without deadline and placeholder: payload and time in, content or failure class out.
     func open(_ payload: [UInt8], at time: UnixTime) throws(FailureClass) -> OpenedPush {
-        try opener.open(payload, at: time).get()
+        try configuration.opener.open(payload, at: time).get()
     }
 }

@@ -20,6 +20,7 @@ public struct BundleStringTable: StringTable {
         self.table = table
     }
 
+    /// The text of a key in the language of the user; nil for a key that the table doesn't have.
     public func string(for key: String) -> String? {
         // What no strings file says: the bundle gives it back for a key that it doesn't have.
         let missing = "\u{FFFF}"

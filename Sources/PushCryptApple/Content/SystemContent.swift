@@ -80,4 +80,45 @@ extension UNNotificationInterruptionLevel {
         }
     }
 }
+
+extension NotificationContent.Attachment {
+    /// The system reads the type from the hint: a file's name says nothing of its content.
+    ///
+    /// - Throws: what the system says of a file that it can't show.
+    var systemAttachment: UNNotificationAttachment {
+        get throws {
+            try UNNotificationAttachment(
+                identifier: identifier, url: URL(fileURLWithPath: path),
+                options: [UNNotificationAttachmentOptionsTypeHintKey: type.uniformTypeIdentifier])
+        }
+    }
+
+    /// nil for a type that isn't in the documentation's table.
+    init?(_ system: UNNotificationAttachment) {
+        guard let type = AttachmentType.all.first(where: { $0.uniformTypeIdentifier == system.type }) else {
+            return nil
+        }
+        self.init(identifier: system.identifier, path: system.url.path, type: type)
+    }
+}
+
+extension NotificationContent.Sound {
+    var systemSound: UNNotificationSound {
+        let volume = volume.map { Float(min(max($0, 0), 1)) }
+        #if !os(watchOS)
+        if name != "default" {
+            let name = UNNotificationSoundName(rawValue: name)
+            guard isCritical else { return UNNotificationSound(named: name) }
+            guard let volume else { return .criticalSoundNamed(name) }
+            return .criticalSoundNamed(name, withAudioVolume: volume)
+        }
+        #endif
+        guard isCritical else { return .default }
+        return volume.map { .defaultCriticalSound(withAudioVolume: $0) } ?? .defaultCritical
+    }
+
+    init(_ system: UNNotificationSound) {
+        self.init(name: "default", isCritical: system == .defaultCritical)
+    }
+}
 #endif

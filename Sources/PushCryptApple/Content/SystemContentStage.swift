@@ -8,9 +8,12 @@ public import UserNotifications
 /// What the change leaves as it is stays what it was, to the byte. A sound of its own name can't be read back from Apple's
 /// class: set one with a `ContentStage`, here it becomes the default one.
 public struct SystemContentStage: ContentStage, UnsealedStage {
+    /// Changes the content object in place; an error leaves the content as it was.
     public typealias Change = @Sendable (UNMutableNotificationContent) async throws -> Void
 
+    /// The name in diagnostics.
     public let name: String
+    /// How long it may take at most; nil for as long as the session has.
     public let timeLimit: Duration?
     private let change: Change
 
@@ -24,10 +27,16 @@ public struct SystemContentStage: ContentStage, UnsealedStage {
         self.change = change
     }
 
+    /// Runs the change on the system's object for the content.
+    ///
+    /// - Throws: what the change throws.
     public func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
         try await process(unsealed: content)
     }
 
+    /// Runs the change on the system's object for content that wasn't sealed.
+    ///
+    /// - Throws: what the change throws.
     public func process(unsealed content: NotificationContent) async throws -> NotificationContent {
         let changed = content.systemContent
         try await change(changed)

@@ -38,12 +38,18 @@ public struct KeychainKeyring: DeviceKeyStorage {
         self.usesSecureEnclave = usesSecureEnclave
     }
 
+    /// The ids of all keys, in their order.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`, `failed`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
         // First, for what was listed before the unlocking may be some of them, or none.
         try probe.requireUnlocked()
         return try items.list().compactMap { KeyID($0.account) }.sorted()
     }
 
+    /// One key, with a private half that stays in the Secure Enclave if it was made there.
+    ///
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `notEntitled`, `failed`.
     public func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey {
         let (key, tag) = try read(kid)
         guard let tag else { return key }
@@ -57,6 +63,9 @@ public struct KeychainKeyring: DeviceKeyStorage {
         }
     }
 
+    /// Keeps a key. One that is there already stays as it is.
+    ///
+    /// - Throws: `DeviceKeyError` with `conflict` if another key has its id, `locked`, `notEntitled`, `failed`.
     public func add(_ key: DeviceKey) throws(DeviceKeyError) {
         guard try !items.add(key.kid.description, Self.data(key)) else { return }
         guard try load(key.kid).isSameKey(as: key) else {
@@ -64,6 +73,9 @@ public struct KeychainKeyring: DeviceKeyStorage {
         }
     }
 
+    /// Makes a key pair and keeps it: a P-256 pair in the Secure Enclave if the keyring uses it.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`, `unsuitable` for a suite without key pairs, `failed`.
     public func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         try probe.requireUnlocked()
         guard usesSecureEnclave, suite == .p256 else {
@@ -74,6 +86,9 @@ public struct KeychainKeyring: DeviceKeyStorage {
         return try makeInEnclave(withPSK: withPSK, at: time)
     }
 
+    /// Changes the lifecycle of a key in one step.
+    ///
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `notEntitled`, `failed`.
     public func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) {
         try items.update(kid.description, Self.data(try read(kid).key.changed(to: lifecycle, at: time)))
     }
@@ -106,6 +121,60 @@ public struct KeychainKeyring: DeviceKeyStorage {
         var text = try key.jwkSet()
         defer { wipe(&text) }
         return Data(text)
+    }
+}
+
+/// Pairs whose private half is made in the Secure Enclave and stays there. The record beside it holds the public half, the
+/// psk and the lifecycle.
+extension KeychainKeyring {
+    /// Making a key is two steps, which another one in the same process must not come between.
+    private static let making = Locked(())
+
+    func makeInEnclave(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
+        try Self.making.withLock { _ in
+            Result { () throws(DeviceKeyError) in
+                try removeUnnamed()
+                return try make(withPSK: withPSK, at: time)
+            }
+        }.get()
+    }
+
+    /// Keys that a crash left without a record.
+    private func removeUnnamed() throws(DeviceKeyError) {
+        let known = Set(try items.list().compactMap(\.generic))
+        for tag in try enclave.tags() where !known.contains(tag) { try enclave.remove(tag) }
+    }
+
+    private func make(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
+        let (key, tag) = try enclavePair(withPSK: withPSK, at: time)
+        let stored = try key.replacing(key.record.publicRecord(keepingPSK: true))
+        guard try items.add(key.kid.description, Self.data(stored), generic: tag) else {
+            throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
+        }
+        return key
+    }
+
+    /// As of ``KeyRecord/generate(_:group:psk:backend:)``, its kid doesn't begin with `-`.
+    private func enclavePair(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> (DeviceKey, tag: Data) {
+        while true {
+            let tag = Data("\(items.service).\(UUID().uuidString)".utf8)
+            let record = try Self.record(try enclave.make(tag), withPSK: withPSK)
+            guard record.kid.description.hasPrefix("-") else {
+                return (try DeviceKey(record, KeyLifecycle(createdAt: time), writtenAt: time), tag)
+            }
+            try enclave.remove(tag)
+        }
+    }
+
+    private static func record(_ privateKey: EnclaveKey, withPSK: Bool) throws(DeviceKeyError) -> KeyRecord {
+        let backend = DefaultBackend.shared
+        do {
+            let psk = withPSK ? try backend.randomSecret(count: KeyRecord.secretByteCount) : nil
+            return try KeyRecord(
+                .recipient(publicKey: privateKey.publicKey, privateKey: privateKey, psk: psk), backend: backend)
+        } catch {
+            throw DeviceKeyError(.failed, "no key pair could be made: \(error)")
+        }
     }
 }
 #endif

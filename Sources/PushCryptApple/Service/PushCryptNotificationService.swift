@@ -1,5 +1,5 @@
 #if canImport(UserNotifications) && !os(tvOS)
-import PushCryptExtension
+public import PushCryptExtension
 import PushCryptPrimitives
 public import UserNotifications
 
@@ -15,7 +15,7 @@ import os
 ///     override func configure() throws -> ExtensionConfiguration {
 ///         try ExtensionConfiguration(
 ///             topic: "com.example.app", keyring: keyring, senders: .pinned(senders),
-///             session: .init(fallback: .bundled(.localized(title: "NEW_MESSAGE", body: nil))))
+///             fallback: .bundled(.localized(title: "NEW_MESSAGE", body: nil)))
 ///     }
 /// }
 /// ```
@@ -23,23 +23,24 @@ import os
 /// time runs out, with a placeholder. Nothing of what arrived outside is shown beside restored text.
 open class PushCryptNotificationService: UNNotificationServiceExtension {
     private let running = Locked<[ObjectIdentifier: PushDelivery]>([:])
-    /// Tests use one of their own.
+    /// Tests use another one.
     var cache = ConfigurationCache.shared
 
-    /// Tells what to restore pushes with. Called once per process, with the first push, on the thread on which it came; what
-    /// is returned serves every push after it.
+    /// Returns how pushes are restored. Called once per process, with the first push and on its thread; the result serves every
+    /// later push.
     ///
-    /// It has the push's own time: don't wait for the network. If it throws, ``unconfiguredText`` is shown, and the next
-    /// push calls it again: before the first unlock a file may not be readable that is later. A `FailureClass` that it throws
-    /// is the push's; anything else counts as `internalError`.
+    /// It uses up the push's own time: don't wait for the network. If it throws, ``unconfiguredText`` is shown, and the next
+    /// push calls it again: a file that can't be read before the first unlock may be readable later. A `FailureClass` that
+    /// it throws becomes the push's; any other error counts as `internalError`.
     open func configure() throws -> ExtensionConfiguration {
         throw ExtensionSetupError(.notConfigured, "\(type(of: self)) doesn't override configure()")
     }
 
-    /// The app's own text for a push that comes while there is no configuration: ``configure()`` threw, or isn't done when
-    /// time runs out. Nothing of the push is shown beside it.
+    /// The app's own text for a push without a configuration: ``configure()`` threw, or hadn't returned when time ran out.
+    /// Nothing of the push is shown beside it.
     open var unconfiguredText: Placeholder { .standard }
 
+    /// Restores the push and calls the handler once.
     open override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
@@ -54,13 +55,13 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
             try delivery.start(cache.configuration(of: type(of: self), make: configure))
         } catch {
             Self.log(error)
-            delivery.fail(error as? FailureClass ?? .internalError)
+            delivery.end(error as? FailureClass ?? .internalError)
         }
     }
 
-    /// Hands over the best content so far of every push that this service has in work.
+    /// Hands over the best content so far of every push that this service is working on.
     open override func serviceExtensionTimeWillExpire() {
-        for delivery in running.withLock({ Array($0.values) }) { delivery.expire() }
+        for delivery in running.withLock({ Array($0.values) }) { delivery.end(.timedOut) }
     }
 
     private static func log(_ error: any Error) {
@@ -68,6 +69,30 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
         Logger(subsystem: "pushcrypt", category: "extension").error(
             "no configuration: \(String(describing: type(of: error)), privacy: .public): \(String(describing: error))")
         #endif
+    }
+}
+
+/// The configurations of a process, one for each class of services. The system makes a service for every push, mostly in
+/// the same process: keys and store are opened once.
+final class ConfigurationCache: Sendable {
+    /// One for the process: a service ends with its push.
+    static let shared = ConfigurationCache()
+
+    private let kept = Locked<[ObjectIdentifier: ExtensionConfiguration]>([:])
+
+    /// - Parameter make: called until it succeeds once. Not under the lock, because one that hangs must not hold up the next
+    ///   push: of two at the same time the first result is kept.
+    func configuration(
+        of service: AnyClass, make: () throws -> ExtensionConfiguration
+    ) rethrows -> ExtensionConfiguration {
+        let id = ObjectIdentifier(service)
+        if let configuration = kept.withLock({ $0[id] }) { return configuration }
+        let made = try make()
+        return kept.withLock { kept in
+            let configuration = kept[id] ?? made
+            kept[id] = configuration
+            return configuration
+        }
     }
 }
 #endif

@@ -3,24 +3,23 @@ import PushCryptExtension
 import PushCryptPrimitives
 import UserNotifications
 
-/// One push in a service's hands. The system's handler is called once, whoever comes first: the session, the end of time, a
-/// service that can't be configured.
+/// One push of a service. It holds the system's handler until there is a session, which then holds it: the handler is called
+/// once by the one that has it.
 final class PushDelivery: Sendable {
-    // Unchecked: Apple's handler may be called on any thread, which the whole API lives on without saying it in types; it is
-    // taken out under the lock and called once.
+    // Unchecked: Apple's handler may be called on any thread, which its type doesn't say.
     private struct Handler: @unchecked Sendable {
         let call: (UNNotificationContent) -> Void
     }
 
-    private struct State {
-        var handler: Handler?
-        var session: DeliverySession?
+    private enum Phase {
+        case configuring(Handler)
+        case running(DeliverySession)
     }
 
     private let payload: [UInt8]
     private let unconfigured: Fallback
     private let ended: @Sendable (PushDelivery) -> Void
-    private let state: Locked<State>
+    private let phase: EndingOnce<Phase>
 
     /// - Parameters:
     ///   - payload: the outer payload.
@@ -33,41 +32,33 @@ final class PushDelivery: Sendable {
         self.payload = payload
         unconfigured = .bundled(unconfiguredText)
         self.ended = ended
-        state = Locked(State(handler: Handler(call: handler)))
+        phase = EndingOnce(.configuring(Handler(call: handler)))
     }
 
+    /// Starts a session, unless time was up while the service was configured.
     func start(_ configuration: ExtensionConfiguration) {
-        let session = configuration.makeSession(for: payload) { [self] delivery in handOver(delivery.content) }
-        let isWanted = state.withLock { state in
-            if state.handler != nil { state.session = session }
-            return state.handler != nil
+        phase.update { [self] phase in
+            guard case .configuring(let handler) = phase else { return }
+            phase = .running(
+                DeliverySession(payload: payload, configuration: configuration) { [self] delivery in
+                    handler.call(delivery.content.systemContent)
+                    ended(self)
+                })
         }
-        // Time may be up already: configuring can take long.
-        if isWanted { session.start() }
+        if case .running(let session) = phase.current { session.start() }
     }
 
-    /// There will be no session.
-    func fail(_ failure: FailureClass) {
-        handOver(unconfigured.content(for: payload, failure))
-    }
-
-    /// Time is up: the best content so far, which only the session knows.
-    func expire() {
-        if let session = state.withLock({ $0.session }) {
-            session.expire()
-        } else {
-            handOver(unconfigured.content(for: payload, .timedOut))
+    /// Hands over the best content so far: the session's, or the text without a configuration if there is no session yet.
+    ///
+    /// - Parameter failure: the reason if there is no session yet.
+    func end(_ failure: FailureClass) {
+        switch phase.end() {
+        case .running(let session): session.expire()
+        case .configuring(let handler):
+            handler.call(unconfigured.content(for: payload, failure).systemContent)
+            ended(self)
+        case nil: break
         }
-    }
-
-    private func handOver(_ content: NotificationContent) {
-        let handler = state.withLock { state in
-            defer { state = State() }
-            return state.handler
-        }
-        guard let handler else { return }
-        handler.call(content.systemContent)
-        ended(self)
     }
 }
 #endif

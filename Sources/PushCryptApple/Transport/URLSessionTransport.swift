@@ -47,6 +47,9 @@ public final class URLSessionTransport: HTTPTransport {
         DispatchQueue.global().async { [session] in session.invalidateAndCancel() }
     }
 
+    /// Fetches a body piece by piece, in order. The answer must have the status 200 and no content encoding.
+    ///
+    /// - Throws: `TransferError`, or what `receive` throws.
     public func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
         var request = try request(to: address)
         // A session of Apple's asks for gzip by itself.
@@ -55,6 +58,9 @@ public final class URLSessionTransport: HTTPTransport {
         try await run(request, Transfer(policy: policy, success: 200..<201, receive: receive))
     }
 
+    /// Posts a body and waits for the head of an answer with a status from 200 to 299. Redirects are refused.
+    ///
+    /// - Throws: `TransferError`.
     public func post(_ body: [UInt8], contentType: String, to address: String) async throws {
         var request = try request(to: address)
         request.httpMethod = "POST"

@@ -1,8 +1,9 @@
 import PushCryptCore
 
-/// Fetches what is shown with the text: the encrypted blobs that the message names, and plain files by address. They
-/// come one after the other; what can't be had is counted, and the others are shown all the same.
+/// Fetches what is shown with the text: the encrypted blobs that the message names, and plain files by address, one after the
+/// other. Attachments that can't be fetched are counted, and the others are shown.
 public struct AttachmentStage: ContentStage {
+    /// Where attachments are written, and how many are fetched in what time.
     public struct Configuration: Sendable {
         /// Where files are written, made in its parent where there is none. It belongs to the stage, which removes what
         /// processes left there that were killed.
@@ -18,6 +19,7 @@ public struct AttachmentStage: ContentStage {
         /// of the others. Where there isn't so much, each has an equal share.
         public var reservedTime: Duration
 
+        /// Makes a configuration of its members; only the folder has no default.
         public init(
             folder: String, plainMembers: [String] = [], maximumCount: Int = AttachmentReference.maximumCount,
             timeLimit: Duration = .seconds(15), reservedTime: Duration = .seconds(2)
@@ -30,6 +32,7 @@ public struct AttachmentStage: ContentStage {
         }
     }
 
+    /// The name in diagnostics, `attachments`.
     public let name = "attachments"
     private let configuration: Configuration
     private let downloader: AttachmentDownloader
@@ -39,8 +42,10 @@ public struct AttachmentStage: ContentStage {
 
     /// - Parameters:
     ///   - timer: runs the time limits.
-    ///   - onFailure: told of each attachment that couldn't be had, with its `id`, and why: `AttachmentError` or
-    ///     `TransferError`.
+    ///   - configuration: where attachments are written, and how many are fetched in what time.
+    ///   - transport: fetches them.
+    ///   - onFailure: called for each attachment that couldn't be fetched, with its `id` and the reason: `AttachmentError`
+    ///     or `TransferError`.
     public init(
         configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer = ThreadTimer(),
         onFailure: @escaping @Sendable (_ identifier: String, any Error) -> Void = { _, _ in }
@@ -63,8 +68,12 @@ public struct AttachmentStage: ContentStage {
             transport: transport, folder: AttachmentFolder(path: configuration.folder))
     }
 
+    /// The configured time limit.
     public var timeLimit: Duration? { configuration.timeLimit }
 
+    /// Adds the attachments of the push that can be fetched, and counts the others as missing.
+    ///
+    /// - Throws: `CancellationError` if the task was cancelled; no file is left then.
     public func process(
         _ content: NotificationContent, of push: OpenedPush
     ) async throws -> NotificationContent {

@@ -2,19 +2,24 @@
 public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
     /// What a file is to the user, with the size up to which the system takes it.
     public struct Family: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the family.
         public let description: String
         /// The table says 5, 10 and 50 MB: read as millions, the smaller meaning, since the system takes nothing of a
         /// file that it finds too large.
         public let limitInBytes: Int
 
+        /// At most 5,000,000 bytes.
         public static let audio = Family(description: "audio", limitInBytes: 5_000_000)
+        /// At most 10,000,000 bytes.
         public static let image = Family(description: "image", limitInBytes: 10_000_000)
+        /// At most 50,000,000 bytes.
         public static let movie = Family(description: "movie", limitInBytes: 50_000_000)
 
         /// Of all families.
         static let greatestLimitInBytes = movie.limitInBytes
     }
 
+    /// What the file is to the user.
     public let family: Family
     /// The hint that the system wants with a file.
     public let uniformTypeIdentifier: String
@@ -24,12 +29,15 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
     public let mimeTypes: [String]
     let signature: FileSignature
 
+    /// The file extension.
     public var description: String { fileExtension }
 
+    /// Types are equal if their uniform type identifiers are.
     public static func == (left: Self, right: Self) -> Bool {
         left.uniformTypeIdentifier == right.uniformTypeIdentifier
     }
 
+    /// Hashes the uniform type identifier.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(uniformTypeIdentifier)
     }
@@ -42,24 +50,30 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension AttachmentType {
+    /// JPEG.
     public static let jpeg = AttachmentType(
         family: .image, uniformTypeIdentifier: "public.jpeg", fileExtension: "jpg",
         mimeTypes: ["image/jpeg", "image/jpg", "image/pjpeg"], signature: .prefix([[0xff, 0xd8, 0xff]]))
+    /// GIF, both versions.
     public static let gif = AttachmentType(
         family: .image, uniformTypeIdentifier: "com.compuserve.gif", fileExtension: "gif",
         mimeTypes: ["image/gif"], signature: .prefix([Array("GIF87a".utf8), Array("GIF89a".utf8)]))
+    /// PNG.
     public static let png = AttachmentType(
         family: .image, uniformTypeIdentifier: "public.png", fileExtension: "png",
         mimeTypes: ["image/png", "image/x-png"],
         signature: .prefix([[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]]))
 
+    /// AIFF and AIFF-C.
     public static let aiff = AttachmentType(
         family: .audio, uniformTypeIdentifier: "public.aiff-audio", fileExtension: "aiff",
         mimeTypes: ["audio/aiff", "audio/x-aiff"], signature: .container("FORM", kinds: ["AIFF", "AIFC"]))
+    /// Waveform audio.
     public static let wav = AttachmentType(
         family: .audio, uniformTypeIdentifier: "com.microsoft.waveform-audio", fileExtension: "wav",
         mimeTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
         signature: .container("RIFF", kinds: ["WAVE"]))
+    /// MPEG layer III audio, with an ID3 tag or without.
     public static let mp3 = AttachmentType(
         family: .audio, uniformTypeIdentifier: "public.mp3", fileExtension: "mp3",
         mimeTypes: ["audio/mpeg", "audio/mp3", "audio/mpeg3", "audio/x-mp3"], signature: .mpegLayer3)
@@ -78,9 +92,11 @@ extension AttachmentType {
     public static let mpeg2 = AttachmentType(
         family: .movie, uniformTypeIdentifier: "public.mpeg-2-video", fileExtension: "m2v",
         mimeTypes: ["video/mpeg", "video/mpeg2"], signature: .mpeg2Video)
+    /// MPEG-4, by its major brand.
     public static let mp4 = AttachmentType(
         family: .movie, uniformTypeIdentifier: "public.mpeg-4", fileExtension: "mp4",
         mimeTypes: ["video/mp4", "video/x-m4v"], signature: .brand(FileSignature.mpeg4Brands))
+    /// Audio video interleave.
     public static let avi = AttachmentType(
         family: .movie, uniformTypeIdentifier: "public.avi", fileExtension: "avi",
         mimeTypes: ["video/x-msvideo", "video/avi", "video/vnd.avi", "video/msvideo"],
@@ -108,5 +124,70 @@ extension AttachmentType {
     /// The most bytes that a file declared so may have; nil for a name of no supported type.
     static func limitInBytes(declared name: String) -> Int? {
         all.filter { $0.isNamed(name) }.map(\.family.limitInBytes).max()
+    }
+}
+
+/// How the files of a type begin.
+enum FileSignature: Sendable {
+    /// Any of these.
+    case prefix([[UInt8]])
+    /// ```
+    /// name(4) ‖ size(4) ‖ kind(4)      IFF and RIFF
+    /// ```
+    case container(String, kinds: [String])
+    /// ```
+    /// size(4) ‖ "ftyp" ‖ major brand(4)      ISO/IEC 14496-12, section 4.3
+    /// ```
+    /// `whenDeclared` are brands that tell less: they are taken if the sender says that the file is of this type.
+    case brand([String], whenDeclared: [String] = [])
+    /// An ID3 tag, or a frame of layer III at once.
+    case mpegLayer3
+    /// A sequence header with a sequence extension behind it (ISO/IEC 13818-2, section 6.2.2): MPEG-1 has none.
+    case mpeg2Video
+
+    /// QuickTime's (`qt  `), those of images (`heic`, `avif`) and of telephones (`3gp4`) aren't among them: the system
+    /// doesn't list them.
+    static let mpeg4Brands = [
+        "isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "mp41", "mp42", "avc1", "M4V ", "M4VH",
+        "M4VP", "MSNV", "dash",
+    ]
+
+    /// - Parameter head: 16 bytes or more.
+    func matches(_ head: [UInt8], isDeclared: Bool) -> Bool {
+        switch self {
+        case .prefix(let prefixes): prefixes.contains { head.starts(with: $0) }
+        case .container(let name, let kinds):
+            head.starts(with: name.utf8) && kinds.contains { head[8..<12].elementsEqual($0.utf8) }
+        case .brand(let brands, let whenDeclared):
+            head[4..<8].elementsEqual("ftyp".utf8)
+                && (brands + (isDeclared ? whenDeclared : [])).contains { head[8..<12].elementsEqual($0.utf8) }
+        case .mpegLayer3: Self.isTag(head) || Self.isLayer3Frame(head)
+        case .mpeg2Video: Self.isMPEG2Video(head)
+        }
+    }
+
+    /// ```
+    /// "ID3" ‖ version(2), neither byte 0xff ‖ flags(1) ‖ size(4), every byte below 0x80      id3.org, section 3.1
+    /// ```
+    private static func isTag(_ head: [UInt8]) -> Bool {
+        head.starts(with: "ID3".utf8) && head[3] < 0xff && head[4] < 0xff && head[6..<10].allSatisfy { $0 < 0x80 }
+    }
+
+    /// ```
+    /// sync(11 bits, all 1) ‖ version(2) ‖ layer(2) ‖ protection(1) ‖ bit rate(4) ‖ sampling rate(2) ‖ …
+    /// ```
+    /// The reserved values are refused: AAC frames, a UTF-16 byte order mark and JPEG begin nearly so.
+    private static func isLayer3Frame(_ head: [UInt8]) -> Bool {
+        let version = head[1] >> 3 & 0b11
+        let layer = head[1] >> 1 & 0b11
+        let bitRate = head[2] >> 4
+        let samplingRate = head[2] >> 2 & 0b11
+        return head[0] == 0xff && head[1] >> 5 == 0b111 && version != 0b01 && layer == 0b01
+            && bitRate != 0b0000 && bitRate != 0b1111 && samplingRate != 0b11
+    }
+
+    /// The header is 12 bytes long if neither of its last two bits announces a matrix; with one, MPEG has the file.
+    private static func isMPEG2Video(_ head: [UInt8]) -> Bool {
+        head.starts(with: [0, 0, 1, 0xb3]) && head[11] & 0b11 == 0 && head[12..<16].elementsEqual([0, 0, 1, 0xb5])
     }
 }

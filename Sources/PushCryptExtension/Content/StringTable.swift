@@ -5,6 +5,7 @@ public protocol StringTable: Sendable {
 }
 
 extension [String: String]: StringTable {
+    /// The value of the key.
     public func string(for key: String) -> String? { self[key] }
 }
 

@@ -1,4 +1,4 @@
-/// What every stage says about itself.
+/// The name and the time limit of a stage.
 public protocol DeliveryStage: Sendable {
     /// For diagnostics; nothing about the content.
     var name: String { get }
@@ -8,7 +8,9 @@ public protocol DeliveryStage: Sendable {
 }
 
 extension DeliveryStage {
+    /// The name of the type.
     public var name: String { "\(Self.self)" }
+    /// No limit but the session's.
     public var timeLimit: Duration? { nil }
 }
 
@@ -19,18 +21,32 @@ extension DeliveryStage {
 /// throws, hangs or runs out of time. A stage never sees content that wasn't restored.
 public protocol ContentStage: DeliveryStage {
     /// - Parameters:
-    ///   - content: what the stages before made of the push.
+    ///   - content: the content of the push with the changes of earlier stages.
     ///   - push: what was opened.
     /// - Returns: the content from here on; content without text is thrown away.
     /// - Throws: anything: the content stays as it was, and the stage is counted as failed. The task is cancelled when
-    ///   the session's time is up; whatever comes later is not used.
+    ///   the session's time is up; a later result is not used.
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent
 }
 
-/// Why a stage's work isn't in the content.
+/// Something that works on a notification that wasn't sealed, in an app that shows such pushes too; see
+/// ``ExtensionConfiguration/UnsealedPolicy/shown(stages:)``.
+///
+/// Its content is not authenticated: everyone who may push to the device can write it. A ``ContentStage``, which gets
+/// what was opened and verified, never runs on it, and nothing that it names is fetched by the library.
+public protocol UnsealedStage: DeliveryStage {
+    /// - Parameter content: the whole push as it came, with the changes of earlier stages.
+    /// - Returns: the content from here on; content without text is thrown away.
+    /// - Throws: anything: the content stays as it was, and the stage is counted as failed. The task is cancelled when
+    ///   the session's time is up; a later result is not used.
+    func process(unsealed content: NotificationContent) async throws -> NotificationContent
+}
+
+/// The stage whose work isn't in the content, and why.
 public struct StageFailure: Hashable, Sendable {
-    /// How it ended; more may be added.
+    /// How a stage ended; more may be added.
     public struct Ending: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The name of the ending, as counters store it.
         public let description: String
 
         /// It threw.
@@ -43,8 +59,10 @@ public struct StageFailure: Hashable, Sendable {
 
     /// The stage's name.
     public let stage: String
+    /// How it ended.
     public let ending: Ending
 
+    /// Makes a failure of its members.
     public init(stage: String, ending: Ending) {
         self.stage = stage
         self.ending = ending

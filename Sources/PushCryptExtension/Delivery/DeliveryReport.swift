@@ -17,8 +17,10 @@ public struct DeliveryReport: Hashable, Sendable {
     public let pushID: String?
     /// Whether the sender sealed it to see if the extension works.
     public let isSelfTest: Bool
+    /// The stages whose work isn't in the content.
     public let stageFailures: [StageFailure]
 
+    /// Makes a report of its members.
     public init(
         failure: FailureClass?, isRestored: Bool, time: UnixTime, kid: KeyID?, messageID: String?, pushID: String?,
         isSelfTest: Bool, stageFailures: [StageFailure]
@@ -34,7 +36,18 @@ public struct DeliveryReport: Hashable, Sendable {
     }
 }
 
-/// Takes note of what became of a push. It is called on the session's thread and must not wait for the network.
+extension DeliveryReport {
+    init(_ delivery: DeliverySession.Delivery, of payload: [UInt8], _ push: OpenedPush?, at time: UnixTime) {
+        self.init(
+            failure: delivery.failure, isRestored: delivery.isRestored, time: time,
+            kid: push?.kid ?? Opener.kid(of: payload),
+            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: push?.isSelfTest ?? false,
+            stageFailures: delivery.stageFailures)
+    }
+}
+
+/// Receives a report of each push, for counters or receipts.
 public protocol DeliveryReporter: Sendable {
+    /// Called on the session's thread; it must not wait for the network.
     func report(_ report: DeliveryReport)
 }

@@ -1,22 +1,16 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
 /// One push on its way to the screen. The handler is called exactly once: with the restored content or, on any failure or
 /// when time runs out before it was restored, with the placeholder.
 ///
 /// ```
 /// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> handler
-///               each keeps the best content so far; at the deadline that is what is handed over
+///               each keeps the best content so far, which is handed over at the deadline
 /// ```
-/// Sessions share nothing but what they were given: any number may run at once, and one that is stuck holds up no other.
+/// Sessions share nothing but their configuration: any number may run at once, and one that is stuck holds up no other.
 public final class DeliverySession: Sendable {
-    /// What the handler gets.
+    /// The content that the handler gets, and what became of the push.
     public struct Delivery: Sendable {
         /// Always has text: a character that a user sees, or without the app's strings a key of them.
         public let content: NotificationContent
@@ -28,15 +22,16 @@ public final class DeliverySession: Sendable {
         public let failure: FailureClass?
         /// Whether the push wasn't sealed and the app lets such pushes through: nothing of it is authenticated.
         public var isUnsealed: Bool { !isRestored && failure == nil }
-        /// Whose work isn't in `content`.
+        /// The stages whose work isn't in `content`.
         public let stageFailures: [StageFailure]
     }
 
+    /// Hands the content to the system.
     public typealias Handler = @Sendable (Delivery) -> Void
 
+    /// The session's state until its handler is called.
     private struct State {
-        var handler: Handler?
-        var isStarted = false
+        let handler: Handler
         /// The receipt step was reached.
         var isReceiptGiven = false
         var restored: RestoredPush?
@@ -45,41 +40,27 @@ public final class DeliverySession: Sendable {
     }
 
     private let payload: [UInt8]
-    private let opener: Opener
-    private let configuration: Configuration
-    private let clock: @Sendable () -> UnixTime
-    private let timer: any DeadlineTimer
-    private let state: Locked<State>
+    private let configuration: ExtensionConfiguration
+    private let unstarted = EndingOnce(())
+    private let state: EndingOnce<State>
 
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
-    ///   - clock: tells the time that freshness is judged by.
-    ///   - timer: runs the deadline.
+    ///   - configuration: how the push is opened and shown.
     ///   - handler: hands the content to the system; called once, on any thread.
-    public init(
-        payload: [UInt8], opener: Opener, configuration: Configuration,
-        clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) },
-        timer: any DeadlineTimer = ThreadTimer(), handler: @escaping Handler
-    ) {
+    public init(payload: [UInt8], configuration: ExtensionConfiguration, handler: @escaping Handler) {
         self.payload = payload
-        self.opener = opener
         self.configuration = configuration
-        self.clock = clock
-        self.timer = timer
-        state = Locked(State(handler: handler))
+        state = EndingOnce(State(handler: handler))
     }
 
     /// Begins. The session keeps itself alive until the handler was called. A second call does nothing, and neither does one
     /// that comes after the end.
     public func start() {
-        let isFirst = state.withLock { state in
-            defer { state.isStarted = true }
-            return state.handler != nil && !state.isStarted
-        }
-        guard isFirst else { return }
-        let cancel = timer.schedule(after: configuration.deadline) { [self] in expire() }
+        guard unstarted.end() != nil, state.current != nil else { return }
+        let cancel = configuration.timer.schedule(after: configuration.deadline) { [self] in expire() }
         // Time may be up while the timer is being set: nothing else would stop it then.
-        guard keep({ $0.cancelTimer = cancel }) else { return cancel() }
+        guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
         // No pool: stages that block its threads would hold up every later push.
         OwnThread.startOrQueue { [self] in restore() }
     }
@@ -91,11 +72,9 @@ public final class DeliverySession: Sendable {
     }
 
     private func restore() {
-        let restorer = Restorer(payload: payload, opener: opener, configuration: configuration, time: clock())
-        let result = restorer.restore(unless: { !keep { _ in } })
-        switch result.flatMapError({ configuration.admitted(payload, $0) }) {
+        switch configuration.restore(payload, at: configuration.clock(), unless: { state.current == nil }) {
         case .success(let restored):
-            guard keep({ $0.restored = restored }) else { return release(restored) }
+            guard state.update({ $0.restored = restored }) else { return release(restored) }
             advance(restored, through: configuration.steps(for: restored)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
@@ -110,12 +89,12 @@ public final class DeliverySession: Sendable {
         if let claim = restored.claim { try? configuration.replayGuard?.release(claim) }
     }
 
-    /// One step after the other; whoever ends a step goes on with the next.
+    /// One step after the other; the thread that ends a step goes on with the next.
     private func advance(_ restored: RestoredPush, through steps: ArraySlice<DeliveryStep>) {
         guard let step = steps.first else { return handOver(orElse: .internalError) }
         let rest = steps.dropFirst()
         guard case .stage(let stage) = step else {
-            guard keep({ $0.isReceiptGiven = true }) else { return }
+            guard state.update({ $0.isReceiptGiven = true }) else { return }
             configuration.receipts?.report(report(of: restored))
             return advance(restored, through: rest)
         }
@@ -123,12 +102,16 @@ public final class DeliverySession: Sendable {
             use(restored, insteadOf: late)
         } ended: { [self] result in
             let next = restored.after(stage, result)
-            guard keep({ ($0.restored, $0.running) = (next, nil) }) else { return use(restored, insteadOf: next) }
+            let isKept = state.update { state in
+                state.restored = next
+                state.running = nil
+            }
+            guard isKept else { return use(restored, insteadOf: next) }
             use(next, insteadOf: restored)
             advance(next, through: rest)
         }
-        guard keep({ $0.running = (stage, run) }) else { return }
-        run.start(timeLimit: stage.timeLimit, timer: timer) { try await stage.run(restored) }
+        guard state.update({ $0.running = (stage, run) }) else { return }
+        run.start(timeLimit: stage.timeLimit, timer: configuration.timer) { try await stage.run(restored) }
     }
 
     /// The files of a version of the push that isn't used go with it.
@@ -136,27 +119,15 @@ public final class DeliverySession: Sendable {
         other.content.removeFiles(notIn: used.content)
     }
 
-    /// - Returns: false when the content was handed over already: then nothing is kept.
-    private func keep(_ change: @Sendable (inout State) -> Void) -> Bool {
-        state.withLock { state in
-            if state.handler != nil { change(&state) }
-            return state.handler != nil
-        }
-    }
-
     private func handOver(orElse failure: FailureClass) {
-        let last = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
-        guard let handler = last.handler else { return }
+        guard let last = state.end() else { return }
         let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
         let delivery = configuration.withText(restored?.delivery ?? placeholder(failure))
         last.cancelTimer?()
         // Before the handler: what the stage completes while that runs isn't in the content, and must not stay on disk.
         last.running?.run.stop()
         restored?.content.removeFiles(notIn: delivery.content)
-        handler(delivery)
+        last.handler(delivery)
         record(restored, delivery, isReceiptGiven: last.isReceiptGiven)
     }
 
@@ -172,11 +143,11 @@ public final class DeliverySession: Sendable {
         let receipts = isReceiptGiven || delivery.isUnsealed ? nil : configuration.receipts
         let listeners = [receipts, configuration.diagnostics].compactMap(\.self)
         guard !listeners.isEmpty else { return }
-        let report = DeliveryReport(delivery, of: payload, restored?.push, at: clock())
+        let report = DeliveryReport(delivery, of: payload, restored?.push, at: configuration.clock())
         for listener in listeners { listener.report(report) }
     }
 
     private func report(of restored: RestoredPush) -> DeliveryReport {
-        DeliveryReport(configuration.withText(restored.delivery), of: payload, restored.push, at: clock())
+        DeliveryReport(configuration.withText(restored.delivery), of: payload, restored.push, at: configuration.clock())
     }
 }

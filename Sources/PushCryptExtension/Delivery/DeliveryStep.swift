@@ -1,12 +1,12 @@
 import PushCryptCore
 
-/// What happens to a restored push, in order.
+/// One step of what happens to a restored push, in order.
 enum DeliveryStep: Sendable {
     case stage(InnerStage)
     case receipt
 }
 
-/// A stage as the session runs it.
+/// A stage in the form in which the session runs it.
 struct InnerStage: Sendable {
     let name: String
     let timeLimit: Duration?
@@ -15,7 +15,7 @@ struct InnerStage: Sendable {
     let run: @Sendable (RestoredPush) async throws -> RestoredPush
 }
 
-extension DeliverySession.Configuration {
+extension ExtensionConfiguration {
     func steps(for restored: RestoredPush) -> [DeliveryStep] {
         guard let push = restored.push else { return unsealedSteps }
         guard !restored.isReplay else { return [] }
@@ -49,15 +49,14 @@ extension DeliverySession.Configuration {
         }
     }
 
-    /// What the push says, in the user's language.
-    func content(of push: OpenedPush) -> NotificationContent {
-        var content = localized(push.content)
-        if content.body.isEmpty, let defaultBody { content.body.literal = defaultBody }
-        return content
-    }
-
-    /// Whether the push names something that this extension doesn't fetch.
-    func leavesOut(of push: OpenedPush) -> Bool {
-        (push.offload != nil && offload == nil) || (!push.attachments.isEmpty && attachments == nil)
+    private var unsealedSteps: [DeliveryStep] {
+        unsealed.stages.map { stage in
+            .stage(
+                InnerStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
+                    var next = push
+                    next.content = try await stage.process(unsealed: push.content)
+                    return next
+                })
+        }
     }
 }

@@ -1,6 +1,6 @@
 import PushCryptCore
 
-/// A push that is no failure, with what the stages have made of it so far: opened and verified, or let through unsealed.
+/// A push that is no failure, with the result of the stages so far: opened and verified, or let through unsealed.
 struct RestoredPush: Sendable {
     /// nil for a push that wasn't sealed: nothing of it is authenticated.
     var push: OpenedPush?
@@ -37,7 +37,7 @@ struct RestoredPush: Sendable {
         isIncomplete = false
     }
 
-    /// What a stage achieved, or what was there before it with its failure noted.
+    /// The result of a stage, or the push as it was before the stage with the failure noted.
     func after(_ stage: InnerStage, _ result: Result<RestoredPush, StageFailure.Ending>) -> RestoredPush {
         switch result {
         case .success(let next):
@@ -67,5 +67,64 @@ struct RestoredPush: Sendable {
         guard push != nil else { return nil }
         if isReplay { return .replayed }
         return isIncomplete || content.missingAttachmentCount > 0 ? .attachmentFailed : nil
+    }
+}
+
+extension ExtensionConfiguration {
+    /// The first step of a session: opens, verifies, checks freshness and claims the message.
+    ///
+    /// - Parameters:
+    ///   - payload: the outer payload.
+    ///   - hasEnded: whether the session is over. Then the message isn't claimed: it isn't shown either.
+    func restore(
+        _ payload: [UInt8], at time: UnixTime, unless hasEnded: () -> Bool
+    ) -> Result<RestoredPush, FailureClass> {
+        let result = opener.untimed(payload, at: time).flatMap { push in
+            let content = content(of: push)
+            return hasEnded() ? .failure(.timedOut) : claimed(push, content, at: time)
+        }
+        return result.flatMapError { admitted(payload, $0) }
+    }
+
+    private func claimed(
+        _ push: OpenedPush, _ content: NotificationContent, at time: UnixTime
+    ) -> Result<RestoredPush, FailureClass> {
+        switch claim(push, at: time) {
+        case .success(let claim):
+            return .success(RestoredPush(push, content: content, claim: claim, isIncomplete: leavesOut(of: push)))
+        case .failure(.replayed) where replays == .passive:
+            return .success(RestoredPush(replay: push, content: content.passive))
+        case .failure(let failure): return .failure(failure)
+        }
+    }
+
+    /// - Returns: nil for a message that may be shown and that nothing remembers: a store that fails must not keep messages
+    ///   from being read.
+    private func claim(_ push: OpenedPush, at time: UnixTime) -> Result<MessageClaim?, FailureClass> {
+        let answer = try? replayGuard?.claim(
+            push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
+        if let answer { return answer.map(Optional.some) }
+        let failure = Freshness.failure(
+            issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: nil)
+        return failure.map { .failure($0) } ?? .success(nil)
+    }
+
+    /// Admits a push that wasn't sealed, if the app shows such pushes.
+    ///
+    /// The payload itself is checked: a keyring of the app's own could call any payload `notSealed`.
+    private func admitted(_ payload: [UInt8], _ failure: FailureClass) -> Result<RestoredPush, FailureClass> {
+        guard failure == .notSealed, unsealed.isShown, let root = (try? JSONText(payload))?.root,
+            root.kind == .object, root["pushcrypt"] == nil, let content = NotificationContent(asItCame: payload)
+        else { return .failure(failure) }
+        return .success(RestoredPush(unsealed: content))
+    }
+}
+
+extension NotificationContent {
+    fileprivate var passive: NotificationContent {
+        var content = self
+        content.sound = nil
+        content.interruptionLevel = "passive"
+        return content
     }
 }

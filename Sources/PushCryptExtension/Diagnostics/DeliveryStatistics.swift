@@ -2,14 +2,18 @@ public import PushCryptCore
 
 /// What became of pushes since the counters were reset, at one moment.
 public struct DeliveryStatistics: Hashable, Sendable {
+    /// A count, with the time and the key of the last push that it counted.
     public struct Counter: Hashable, Sendable {
+        /// How many pushes.
         public let count: Int
         /// How many of them came after advice was last taken.
         public let recentCount: Int
+        /// When the last one came.
         public let lastTime: UnixTime
         /// The key that the last one names; nil where it couldn't be read.
         public let lastKid: KeyID?
 
+        /// Makes a counter of its members.
         public init(count: Int, recentCount: Int, lastTime: UnixTime, lastKid: KeyID? = nil) {
             self.count = count
             self.recentCount = recentCount
@@ -32,6 +36,7 @@ public struct DeliveryStatistics: Hashable, Sendable {
     /// How often the store was damaged and made anew. With it went the counters, and the memory of what was shown.
     public var rebuildCount: Int
 
+    /// Makes statistics of their members.
     public init(
         opened: Counter? = nil, failures: [FailureClass: Counter] = [:], stageFailures: [StageFailure: Counter] = [:],
         lastSelfTest: UnixTime? = nil, lastAdviceTaken: UnixTime? = nil, rebuildCount: Int = 0

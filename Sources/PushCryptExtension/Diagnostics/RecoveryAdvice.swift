@@ -16,6 +16,7 @@ public import PushCryptCore
 public enum RecoveryAdvice {
     /// Something to do; more may be added.
     public struct Step: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the step.
         public let description: String
 
         /// Make a new key and register it with the backend.

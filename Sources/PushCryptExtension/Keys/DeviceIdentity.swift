@@ -1,5 +1,5 @@
 public import PushCryptCore
-import PushCryptPrimitives
+public import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -7,29 +7,31 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The device's own keys, for the app: makes the pair, gives the record to upload, rotates it, throws old ones away. Never
-/// in the extension: that only reads.
+/// The device's own keys, for the app: makes the key pair, gives the record to upload, rotates the pair and erases old ones.
+/// The extension doesn't use it: it only reads keys.
 ///
 /// ```
 /// let record = try identity.makeIfNeeded()
 /// if !record.isConfirmed { upload(record); try identity.confirmRegistered(record.kid) }
 /// ```
-/// A new pair opens from the moment it is made, before anybody can know it. The pair before it goes on opening, without an
-/// end, until the app confirms that the backend has the new one, and from then on for the overlap: a failed upload costs
-/// nothing, however long it takes to succeed. Calls that were interrupted are taken up by the next one.
+/// A new pair opens from the moment it is made, before anybody can know it. The previous pair keeps opening until the app
+/// confirms that the backend has the new one, and then for the overlap: a failed upload costs nothing, however long it takes
+/// to succeed. The next call completes a call that was interrupted.
 ///
-/// One object per storage and app; its calls come one after the other. They wait for the disk or the keychain.
+/// Make one object per storage and app. It runs one call at a time; calls wait for the disk or the keychain.
 public final class DeviceIdentity: Sendable {
-    /// How pairs are made and replaced; a change holds from the next pair on.
+    /// How pairs are made and replaced; a change applies from the next pair on.
     public struct Options: Sendable {
         /// `p256` or `x25519`.
         public var suite: Suite
-        /// Whether only who has the registration record can seal; backends that know HPKE's base mode only can't.
+        /// Whether a pre-shared key goes with the pair: then only backends with the registration record can seal. A backend
+        /// that knows HPKE's base mode only needs a pair without it.
         public var withPSK: Bool
-        /// How long a replaced pair still opens after its successor was confirmed. Never less than the 30 days that a
-        /// push can be on its way, and ten minutes for clocks that differ.
+        /// How long, in seconds, a replaced pair still opens after its successor was confirmed. It is never less than the
+        /// 30 days that a push can be on its way, plus ten minutes for clocks that differ.
         public var overlapInSeconds: Int64
 
+        /// Makes options of their members; the overlap is 30 days unless another one is given.
         public init(suite: Suite = .p256, withPSK: Bool = true, overlapInSeconds: Int64 = 30 * 86_400) {
             self.suite = suite
             self.withPSK = withPSK
@@ -46,49 +48,52 @@ public final class DeviceIdentity: Sendable {
     private let clock: @Sendable () -> UnixTime
     private let turn = Locked(())
 
-    /// - Parameter clock: tells the time that lives are written with.
+    /// - Parameters:
+    ///   - storage: holds the keys.
+    ///   - options: how pairs are made and replaced.
+    ///   - clock: gives the times that lifecycles are written with.
     public init(
         storage: any DeviceKeyStorage, options: Options = Options(),
-        clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) }
+        clock: @escaping @Sendable () -> UnixTime = { .now }
     ) {
         self.storage = storage
         self.options = options
         self.clock = clock
     }
 
-    /// The record of the newest pair, confirmed or not; nil where there is none.
+    /// The record of the newest pair, confirmed or not; nil if there is none.
     ///
     /// - Throws: `DeviceKeyError` with `locked` before the first unlock.
     public func current() throws(DeviceKeyError) -> RegistrationRecord? {
-        try inTurn { lives, now throws(DeviceKeyError) in try self.record(of: lives.current(at: now)) }
+        try inTurn { timelines, now throws(DeviceKeyError) in try self.record(of: timelines.current(at: now)) }
     }
 
-    /// The same; where there is no pair, one is made.
+    /// The record of the newest pair; makes a pair if there is none.
     ///
     /// - Throws: `DeviceKeyError` with `locked` before the first unlock: nothing is made then. Call it again when the
     ///   protected data is there.
     public func makeIfNeeded() throws(DeviceKeyError) -> RegistrationRecord {
-        try inTurn { lives, now throws(DeviceKeyError) in
-            if let current = try self.record(of: lives.current(at: now)) { return current }
-            return try self.make(lives, now)
+        try inTurn { timelines, now throws(DeviceKeyError) in
+            if let current = try self.record(of: timelines.current(at: now)) { return current }
+            return try self.make(timelines, now)
         }
     }
 
-    /// Makes a new pair to register. A pair that still awaits its confirmation is returned as it is: neither a retry nor a
+    /// Makes a new pair to register. A pair that still awaits its confirmation is returned unchanged: neither a retry nor a
     /// crash makes another one.
     ///
     /// - Throws: `DeviceKeyError` with `locked`.
     public func rotate() throws(DeviceKeyError) -> RegistrationRecord {
-        try inTurn { lives, now throws(DeviceKeyError) in
-            let current = try self.record(of: lives.current(at: now))
+        try inTurn { timelines, now throws(DeviceKeyError) in
+            let current = try self.record(of: timelines.current(at: now))
             if let current, !current.isConfirmed { return current }
-            return try self.make(lives, now)
+            return try self.make(timelines, now)
         }
     }
 
-    private func make(_ lives: DeviceKeyLives, _ now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
+    private func make(_ timelines: DeviceKeyTimelines, _ now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
         try RegistrationRecord(
-            try storage.make(options.suite, withPSK: options.withPSK, at: lives.creationTime(now)))
+            try storage.make(options.suite, withPSK: options.withPSK, at: timelines.creationTime(now)))
     }
 
     private func record(of key: KeyTimeline.Key?) throws(DeviceKeyError) -> RegistrationRecord? {
@@ -96,9 +101,9 @@ public final class DeviceIdentity: Sendable {
         return try RegistrationRecord(try storage.load(key.kid))
     }
 
-    /// One call at a time; each begins with what an interrupted one left to do.
+    /// One call at a time; each begins by completing an interrupted one.
     func inTurn<Value: Sendable>(
-        _ body: @Sendable (DeviceKeyLives, UnixTime) throws(DeviceKeyError) -> Value
+        _ body: @Sendable (DeviceKeyTimelines, UnixTime) throws(DeviceKeyError) -> Value
     ) throws(DeviceKeyError) -> Value {
         try turn.withLock { _ in
             Result { () throws(DeviceKeyError) in
@@ -108,12 +113,132 @@ public final class DeviceIdentity: Sendable {
         }.get()
     }
 
-    /// - Returns: the lives as they are then.
+    /// Ends the pairs that were replaced.
+    ///
+    /// - Returns: the lifecycles as they are then.
     @discardableResult
-    func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyLives {
-        let lives = try DeviceKeyLives(storage)
-        let replaced = lives.replaced(at: now, overlap: options.wholeOverlapInSeconds)
+    func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyTimelines {
+        let timelines = try DeviceKeyTimelines(storage)
+        let replaced = timelines.replaced(at: now, overlap: options.wholeOverlapInSeconds)
         for key in replaced { try storage.update(key.kid, to: key.lifecycle, at: now) }
-        return replaced.isEmpty ? lives : try DeviceKeyLives(storage)
+        return replaced.isEmpty ? timelines : try DeviceKeyTimelines(storage)
+    }
+}
+
+extension DeviceIdentity {
+    /// Confirms that the backend has the record and seals to this pair from now on. Earlier pairs still open for the
+    /// overlap.
+    ///
+    /// Call it when the upload was answered with success, and not before. If the app ends in between, upload the same
+    /// record again at the next start: `isConfirmed` says so.
+    ///
+    /// - Throws: `DeviceKeyError` with `notFound`; `superseded` when a newer pair was confirmed since, which is the one to
+    ///   upload then; `locked`.
+    public func confirmRegistered(_ kid: KeyID) throws(DeviceKeyError) {
+        try inTurn { timelines, now throws(DeviceKeyError) in
+            guard var lifecycle = timelines.pairs.key(kid)?.lifecycle else {
+                throw DeviceKeyError(.notFound, "the device has no key pair \(kid)")
+            }
+            guard lifecycle.retiresAt == nil, lifecycle.revokedAt == nil else {
+                throw DeviceKeyError(.superseded, "key \(kid) was replaced or revoked: register the current one")
+            }
+            guard lifecycle.activatesAt == nil else { return }
+            lifecycle.activatesAt = max(timelines.pairs.effective(now), lifecycle.createdAt ?? now)
+            try self.storage.update(kid, to: lifecycle, at: now)
+            try self.endReplaced(now)
+        }
+    }
+
+    /// Revokes a key at once: what was sealed to it no longer opens, including pushes that are on their way.
+    ///
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`.
+    public func revoke(_ kid: KeyID) throws(DeviceKeyError) {
+        try inTurn { timelines, now throws(DeviceKeyError) in
+            guard var lifecycle = (timelines.pairs.key(kid) ?? timelines.adopted.key(kid))?.lifecycle else {
+                throw DeviceKeyError(.notFound, "the device has no key \(kid)")
+            }
+            guard lifecycle.revokedAt == nil else { return }
+            lifecycle.revokedAt = timelines.pairs.effective(now)
+            try self.storage.update(kid, to: lifecycle, at: now)
+        }
+    }
+
+    /// Erases the keys that have expired or were revoked, unless the clock is more than 400 days after the last change: a
+    /// device that starts in the wrong year erases nothing.
+    ///
+    /// - Returns: the ids of the erased keys.
+    /// - Throws: `DeviceKeyError` with `locked`.
+    @discardableResult
+    public func prune() throws(DeviceKeyError) -> [KeyID] {
+        try inTurn { timelines, now throws(DeviceKeyError) in
+            let ended = timelines.ended(at: now)
+            for kid in ended { try self.storage.remove(kid) }
+            return ended
+        }
+    }
+
+    /// Erases all keys, also damaged ones, for a user who signs out. Pushes that are still on their way no longer open.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`; some may be gone then, and another call erases the rest.
+    public func eraseAll() throws(DeviceKeyError) {
+        try inTurn { _, _ throws(DeviceKeyError) in
+            for kid in try self.storage.keyIDs() { try self.storage.remove(kid) }
+        }
+    }
+
+    /// Keeps a key that the backend derived for this device from a shared master (suite 4): a JWK with `device`, or a JWK
+    /// set of several with their lifecycles. A key that is there already gets the lifecycle of the set.
+    ///
+    /// - Parameter jwk: UTF-8 JSON, a secret. Wipe it afterwards.
+    /// - Throws: `DeviceKeyError` with `unsuitable` for any other key, in particular a master: a device that held one could
+    ///   open the pushes of other devices; `conflict`, `locked`.
+    public func adopt(jwk: [UInt8]) throws(DeviceKeyError) {
+        let keyset: Keyset
+        do {
+            keyset = try Keyset(json: jwk)
+        } catch {
+            throw DeviceKeyError(.unsuitable, "not a device key: \(error)")
+        }
+        guard keyset.entries.allSatisfy(\.record.isDeviceKey) else {
+            throw DeviceKeyError(.unsuitable, "not a device key: a device holds no master and no bare shared key")
+        }
+        try inTurn { timelines, now throws(DeviceKeyError) in
+            for entry in keyset.entries {
+                try self.storage.add(try DeviceKey(entry.record, entry.lifecycle, writtenAt: now))
+                guard let kept = timelines.adopted.key(entry.record.kid), kept.lifecycle != entry.lifecycle else {
+                    continue
+                }
+                try self.storage.update(kept.kid, to: entry.lifecycle, at: now)
+            }
+        }
+    }
+}
+
+/// The record that the app uploads, so that its backend can seal to this device.
+public struct RegistrationRecord: Sendable {
+    /// The id of the key pair.
+    public let kid: KeyID
+    /// The public JWK, UTF-8 JSON. If the key has a psk, the psk is in it, and the record is a secret between app and
+    /// backend. Upload it over TLS to an authenticated endpoint, and keep no copy.
+    public let jwk: SecretBytes
+    /// Whether ``DeviceIdentity/confirmRegistered(_:)`` was called for it; if not, upload it (again).
+    public let isConfirmed: Bool
+
+    /// The record as the body of its upload, UTF-8 JSON. It is a secret, and a copy that can't be wiped: keep it no longer
+    /// than the request.
+    public var requestBody: Data { Data(Array(jwk.bytes)) }
+
+    init(_ key: DeviceKey) throws(DeviceKeyError) {
+        var text = [UInt8]()
+        text.reserveCapacity(KeyRecord.maximumJWKByteCount)
+        defer { wipe(&text) }
+        do {
+            try key.record.publicRecord(keepingPSK: true).appendJWK(to: &text)
+        } catch {
+            throw DeviceKeyError(.failed, "key \(key.kid) can't be written: \(error)")
+        }
+        kid = key.kid
+        jwk = SecretBytes(copying: text.bytes)
+        isConfirmed = key.lifecycle.activatesAt != nil
     }
 }

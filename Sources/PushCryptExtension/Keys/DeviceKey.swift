@@ -42,9 +42,9 @@ public struct DeviceKey: Sendable {
         self.init(keyset)
     }
 
-    /// The key as a JWK set of one, UTF-8 JSON: its private half and its lifecycle. Whoever holds the result wipes it.
+    /// The key as a JWK set of one, UTF-8 JSON: its private half and its lifecycle. The caller wipes the result.
     ///
-    /// - Throws: `DeviceKeyError` with `unsuitable` for a key that lives in a Secure Enclave.
+    /// - Throws: `DeviceKeyError` with `unsuitable` for a key in a Secure Enclave.
     public func jwkSet() throws(DeviceKeyError) -> [UInt8] {
         do {
             return try keyset.jwkSet(withHistory: true)
@@ -56,14 +56,19 @@ public struct DeviceKey: Sendable {
     private var entry: Keyset.Entry { keyset.entries[0] }
     package var record: KeyRecord { entry.record }
 
+    /// The id of the key.
     public var kid: KeyID { record.kid }
+    /// Whether it is a key pair or a device key of a shared master.
     public var kind: KeyKind { keyset.kind }
+    /// When it was created, activated, retired, revoked, and when it expires.
     public var lifecycle: KeyLifecycle { entry.lifecycle }
     /// When it was last written. Its state is evaluated no earlier than this.
     public var writtenAt: UnixTime? { keyset.updatedAt }
 
-    /// The same key with another life. A revocation stays, whatever the new life says: who decided on it may not have seen
-    /// that the key was revoked meanwhile.
+    /// The same key with another lifecycle. A revocation stays in any case: the key may have been revoked after the new
+    /// lifecycle was decided on.
+    ///
+    /// - Throws: `DeviceKeyError` with `failed`.
     public func changed(to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         var changed = entry
         changed.lifecycle = lifecycle
@@ -76,15 +81,15 @@ public struct DeviceKey: Sendable {
         try DeviceKey(entry.withRecord(record), sequence: keyset.sequence, writtenAt: keyset.updatedAt)
     }
 
-    /// What the extension opens with.
+    /// The key that the extension opens with.
     ///
     /// - Throws: `FailureClass`: `keyExpired`, `keyRevoked`; `unknownKey` where the private half or the psk is missing.
     public func recipientKey(at time: UnixTime) throws(FailureClass) -> RecipientKey {
         try KeysetKeyring(keyset).key(kid, at: time)
     }
 
-    /// Whether the other one is the same key, and not one whose id is the same: 64 bits can be collided on purpose. A
-    /// key pair with another psk, or another device's key of the same master, is another key.
+    /// Whether the other one is the same key, and not only one with the same id: ids have 64 bits, for which collisions can
+    /// be computed. A key pair with another psk, or another device's key of the same master, is another key.
     public func isSameKey(as other: DeviceKey) -> Bool {
         record.isSameKey(as: other.record)
     }

@@ -12,7 +12,7 @@ public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible
         public static let notFound = Code(name: "notFound")
         /// Another key has the same id, or another set the same number.
         public static let conflict = Code(name: "conflict")
-        /// What is stored isn't what was written, or its private half is gone. It won't get better.
+        /// The stored bytes aren't the ones that were written, or the private half is gone. Trying again doesn't help.
         public static let damaged = Code(name: "damaged")
         /// A link, no regular file, or a file or folder that belongs to another user, who isn't root, or that others than
         /// the owner can change or read.
@@ -29,21 +29,24 @@ public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible
         public static let failed = Code(name: "failed")
     }
 
+    /// The kind of failure.
     public let code: Code
     /// What is wrong and where.
     public let reason: String
 
+    /// Makes an error of its members.
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
     }
 
+    /// The reason.
     public var description: String { reason }
 
-    /// What the extension makes of it.
+    /// The failure class of a push that needed the key.
     ///
-    /// A damaged key is as good as none: it will never open anything, and what mends it is a new registration, which is
-    /// the advice that goes with `unknownKey`. Everything that a new key wouldn't mend is `internalError`.
+    /// A damaged key is as good as none: it will never open anything, and a new registration helps, which is the advice for
+    /// `unknownKey`. If a new key wouldn't help, the class is `internalError`.
     public var failureClass: FailureClass {
         switch code {
         case .notFound, .damaged: .unknownKey

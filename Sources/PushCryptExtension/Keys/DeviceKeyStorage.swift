@@ -1,18 +1,18 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// Where the device's own keys are kept: the extension reads them as a ``RecipientKeyring``, the app changes them through
+/// Storage of the device's own keys: the extension reads them as a ``RecipientKeyring``, the app changes them through
 /// ``DeviceIdentity``.
 ///
-/// Every function says `locked` when it can't tell. What it can't read is never taken for absent: an app that did so
-/// would make a new key after each reboot, and its pushes would stay placeholders.
+/// Every function throws `locked` if the keys can't be read. A key that can't be read is never taken for absent: an app that
+/// did so would make a new key after each restart, and its pushes would stay placeholders.
 public protocol DeviceKeyStorage: RecipientKeyring {
-    /// The ids of all keys, damaged ones too, in their order.
+    /// The ids of all keys, also damaged ones, in their order.
     ///
-    /// - Throws: `DeviceKeyError` with `locked` where the list may be incomplete.
+    /// - Throws: `DeviceKeyError` with `locked` if the list may be incomplete.
     func keyIDs() throws(DeviceKeyError) -> [KeyID]
 
-    /// One key; memory for no more than that.
+    /// Loads one key, and no other, into memory.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey
@@ -30,16 +30,19 @@ public protocol DeviceKeyStorage: RecipientKeyring {
     /// - Throws: `DeviceKeyError` with `conflict` when another key has its id: that one stays.
     func add(_ key: DeviceKey) throws(DeviceKeyError)
 
-    /// Gives a key another life, in one step.
+    /// Changes the lifecycle of a key, in one step.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError)
 
-    /// Erases a key; nothing where there is none.
+    /// Erases a key, if there is one.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`.
     func remove(_ kid: KeyID) throws(DeviceKeyError)
 }
 
 extension DeviceKeyStorage {
+    /// Loads the key and checks that it opens at that time.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         let key: DeviceKey
         do throws(DeviceKeyError) {
@@ -50,6 +53,7 @@ extension DeviceKeyStorage {
         return try key.recipientKey(at: time)
     }
 
+    /// Makes a key pair in memory and adds it.
     public func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         let key = try DeviceKey.generate(suite, withPSK: withPSK, at: time)
         try add(key)

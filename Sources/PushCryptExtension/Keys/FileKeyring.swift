@@ -19,6 +19,9 @@ public struct FileKeyring: DeviceKeyStorage {
         self.folder = folder
     }
 
+    /// The ids of the keys in the folder, in their order; none if there is no folder.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`, `insecure`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
         do throws(DeviceKeyError) {
             return try KeyFolder(folder).names().compactMap(Self.keyID).sorted()
@@ -27,10 +30,16 @@ public struct FileKeyring: DeviceKeyStorage {
         }
     }
 
+    /// One key.
+    ///
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `insecure`.
     public func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey {
         try Self.load(kid, from: try KeyFolder(folder))
     }
 
+    /// Writes a key. One that is there already stays as it is.
+    ///
+    /// - Throws: `DeviceKeyError` with `conflict` if another key has its id, `locked`, `insecure`, `failed`.
     public func add(_ key: DeviceKey) throws(DeviceKeyError) {
         let folder = try KeyFolder(folder, creating: true)
         try folder.lock()
@@ -43,12 +52,18 @@ public struct FileKeyring: DeviceKeyStorage {
         try Self.write(key, to: folder)
     }
 
+    /// Replaces the file of a key by one with another lifecycle, in one step.
+    ///
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `insecure`, `failed`.
     public func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) {
         let folder = try KeyFolder(folder)
         try folder.lock()
         try Self.write(try Self.load(kid, from: folder).changed(to: lifecycle, at: time), to: folder)
     }
 
+    /// Removes the file of a key, if there is one.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`, `insecure`, `failed`.
     public func remove(_ kid: KeyID) throws(DeviceKeyError) {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)

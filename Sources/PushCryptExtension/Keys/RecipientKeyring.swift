@@ -1,11 +1,11 @@
 public import PushCryptCore
 
-/// Where a recipient's keys are.
+/// The keys of a recipient, by their ids.
 public protocol RecipientKeyring: Sendable {
-    /// The one key of that id. Nothing else is ever tried, and no key is ever made here.
+    /// The one key of that id. No other key is tried, and none is ever made here.
     ///
-    /// - Throws: `unknownKey` when there is none, `keyLocked` when it can't be read before the device's first unlock,
-    ///   `keyExpired`, `keyRevoked`; `internalError` for what a new key wouldn't mend.
+    /// - Throws: `unknownKey` if there is none, `keyLocked` if it can't be read before the device's first unlock,
+    ///   `keyExpired`, `keyRevoked`; `internalError` for failures that a new key wouldn't correct.
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey
 }
 
@@ -19,11 +19,15 @@ public struct KeysetKeyring: RecipientKeyring {
         self.init(keyset, device: nil)
     }
 
-    /// - Parameter device: whose keys of the masters in the set these are, each derived when it is asked for.
+    /// - Parameter device: the device whose keys are derived from the masters in the set, each on demand.
     package init(_ keyset: Keyset, device: DeviceID?) {
-        (self.keyset, self.device) = (keyset, device)
+        self.keyset = keyset
+        self.device = device
     }
 
+    /// The key of that id, unless it has expired or was revoked.
+    ///
+    /// - Throws: `unknownKey`, `keyExpired`, `keyRevoked`.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         switch keyset.openingEntry(id, at: time) {
         case .found(let entry):

@@ -28,12 +28,12 @@ public struct SenderPins: Sendable {
     ///   another one that was revoked, `locked`.
     @discardableResult
     public func pinFirst(json: [UInt8]) throws(DeviceKeyError) -> Bool {
-        let new = try PinnedSet(published: json)
+        let new = try PinnedSenderSet(published: json)
         let folder = try KeyFolder(folder, creating: true)
         try folder.lock()
-        var state = PinnedState()
+        var state = PinnedSenders()
         do throws(DeviceKeyError) {
-            state = try PinnedState(stored: folder.read(Self.name))
+            state = try PinnedSenders(stored: folder.read(Self.name))
         } catch  where error.code == .damaged {
             return false
         } catch  where error.code == .notFound {}
@@ -51,10 +51,10 @@ public struct SenderPins: Sendable {
     ///   `unsuitable`, `locked`; `damaged` where the pinned set can't be read: how new it was can't be known then.
     @discardableResult
     public func update(json: [UInt8]) throws(DeviceKeyError) -> Bool {
-        let new = try PinnedSet(published: json)
+        let new = try PinnedSenderSet(published: json)
         let folder = try KeyFolder(folder)
         try folder.lock()
-        var state = try PinnedState(stored: folder.read(Self.name))
+        var state = try PinnedSenders(stored: folder.read(Self.name))
         guard state.set != nil else { throw Self.nothingPinned }
         guard try state.pin(new) else { return false }
         try folder.replace(Self.name, with: state.json)
@@ -72,7 +72,7 @@ public struct SenderPins: Sendable {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)
             try folder.lock()
-            var state = PinnedState(salvaging: try Self.readable(in: folder))
+            var state = PinnedSenders(salvaging: try Self.readable(in: folder))
             state.forget()
             if state.revoked.isEmpty {
                 try folder.remove(Self.name)
@@ -118,8 +118,8 @@ public struct SenderPins: Sendable {
         }
     }
 
-    private func read() throws(DeviceKeyError) -> PinnedState {
-        try PinnedState(stored: try KeyFolder(folder).read(Self.name))
+    private func read() throws(DeviceKeyError) -> PinnedSenders {
+        try PinnedSenders(stored: try KeyFolder(folder).read(Self.name))
     }
 
     private static let name = "senders.json"

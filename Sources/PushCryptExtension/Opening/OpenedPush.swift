@@ -2,13 +2,13 @@ public import PushCryptCore
 
 /// A push that was opened and verified.
 public struct OpenedPush: Sendable {
-    /// The APNs payload as its sender wrote it, UTF-8 JSON: without the member that sealing added.
+    /// The APNs payload as its sender wrote it, UTF-8 JSON, without the member that sealing added.
     public let payload: [UInt8]
     /// How many bytes of the message were padding.
     public let paddingByteCount: Int
     /// The recipient's key that opened it.
     public let kid: KeyID
-    /// The pinned key that signed it; nil where none is pinned.
+    /// The pinned key that signed it; nil if no sender is pinned.
     public let signedBy: KeyID?
 
     private let message: JSONText
@@ -46,8 +46,9 @@ public struct OpenedPush: Sendable {
     }
 }
 
-/// What it says, read from its texts each time: keep what is used often.
+/// Members of the message, read from its text on each call.
 extension OpenedPush {
+    /// The content of the notification.
     public var content: NotificationContent {
         NotificationContent(payload: offloaded ?? message, userInfo: payload)
     }
@@ -63,15 +64,16 @@ extension OpenedPush {
     /// 16 bytes as 22 characters of base64url.
     public var messageID: String { Base64URL.encode(header.id) }
 
+    /// When the sender sealed it, `iat`.
     public var issuedAt: UnixTime { header.issuedAt }
 
+    /// Until when it may be shown, `exp`.
     public var expiresAt: UnixTime { header.expiresAt }
 
-    /// What is to be fetched, opened and shown with it: at most 8, their ids distinct.
+    /// The attachments to fetch, open and show with it: at most 8, with distinct ids.
     public var attachments: [AttachmentReference] { header.extras.attachments }
 
-    /// Where the payload is that is to be shown in place of this one, if it can be had; see
-    /// ``replacing(offloaded:)``.
+    /// Where the payload is that replaces this one, if it can be fetched; see ``replacing(offloaded:)``.
     public var offload: OffloadReference? { isOffloaded ? nil : header.extras.offload }
 
     /// Whether the sender sealed it to see if the extension works.

@@ -17,12 +17,13 @@ public struct Opener: Sendable {
         self.senders = senders
     }
 
-    /// Restores what was sealed, or says why not.
+    /// Restores what was sealed, or returns the failure class.
     ///
     /// The order of the checks is the order of the protocol: form, keys, decryption, signature, content, time.
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
+    ///   - time: now, in unix seconds.
     ///   - highestIssuedAt: the highest `iat` that this recipient has accepted and believes, so that a clock set back
     ///     doesn't reopen the past.
     public func open(
@@ -35,7 +36,7 @@ public struct Opener: Sendable {
         }
     }
 
-    /// Restores what was sealed, whenever that was: the caller judges its freshness.
+    /// Restores what was sealed at any time: the caller judges its freshness.
     func untimed(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, FailureClass> {
         Result { () throws(FailureClass) in
             let outer = try Self.outerPayload(payload)

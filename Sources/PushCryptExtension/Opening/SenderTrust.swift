@@ -6,7 +6,7 @@ import PushCryptPrimitives
 /// With pinned senders an unsigned payload is refused, and so is every payload where the pinned keys can't be read. A
 /// missing set never means `unsigned`.
 public struct SenderTrust: Sendable {
-    /// Gives the pinned sender keys. It throws the failure class of a push that comes while they can't be read.
+    /// Returns the pinned sender keys, or throws the failure class of a push that comes while they can't be read.
     public typealias Source = @Sendable () throws(FailureClass) -> TrustedSenders
 
     /// nil for unsigned payloads.
@@ -14,7 +14,7 @@ public struct SenderTrust: Sendable {
 
     /// No sender is pinned: unsigned payloads are opened, signed ones are `unknownKey`.
     ///
-    /// Who can seal to this device can then write to it. In the base profile that is everyone who has its public key.
+    /// Everyone who can seal to this device can then write to it. In the base profile that is everyone with its public key.
     public static let unsigned = SenderTrust(source: nil)
 
     /// Only these keys sign what is opened.

@@ -14,6 +14,7 @@ public struct Receipt: Hashable, Sendable {
     public let pushID: String?
     /// nil for a push that was restored whole.
     public let failure: FailureClass?
+    /// When the push was opened or failed.
     public let time: UnixTime
     /// The key that a push names which wasn't restored whole.
     public let kid: KeyID?

@@ -1,17 +1,11 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
-/// Tells a backend what became of each push. A receipt is written to the store first and sent then, without anybody
-/// waiting for it; one that couldn't be sent stays for the next ``flush(timeLimit:)`` of the app.
+/// Sends a backend one receipt for each push. A receipt is written to the store first and sent in the background; one that
+/// couldn't be sent stays in the store for the next ``flush(timeLimit:)`` of the app.
 ///
-/// The server may get a receipt more than once, and knows it by its id. It learns when a device is on and which pushes
-/// it got, the network when a push came: ``Delay`` blurs that.
+/// The server may get a receipt more than once, and recognises it by its id. It learns when a device is on and which pushes
+/// it got, and the network learns when a push came: a ``Delay`` blurs that.
 public final class ReceiptSender: DeliveryReporter {
     /// A random wait before a receipt is sent. The system may end the extension within it; the app sends what is left.
     public struct Delay: Sendable {
@@ -32,30 +26,32 @@ public final class ReceiptSender: DeliveryReporter {
             self.sleep = sleep
         }
 
-        /// As likely to be short as long.
+        /// A wait of any length up to the longest one, all equally likely.
         public static func upTo(_ longest: Duration) -> Delay {
             Delay { max(longest, .zero) * Double.random(in: 0...1) }
         }
     }
 
-    let store: SharedStore
-    let clock: @Sendable () -> UnixTime
+    private let store: SharedStore
+    private let clock: @Sendable () -> UnixTime
     private let address: String
     private let transport: any HTTPTransport
     private let delay: Delay?
     private let postTimeLimit: Duration
-    let timer: any DeadlineTimer
+    private let timer: any DeadlineTimer
 
     /// - Parameters:
+    ///   - store: holds the receipts until they are sent.
     ///   - address: where each receipt is posted; https, or what the transport's policy allows.
-    ///   - delay: nil: at once.
+    ///   - transport: posts the receipts.
+    ///   - delay: how long a receipt waits before it is sent; nil sends it at once.
     ///   - postTimeLimit: how long the exchange with the server may take for one receipt.
-    ///   - clock: tells which receipts are too old.
+    ///   - clock: gives the time by which old receipts are removed.
     ///   - timer: runs the time limits.
     public init(
         store: SharedStore, address: String, transport: any HTTPTransport, delay: Delay? = nil,
         postTimeLimit: Duration = .seconds(10),
-        clock: @escaping @Sendable () -> UnixTime = { UnixTime(Int64(Date().timeIntervalSince1970)) },
+        clock: @escaping @Sendable () -> UnixTime = { .now },
         timer: any DeadlineTimer = ThreadTimer()
     ) {
         self.store = store
@@ -67,7 +63,7 @@ public final class ReceiptSender: DeliveryReporter {
         self.timer = timer
     }
 
-    /// Returns when the receipt is in the store. Where the store can't be used it is sent all the same, once.
+    /// Returns when the receipt is in the store. If the store can't be used, the receipt is sent once without it.
     public func report(_ report: DeliveryReport) {
         // A push that was let through unsealed was not opened.
         guard report.isRestored || report.failure != nil, let receipt = try? Receipt(report) else { return }
@@ -99,7 +95,7 @@ public final class ReceiptSender: DeliveryReporter {
     func send(_ number: Int64) async -> Outcome {
         guard store.sending.withLock({ $0.insert(number).inserted }) else { return .notMine }
         defer { store.sending.withLock { _ = $0.remove(number) } }
-        // Only now: whoever had it before may have sent it.
+        // Only now: another task that had it may have sent it.
         guard let receipt = try? store.receipt(number) else { return .notMine }
         do {
             try await post(receipt.json)
@@ -114,5 +110,47 @@ public final class ReceiptSender: DeliveryReporter {
         try await timer.limit(postTimeLimit) { [transport, address] in
             try await transport.post(json, contentType: "application/json", to: address)
         }
+    }
+}
+
+extension ReceiptSender {
+    /// The result of a flush.
+    public struct Flush: Hashable, Sendable {
+        /// How many receipts were sent.
+        public let sentCount: Int
+        /// How many receipts still wait in the store, with those that were added meanwhile.
+        public let leftCount: Int
+    }
+
+    /// After so many refusals the server is assumed to refuse all receipts.
+    private static let refusalLimit = 3
+
+    /// Sends the receipts that wait, in order and one after the other; for the app, when it runs. Ends at the first
+    /// failure of the network, when its time is up, and when the task is cancelled.
+    ///
+    /// - Parameter timeLimit: for all of them. The system gives an app in the background 30 seconds.
+    /// - Throws: `StoreError`.
+    public func flush(timeLimit: Duration = .seconds(25)) async throws -> Flush {
+        try store.removeOldReceipts(at: clock())
+        let last = try store.lastReceiptNumber() ?? 0
+        let sentCount = try await timer.limit(timeLimit) { [self] in try await sendAll(upTo: last) }
+        return Flush(sentCount: sentCount, leftCount: try store.receiptCount())
+    }
+
+    private func sendAll(upTo last: Int64) async throws -> Int {
+        var (number, sentCount, refusalCount) = (Int64(0), 0, 0)
+        while !Task.isCancelled, let receipt = try store.receipt(after: number), receipt.number <= last {
+            number = receipt.number
+            switch await send(number) {
+            case .sent: sentCount += 1
+            case .notMine: break
+            case .failed(.status):
+                // One receipt that the server refuses must not hold up the others.
+                refusalCount += 1
+                if refusalCount == Self.refusalLimit { return sentCount }
+            case .failed: return sentCount
+            }
+        }
+        return sentCount
     }
 }

@@ -1,17 +1,17 @@
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// What the app and its extension remember together: which messages were shown, counters, receipts to send. One object
-/// per process and role.
+/// The store that the app and its extension share: which messages were shown, counters, receipts to send. Make one object per
+/// process and role.
 ///
 /// The folder lies in the container of an app group that both belong to
 /// (`FileManager.containerURL(forSecurityApplicationGroupIdentifier:)` and a name of its own below it). The files have
 /// the protection class `completeUntilFirstUserAuthentication`: a push that comes after a restart and before the first
 /// unlock meets `StoreError` with `locked`. They hold ids, times and counts, nothing of any content.
 ///
-/// It is made for processes that are killed and suspended at any time. Nothing is read before the first use; between
-/// two calls the connection holds no lock, so that the system has no reason to end a suspended process (`0xdead10cc`);
-/// each call is one short transaction. An app that calls it while it goes to the background does so within
+/// Its processes may be killed or suspended at any time. Nothing is read before the first use; between two calls the
+/// connection holds no lock, so that the system has no reason to end a suspended process (`0xdead10cc`); each call is one
+/// short transaction. An app that calls it while it goes to the background does so within
 /// `beginBackgroundTask`. A damaged file is replaced by an empty store, and counted.
 ///
 /// A store that can't be used keeps no message from being read. While another process holds it, the first call waits for
@@ -28,6 +28,7 @@ public final class SharedStore: Sendable {
     public struct Role: Hashable, Sendable {
         let number: Int64
 
+        /// The app itself.
         public static let app = Role(number: 1)
         /// The notification service extension.
         public static let `extension` = Role(number: 2)
@@ -46,6 +47,7 @@ public final class SharedStore: Sendable {
         /// 25 seconds of a session, which makes one call before its text is restored.
         public var busyTimeout: Duration = .seconds(2)
 
+        /// The defaults of the members.
         public init() {}
     }
 
@@ -54,8 +56,8 @@ public final class SharedStore: Sendable {
     /// The numbers of receipts that are being sent.
     let sending = Locked<Set<Int64>>([])
     /// What couldn't be written to the file.
-    let spare: SpareMemory
-    let processClaims = ProcessClaims()
+    let unwritten: InMemoryReplayStore
+    let claimedMessages = ClaimedMessages()
     /// Claims in the file whose release couldn't be written.
     let unwrittenReleases = Locked<[MessageClaim]>([])
     private let queue: StoreQueue
@@ -74,7 +76,7 @@ public final class SharedStore: Sendable {
     ) {
         self.role = role
         self.configuration = configuration
-        spare = SpareMemory(role: role, limit: configuration.messageLimit)
+        unwritten = InMemoryReplayStore(role: role, limit: configuration.messageLimit)
         queue = StoreQueue(StoreFile(folder: folder), timeout: configuration.busyTimeout, clock: clock)
     }
 
@@ -97,4 +99,55 @@ public final class SharedStore: Sendable {
     func rebuildCount() throws(StoreError) -> Int {
         try queue.use { file, _ throws(StoreError) in try file.rebuildCount() }
     }
+}
+
+/// Why the store can't be used. A push is shown all the same.
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The file is protected and the device wasn't unlocked since it started.
+        public static let locked = Code(name: "locked")
+        /// The folder isn't there, or can't be written.
+        public static let unavailable = Code(name: "unavailable")
+        /// Another process holds the store, or other threads wait for it, for longer than the time-out.
+        public static let busy = Code(name: "busy")
+        /// There is no room on the disk.
+        public static let full = Code(name: "full")
+        /// The file is damaged, and no new one could be put in its place.
+        public static let damaged = Code(name: "damaged")
+        /// A later version of this library wrote the store: an extension that was still running while the app was
+        /// updated.
+        public static let newerVersion = Code(name: "newerVersion")
+        /// The system failed to read or write, or has no memory.
+        public static let inputOutput = Code(name: "inputOutput")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What SQLite or the system says; nothing of what is stored.
+    public let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    init(_ error: SQLiteError) {
+        code =
+            switch error.kind {
+            case .locked: .locked
+            case .missing, .unavailable: .unavailable
+            case .busy: .busy
+            case .full: .full
+            case .damaged: .damaged
+            case .newer: .newerVersion
+            case .failed: .inputOutput
+            }
+        reason = error.reason
+    }
+
+    /// The name of the code and the reason.
+    public var description: String { "\(code.name): \(reason)" }
 }

@@ -1,7 +1,7 @@
 import PushCryptFiles
 import PushCryptSQLite
 
-/// The database file: opened at the first use, made where there is none, and made anew where it is damaged.
+/// The database file. It is opened at the first use, created if there is none, and replaced if it is damaged.
 ///
 /// ```
 /// use        shared lock of the folder     the file under the name is the open one; one transaction
@@ -10,7 +10,7 @@ import PushCryptSQLite
 /// ```
 struct StoreFile: Sendable {
     static let name = "pushcrypt.sqlite"
-    /// As many bytes as the store was made anew because it was damaged: what outlives the database.
+    /// A file with one byte for each time that a damaged store was replaced. It outlasts the database.
     static let rebuildCountName = "pushcrypt.rebuilt"
 
     private static let attempts = 3
@@ -44,7 +44,7 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// How often the store was made anew because it was damaged.
+    /// How often a damaged store was replaced.
     mutating func rebuildCount() throws(StoreError) -> Int {
         do throws(SQLiteError) {
             return try openFolder().byteCount(of: Self.rebuildCountName) ?? 0
@@ -94,11 +94,106 @@ struct StoreFile: Sendable {
             try folder.withLock(.exclusive, until: end) { () throws(SQLiteError) in
                 // Somebody may have replaced it meanwhile.
                 guard damaged?.hasMoved != true, damaged != nil || !folder.has(Self.name) else { return }
-                try StoreBuilder.build(in: folder)
+                try EmptyStore.create(in: folder)
                 if damaged != nil { folder.lengthen(Self.rebuildCountName) }
             }
         } catch {
             throw StoreError(error)
+        }
+    }
+}
+
+/// Creates a new, empty store under the name; the caller has the folder's exclusive lock.
+private enum EmptyStore {
+    private static let newName = StoreFile.name + ".new"
+
+    static func create(in folder: SharedFolder) throws(SQLiteError) {
+        // Left by a process that was killed here.
+        removeUnfinished(in: folder)
+        do throws(SQLiteError) {
+            try fill(in: folder)
+            // A journal would be taken for one of the new file, and written into it.
+            for suffix in ["-journal", "-wal", "-shm"] { folder.remove(StoreFile.name + suffix) }
+            try folder.rename(newName, to: StoreFile.name)
+        } catch {
+            removeUnfinished(in: folder)
+            throw error
+        }
+    }
+
+    private static func fill(in folder: SharedFolder) throws(SQLiteError) {
+        #if os(Linux)
+        // SQLite would let others read it. Apple's SQLite has to make it itself, with the protection class.
+        try folder.create(newName)
+        #endif
+        let database = try Database(path: folder.path(newName), creates: true, busyTimeout: .zero)
+        try folder.restrict(newName)
+        try database.script(StoreSchema.creation)
+    }
+
+    private static func removeUnfinished(in folder: SharedFolder) {
+        folder.remove(newName)
+        folder.remove(newName + "-journal")
+    }
+}
+
+/// The tables of the database.
+///
+/// ```
+/// reader    L, H, since when L is above H, and the floor of each role; the digest is of the other columns
+/// message   the ids that a role has claimed, and by which claim; claimed is null once the message was seen
+/// counter   kind 0: opened, 1: failed as NAME, 2: stage NAME ended as ENDING; recent: since advice was last taken
+/// moment    when something happened last: "selfTest", "advice"
+/// receipt   what the backend is still to hear
+/// ```
+enum StoreSchema {
+    static let version: Int64 = 1
+
+    /// The version a second time, in another field: where one of them was changed by accident they don't agree.
+    private static let application: Int64 = 0x5043_0000
+
+    /// Every connection begins with it. An idle connection in this journal mode holds no lock, and maps no memory that
+    /// it shares with others.
+    static let settings: StaticString = """
+        PRAGMA journal_mode = TRUNCATE;
+        PRAGMA synchronous = FULL;
+        PRAGMA cache_size = -128;
+        PRAGMA mmap_size = 0;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        """
+
+    /// For a file that nobody else sees yet.
+    static let creation: StaticString = """
+        PRAGMA journal_mode = MEMORY;
+        PRAGMA synchronous = FULL;
+        PRAGMA page_size = 4096;
+        BEGIN;
+        CREATE TABLE reader (role INTEGER PRIMARY KEY, latest INTEGER, confirmed INTEGER, since INTEGER, floor INTEGER,
+            digest INTEGER NOT NULL);
+        CREATE TABLE message (role INTEGER NOT NULL, id TEXT NOT NULL, iat INTEGER NOT NULL, claimed INTEGER,
+            token INTEGER NOT NULL, PRIMARY KEY (role, id)) WITHOUT ROWID;
+        CREATE INDEX message_iat ON message (role, iat);
+        CREATE TABLE counter (kind INTEGER NOT NULL, name TEXT NOT NULL, ending TEXT NOT NULL, count INTEGER NOT NULL,
+            recent INTEGER NOT NULL, time INTEGER NOT NULL, kid TEXT, PRIMARY KEY (kind, name, ending)) WITHOUT ROWID;
+        CREATE TABLE moment (name TEXT PRIMARY KEY, time INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE receipt (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL,
+            failed INTEGER NOT NULL, body TEXT NOT NULL);
+        PRAGMA application_id = 0x50430001;
+        PRAGMA user_version = 1;
+        COMMIT;
+        """
+
+    /// Throws unless the database has this version.
+    static func check(_ database: Database) throws(SQLiteError) {
+        let application = try database.first("PRAGMA application_id") { $0.integer(0) ?? 0 } ?? 0
+        let version = try database.first("PRAGMA user_version") { $0.integer(0) ?? 0 } ?? 0
+        guard version > 0, application == Self.application | version else {
+            throw SQLiteError(.damaged, "the file isn't a store")
+        }
+        guard version == Self.version else {
+            throw SQLiteError(.newer, "the store has version \(version), and this code knows \(Self.version)")
         }
     }
 }

@@ -1,5 +1,5 @@
-/// How the extension reaches the network; `URLSessionTransport` is the real one. Handed in, because a tool that only
-/// opens payloads needs no network library.
+/// How the extension reaches the network. An app uses `URLSessionTransport` of PushCryptApple; a tool that only opens payloads
+/// needs no network library.
 public protocol HTTPTransport: Sendable {
     /// Fetches a body piece by piece, in order. Cancelling the task ends the transfer.
     ///
@@ -36,13 +36,17 @@ public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let cancelled = Code(name: "cancelled")
     }
 
+    /// The kind of failure.
     public let code: Code
+    /// What went wrong, for logs; it names no address.
     public let reason: String
 
+    /// Makes an error of its members.
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
     }
 
+    /// The reason.
     public var description: String { reason }
 }

@@ -19,20 +19,19 @@ import Testing
         init(_ server: RawServer) throws {
             folder = try TemporaryFolder()
             reports = Reports()
-            var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+            var configuration = try ExtensionConfiguration(
+                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))),
+                senders: .unsigned, fallback: .outerAlert(orElse: .standard))
+            configuration.clock = { StagePush.now }
+            configuration.timer = ManualTimer()
             let transport = LoopbackTransport(server)
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: folder.path + "/files"), transport: transport, timer: ManualTimer())
             configuration.offload = OffloadFetcher(transport: transport)
             configuration.diagnostics = reports
             let chosen = configuration
-            let opener = try Opener(
-                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))), senders: .unsigned
-            )
             let hosted = SessionExtension { payload, handler in
-                DeliverySession(
-                    payload: payload, opener: opener, configuration: chosen, clock: { StagePush.now },
-                    timer: ManualTimer(), handler: handler)
+                DeliverySession(payload: payload, configuration: chosen, handler: handler)
             }
             host = NotificationHost(hosted, timer: timer)
         }

@@ -97,12 +97,12 @@ import UserNotifications
         let keyring = try channel.keyring
         #expect(throws: KeyError.self) {
             try ExtensionConfiguration(
-                topic: "com.example.app ", keyring: keyring, senders: .unsigned, session: Channel.session)
+                topic: "com.example.app ", keyring: keyring, senders: .unsigned, fallback: Channel.fallback)
         }
         #expect(throws: KeyError.self) {
             try ExtensionConfiguration(
                 topic: "", keyring: keyring, senders: .current { () throws(FailureClass) in throw .internalError },
-                session: Channel.session)
+                fallback: Channel.fallback)
         }
     }
 
@@ -113,9 +113,9 @@ import UserNotifications
             var configuration = try ExtensionConfiguration(
                 topic: Channel.topic, keyring: channel.keyring,
                 senders: .current { () throws(FailureClass) in try senders.withLock { $0 }.get() },
-                session: Channel.session)
+                fallback: Channel.fallback)
             configuration.clock = { Channel.now }
-            configuration.session.unlockNotice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Always())
+            configuration.unlockNotice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Always())
             return configuration
         }
         let locked = try await service.receive(payload).content()

@@ -16,7 +16,7 @@ import UserNotifications
     }
 
     private func service(
-        _ change: @escaping (inout DeliverySession.Configuration) -> Void = { _ in }
+        _ change: @escaping (inout ExtensionConfiguration) -> Void = { _ in }
     ) -> TestService {
         TestService { [channel] in try channel.configuration(change) }
     }

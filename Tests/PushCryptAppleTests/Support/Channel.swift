@@ -16,7 +16,7 @@ struct Channel: Sendable {
     }
 
     static let topic = "com.example.app"
-    static let session = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+    static let fallback = Fallback.outerAlert(orElse: .standard)
     static let now = UnixTime(1_800_000_000)
 
     let record: KeyRecord
@@ -61,14 +61,13 @@ struct Channel: Sendable {
     }
 
     func configuration(
-        timer: any DeadlineTimer = ManualTimer(), _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
+        timer: any DeadlineTimer = ManualTimer(), _ change: (inout ExtensionConfiguration) -> Void = { _ in }
     ) throws -> ExtensionConfiguration {
         var configuration = try ExtensionConfiguration(
-            topic: Self.topic, keyring: keyring, senders: senders,
-            session: Self.session)
-        change(&configuration.session)
+            topic: Self.topic, keyring: keyring, senders: senders, fallback: Self.fallback)
         configuration.clock = { Self.now }
         configuration.timer = timer
+        change(&configuration)
         return configuration
     }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushCryptCLI
+@testable import pushcrypt
 
 @Suite("the progress of a batch")
 struct BatchProgressTests {

@@ -5,7 +5,7 @@ import PushCryptPrimitives
 import PushCryptSender
 import Testing
 
-@testable import PushCryptCLI
+@testable import pushcrypt
 
 /// What a line costs grows with its length and with nothing else, so that no line holds up those behind it.
 @Suite("a hostile line of a batch", .enabled(if: FaultPoints.exist, "a release build counts no steps"))

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Testing
 
-@testable import PushCryptCLI
+@testable import pushcrypt
 
 /// Numbers from outside at and beyond the ends of what they may be.
 @Suite("a number of an option", .ownThreads)

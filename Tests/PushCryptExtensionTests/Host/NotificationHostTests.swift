@@ -99,16 +99,12 @@ import Testing
     private static func host(
         timer: ManualTimer = ManualTimer(), _ stages: [any ContentStage] = []
     ) throws -> NotificationHost {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
+        configuration.timer = ManualTimer()
         configuration.stages = stages
-        let (opener, chosen) = (
-            try Opener(topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")), senders: .unsigned),
-            configuration
-        )
+        let chosen = configuration
         let hosted = SessionExtension { payload, handler in
-            DeliverySession(
-                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now }, timer: ManualTimer(),
-                handler: handler)
+            DeliverySession(payload: payload, configuration: chosen, handler: handler)
         }
         return NotificationHost(hosted, timer: timer)
     }

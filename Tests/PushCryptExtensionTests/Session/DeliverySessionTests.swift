@@ -56,15 +56,16 @@ import Testing
     func configuration(deadline: Duration) async throws {
         let bundled = Fallback.bundled(.literal(title: "Bundled", body: nil))
         let session = try TestSession(
-            payload: Array("{}".utf8), configuration: .init(fallback: bundled, deadline: deadline))
+            payload: Array("{}".utf8), configuration: .test(fallback: bundled, deadline: deadline))
         session.start()
         let deliveries = await session.finish()
         #expect(deliveries.first?.content.title.literal == "Bundled")
         #expect(session.timer.durations == [deadline])
     }
 
-    @Test func defaults() {
-        let configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+    @Test func defaults() throws {
+        let opener = try ExtensionConfiguration.test().opener
+        let configuration = ExtensionConfiguration(opener: opener, fallback: .outerAlert(orElse: .standard))
         #expect(configuration.deadline == .seconds(25))
     }
 
@@ -96,7 +97,7 @@ import Testing
     @Test("a session that is started twice asks for its key once, sets one timer and calls its handler once")
     func startedTwice() async throws {
         let reporter = RecordingReporter()
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.receipts = reporter
         let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
         session.start()
@@ -126,17 +127,9 @@ import Testing
         "limits of any length do not trap, by the system's own timer",
         arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
     func longLimits(limit: Duration) async throws {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard), deadline: limit)
+        var configuration = try ExtensionConfiguration.test(deadline: limit)
         configuration.attachments = SuffixStage(suffix: "!", timeLimit: limit)
-        let chosen = configuration
-        let (payload, keyring) = try (TestPush().sealed(), KeysetKeyring(TestKeys.keyset("p256")))
-        let opener = try Opener(topic: TestPush.topic, keyring: keyring, senders: .unsigned)
-        let delivery = await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now },
-                handler: { continuation.resume(returning: $0) }
-            ).start()
-        }
+        let delivery = try await configuration.delivery(of: TestPush().sealed())
         #expect(delivery.content.title.literal == "Zoë!")
     }
 

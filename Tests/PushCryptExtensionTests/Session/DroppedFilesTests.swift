@@ -42,7 +42,7 @@ import Testing
     private func session(
         attachments: FileStage?, _ stages: [any ContentStage] = [], key: String = "p256"
     ) throws -> TestSession {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.attachments = attachments
         configuration.stages = stages
         let session = try TestSession(payload: TestPush(key: key).sealed(), key: key, configuration: configuration)
@@ -105,7 +105,7 @@ import Testing
     @Test("a stage is cancelled before the handler is called, and its cancellation can't hold the handler up")
     func cancelledFirst() async throws {
         let stage = CancellationStage()
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.stages = [stage]
         let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
         // The handler waits for the cancellation, and the cancellation for the end of the handler.

@@ -14,7 +14,7 @@ import Testing
     }
 
     private func session(_ payload: [UInt8], _ replayGuard: any ReplayGuard) throws -> TestSession {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.replayGuard = replayGuard
         return try TestSession(payload: payload, configuration: configuration)
     }

@@ -70,17 +70,16 @@ import Testing
     @Test(arguments: causes)
     func shown(_ cause: Cause) async throws {
         let reporter = RecordingReporter()
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test(keyring: cause.keyring())
+        configuration.clock = { cause.time }
+        configuration.timer = ManualTimer()
         configuration.diagnostics = reporter
         configuration.attachments = cause.attachments
         configuration.replayGuard = cause.replayGuard
         let chosen = configuration
-        let opener = try Opener(topic: TestPush.topic, keyring: cause.keyring(), senders: .unsigned)
         let host = NotificationHost(
             SessionExtension { payload, handler in
-                DeliverySession(
-                    payload: payload, opener: opener, configuration: chosen, clock: { cause.time },
-                    timer: ManualTimer(), handler: handler)
+                DeliverySession(payload: payload, configuration: chosen, handler: handler)
             }, timer: ManualTimer())
         let shown = try #require(await host.deliver(cause.payload()))
         #expect(shown.origin == .handedOver)

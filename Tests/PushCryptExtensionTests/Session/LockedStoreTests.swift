@@ -12,19 +12,6 @@ import Testing
         try folder.fill()
     }
 
-    private static func deliver(
-        _ payload: [UInt8], _ configuration: DeliverySession.Configuration
-    ) async throws -> DeliverySession.Delivery {
-        let opener = try Opener(
-            topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")), senders: .unsigned)
-        return await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, opener: opener, configuration: configuration, clock: { TestPush.now },
-                handler: { continuation.resume(returning: $0) }
-            ).start()
-        }
-    }
-
     /// With a wait of 2 seconds for each call of each session, they take two minutes. A deadline of a minute in place of 25
     /// seconds leaves room for a machine that is busy with other tests.
     @Test(
@@ -33,14 +20,14 @@ import Testing
         let holder = try ExtensionProcess.start("store-hold", folder.path, lock)
         #expect(holder.line() == "held")
         let store = folder.store()
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         (configuration.replayGuard, configuration.diagnostics) = (store, store)
         configuration.deadline = .seconds(60)
         let chosen = configuration
         let failures = try await withThrowingTaskGroup(of: FailureClass?.self) { group in
             for _ in 0..<30 {
                 let payload = try TestPush().sealed()
-                group.addTask { try await Self.deliver(payload, chosen).failure }
+                group.addTask { await chosen.delivery(of: payload).failure }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

@@ -33,9 +33,9 @@ import Testing
     }
 
     private static func deliver(
-        _ payload: [UInt8], _ change: (inout DeliverySession.Configuration) -> Void
+        _ payload: [UInt8], _ change: (inout ExtensionConfiguration) -> Void
     ) async throws -> DeliverySession.Delivery {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         change(&configuration)
         let session = try TestSession(payload: payload, configuration: configuration)
         session.releaseKeyring()

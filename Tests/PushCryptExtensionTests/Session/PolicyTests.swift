@@ -8,19 +8,12 @@ import Testing
 @Suite struct PolicyTests {
     private static func delivery(
         of payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
-        _ change: (inout DeliverySession.Configuration) -> Void
+        _ change: (inout ExtensionConfiguration) -> Void
     ) async throws -> DeliverySession.Delivery {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test(key: key, keyring: keyring)
+        configuration.timer = ManualTimer()
         change(&configuration)
-        let opener = try Opener(
-            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: .unsigned)
-        let chosen = configuration
-        return await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now }, timer: ManualTimer(),
-                handler: { continuation.resume(returning: $0) }
-            ).start()
-        }
+        return await configuration.delivery(of: payload)
     }
 
     private struct LockedKeyring: RecipientKeyring {

@@ -39,7 +39,7 @@ import Testing
     }
 
     private static func session(_ random: inout SplitMix64, _ payload: [UInt8]) throws -> TestSession {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         let stages = (0..<Int.random(in: 0..<4, using: &random)).map { _ in ChanceStage(seed: random.next()) }
         configuration.stages = stages
         if Bool.random(using: &random) { configuration.attachments = ChanceStage(seed: random.next()) }

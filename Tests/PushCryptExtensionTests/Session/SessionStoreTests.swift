@@ -17,9 +17,9 @@ import Testing
 
     private func session(
         _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
-        _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
+        _ change: (inout ExtensionConfiguration) -> Void = { _ in }
     ) throws -> TestSession {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.replayGuard = store
         configuration.diagnostics = store
         change(&configuration)
@@ -30,7 +30,7 @@ import Testing
 
     private func deliver(
         _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
-        _ change: (inout DeliverySession.Configuration) -> Void = { _ in }
+        _ change: (inout ExtensionConfiguration) -> Void = { _ in }
     ) async throws -> DeliverySession.Delivery {
         let session = try session(payload, key: key, at: time, change)
         session.start()

@@ -9,7 +9,7 @@ import Testing
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
     ) throws -> TestSession {
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.stages = stages
         configuration.attachments = attachments
         let session = try TestSession(payload: payload ?? TestPush().sealed(), configuration: configuration)
@@ -160,7 +160,7 @@ import Testing
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, receipts) = (HeldStage(.deaf), RecordingReporter())
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.receipts = receipts
         var payload = try TestPush().sealed()
         switch step {
@@ -194,7 +194,7 @@ import Testing
                 return content
             }
         }
-        var configuration = DeliverySession.Configuration(fallback: .outerAlert(orElse: .standard))
+        var configuration = try ExtensionConfiguration.test()
         configuration.attachments = Noting(name: "attachments", log: log)
         configuration.receipts = RecordingReporter("receipt", log: log)
         configuration.stages = [Noting(name: "own", log: log)]

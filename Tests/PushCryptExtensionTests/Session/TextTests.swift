@@ -15,22 +15,15 @@ import Testing
 
     private static func deliver(
         _ payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
-        _ change: (inout DeliverySession.Configuration) -> Void
+        _ change: (inout ExtensionConfiguration) -> Void
     ) async throws -> Outcome {
         let (receipts, diagnostics) = (RecordingReporter(), RecordingReporter())
-        var configuration = DeliverySession.Configuration(
-            fallback: .outerAlert(orElse: .literal(title: bundled, body: nil)))
+        var configuration = try ExtensionConfiguration.test(
+            key: key, keyring: keyring, fallback: .outerAlert(orElse: .literal(title: bundled, body: nil)))
+        configuration.timer = ManualTimer()
         (configuration.receipts, configuration.diagnostics) = (receipts, diagnostics)
         change(&configuration)
-        let chosen = configuration
-        let opener = try Opener(
-            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: .unsigned)
-        let delivery = await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, opener: opener, configuration: chosen, clock: { TestPush.now }, timer: ManualTimer(),
-                handler: { continuation.resume(returning: $0) }
-            ).start()
-        }
+        let delivery = await configuration.delivery(of: payload)
         await diagnostics.hasHeard.wait()
         #expect(diagnostics.reports.map(\.failure) == [delivery.failure])
         #expect(diagnostics.reports.map(\.isRestored) == [delivery.isRestored])

@@ -32,14 +32,16 @@ final class TestSession: Sendable {
 
     init(
         payload: [UInt8], key: String = "p256", timer: ManualTimer = ManualTimer(),
-        configuration: DeliverySession.Configuration = .init(fallback: .outerAlert(orElse: .standard)),
-        at time: UnixTime = TestPush.now
+        configuration: ExtensionConfiguration? = nil, at time: UnixTime = TestPush.now
     ) throws {
         self.timer = timer
         let keyring = GatedKeyring(try KeysetKeyring(TestKeys.keyset(key)), asked: asked, gone: gone)
+        var configuration = try configuration ?? .test()
+        configuration.opener = try Opener(topic: TestPush.topic, keyring: keyring, senders: .unsigned)
+        configuration.clock = { time }
+        configuration.timer = timer
         let session = DeliverySession(
-            payload: payload, opener: try Opener(topic: TestPush.topic, keyring: keyring, senders: .unsigned),
-            configuration: configuration, clock: { time }, timer: timer,
+            payload: payload, configuration: configuration,
             handler: { [received, inHandler, delivered] delivery in
                 received.withLock { $0.append(delivery) }
                 inHandler.withLock { $0 }?()
@@ -70,4 +72,25 @@ final class TestSession: Sendable {
     }
 
     private var session: DeliverySession? { observed.withLock { $0.session } }
+}
+
+extension ExtensionConfiguration {
+    /// Opens what ``TestPush`` seals, at the time when it seals; shows the outer alert.
+    static func test(
+        key: String = "p256", keyring: (any RecipientKeyring)? = nil,
+        fallback: Fallback = .outerAlert(orElse: .standard), deadline: Duration = .seconds(25)
+    ) throws -> ExtensionConfiguration {
+        var configuration = try ExtensionConfiguration(
+            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: .unsigned,
+            fallback: fallback, deadline: deadline)
+        configuration.clock = { TestPush.now }
+        return configuration
+    }
+
+    /// What a session hands over for the payload.
+    func delivery(of payload: [UInt8]) async -> DeliverySession.Delivery {
+        await withCheckedContinuation { continuation in
+            DeliverySession(payload: payload, configuration: self) { continuation.resume(returning: $0) }.start()
+        }
+    }
 }

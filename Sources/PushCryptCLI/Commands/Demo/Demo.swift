@@ -74,15 +74,15 @@ private struct DemoStory {
     private func act(
         _ payload: [UInt8], keyring: (any RecipientKeyring)? = nil, deadline: Duration = .seconds(25)
     ) async throws -> String {
-        let opener = try Opener(
+        let configuration = try ExtensionConfiguration(
             topic: Self.topic, keyring: keyring ?? KeysetKeyring(recipients),
-            senders: .pinned(try TrustedSenders(senders.publicKeyset(keepingPSK: false))))
+            senders: .pinned(try TrustedSenders(senders.publicKeyset(keepingPSK: false))),
+            fallback: .outerAlert(orElse: .standard), deadline: deadline)
         let delivery = await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, opener: opener,
-                configuration: .init(fallback: .outerAlert(orElse: .standard), deadline: deadline),
-                handler: { delivery in continuation.resume(returning: delivery) }
-            ).start()
+            DeliverySession(payload: payload, configuration: configuration) { delivery in
+                continuation.resume(returning: delivery)
+            }
+            .start()
         }
         let (content, failure) = (delivery.content, delivery.failure)
         let lines = [content.title, content.subtitle, content.body].compactMap(\.literal)

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCryptExtension
 
 /// What the process remembers while the file can't be used.
-@Suite struct SpareMemoryTests {
+@Suite struct InMemoryReplayStoreTests {
     private let folder: StoreFolder
     private let store: SharedStore
     private let now = StoreFolder.now
@@ -41,7 +41,7 @@ import Testing
             #expect(try self.claim("b", at: 60) != nil)
         }
         #expect(try claim("a", at: 61) == nil)
-        #expect(store.spare.messages.isEmpty)
+        #expect(store.unwritten.messages.isEmpty)
         let other = folder.store()
         #expect(try claim("a", at: 61, other) == nil && claim("b", at: 61, other) == nil)
         #expect(try claim("b", at: 120, other) != nil)
@@ -61,7 +61,7 @@ import Testing
 
     @Test("of two copies of a message, one of which the file granted, the process shows one")
     func twoCopies() throws {
-        let claims = ProcessClaims()
+        let claims = ClaimedMessages()
         let copies = [1, 2].map { MessageClaim(messageID: "a", issuedAt: now, token: $0) }
         #expect(claims.add(copies[0], at: now.seconds) && !claims.add(copies[1], at: now.seconds + 59))
         claims.remove(copies[1])
@@ -74,12 +74,12 @@ import Testing
 
     @Test("no more claims are remembered by a process than its limit")
     func boundedClaims() throws {
-        let claims = ProcessClaims()
-        for number in 0...ProcessClaims.limit {
+        let claims = ClaimedMessages()
+        for number in 0...ClaimedMessages.limit {
             #expect(claims.add(MessageClaim(messageID: "\(number)", issuedAt: now), at: now.seconds))
         }
         #expect(claims.add(MessageClaim(messageID: "0", issuedAt: now), at: now.seconds))
-        #expect(!claims.add(MessageClaim(messageID: "\(ProcessClaims.limit)", issuedAt: now), at: now.seconds))
+        #expect(!claims.add(MessageClaim(messageID: "\(ClaimedMessages.limit)", issuedAt: now), at: now.seconds))
     }
 
     @Test("a message that was claimed in the file and shown while that was held stays seen")
@@ -126,7 +126,7 @@ import Testing
             let answer = try store.claim("\(number)", issuedAt: now + Int64(number), expiresAt: now + 86_400, at: now)
             #expect((try? answer.get()) != nil)
         }
-        #expect(store.spare.messages.map(\.id) == ["7", "8", "9"])
+        #expect(store.unwritten.messages.map(\.id) == ["7", "8", "9"])
         #expect(try claim("0", at: 60, store) == nil)
     }
 

@@ -1,13 +1,13 @@
 import PushCryptCore
 
-/// The lives of the keys in a storage. They are read one key at a time; no key material stays.
-struct DeviceKeyLives {
+/// The lifecycles of the keys in a storage. They are read one key at a time; no key material stays in memory.
+struct DeviceKeyTimelines {
     /// The device's own key pairs.
     private(set) var pairs = KeyTimeline([])
-    /// Device keys of shared masters, which come and go as the backend says.
+    /// Device keys of shared masters; the backend decides on their lifecycles.
     private(set) var adopted = KeyTimeline([])
 
-    /// Damaged keys are left out: they open nothing, and nobody knows when they end.
+    /// Damaged keys are left out: they open nothing, and their end is unknown.
     ///
     /// - Throws: `DeviceKeyError` with `locked` if any key can't be read.
     init(_ storage: any DeviceKeyStorage) throws(DeviceKeyError) {
@@ -19,8 +19,8 @@ struct DeviceKeyLives {
     }
 
     private mutating func add(_ key: DeviceKey) {
-        let life = KeyTimeline.Key(key.kid, key.lifecycle)
-        if key.kind == .recipient { pairs.keys.append(life) } else { adopted.keys.append(life) }
+        let lifecycle = KeyTimeline.Key(key.kid, key.lifecycle)
+        if key.kind == .recipient { pairs.keys.append(lifecycle) } else { adopted.keys.append(lifecycle) }
         // Time is one for all of them.
         let writtenAt = [pairs.updatedAt, key.writtenAt].compactMap(\.self).max()
         (pairs.updatedAt, adopted.updatedAt) = (writtenAt, writtenAt)
@@ -33,14 +33,14 @@ struct DeviceKeyLives {
             .max { ($0.createdAt, $0.kid) < ($1.createdAt, $1.kid) }
     }
 
-    /// When a new pair is made: after all the others, so that their order is never in doubt.
+    /// The creation time of a new pair: later than all others, so that their order is unambiguous.
     func creationTime(_ time: UnixTime) -> UnixTime {
         pairs.keys.map { $0.createdAt + 1 }.reduce(pairs.effective(time), max)
     }
 
-    /// The ends that are due: of every pair that the primary one replaced and that has none yet.
+    /// The pairs that the primary one replaced and that have no end yet, with the end that they get.
     ///
-    /// A confirmation writes the primary's life first; whatever was interrupted after that follows from it later.
+    /// A confirmation writes the primary pair's lifecycle first. The rest follows from it, also after an interruption.
     ///
     /// - Parameter overlap: how long a replaced pair opens, in seconds.
     func replaced(at time: UnixTime, overlap: Int64) -> [KeyTimeline.Key] {
@@ -53,8 +53,8 @@ struct DeviceKeyLives {
         }
     }
 
-    /// The keys that open no more; none where the clock is further after the last write than 400 days: a device that
-    /// boots in the wrong year erases nothing.
+    /// The keys that no longer open; none if the clock is more than 400 days after the last write: a device that starts in
+    /// the wrong year erases nothing.
     func ended(at time: UnixTime) -> [KeyID] {
         guard let writtenAt = pairs.updatedAt, time <= writtenAt + Self.plausibleStepInSeconds else { return [] }
         return (pairs.keys + adopted.keys).filter { !$0.lifecycle.state(at: pairs.effective(time)).opens }.map(\.kid)
@@ -66,7 +66,7 @@ struct DeviceKeyLives {
 extension KeyTimeline.Key {
     fileprivate var createdAt: UnixTime { lifecycle.createdAt ?? UnixTime(0) }
 
-    /// A pair that awaits its registration was replaced by what was made after it, one that had it by what had it later.
+    /// A pair that awaits its registration is replaced by a pair made later, a registered one by a pair registered later.
     fileprivate func isReplaced(by primary: KeyTimeline.Key) -> Bool {
         lifecycle.activatesAt == nil ? createdAt < primary.createdAt : rank < primary.rank
     }

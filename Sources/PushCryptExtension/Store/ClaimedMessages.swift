@@ -1,8 +1,8 @@
 import PushCryptPrimitives
 
-/// The messages that this process has claimed, wherever the claim was written. The process shows none of them twice, also
-/// while the file can't be used, or while two copies of a message wait for it.
-final class ProcessClaims: Sendable {
+/// The messages that this process has claimed, whether the claim was written to the file or to memory. The process shows none
+/// of them twice, even if the file can't be used or two copies of a message wait for it.
+final class ClaimedMessages: Sendable {
     private struct Claimed {
         let token: Int64
         /// The clock's time; nil once the message was seen.
@@ -39,7 +39,7 @@ final class ProcessClaims: Sendable {
         state.withLock { $0.claims[claim.messageID]?.time = nil }
     }
 
-    /// Does nothing where another claim has taken this one's place.
+    /// Does nothing if another claim has taken this one's place.
     func remove(_ claim: MessageClaim) {
         state.withLock { state in
             guard state.claims[claim.messageID]?.token == claim.token else { return }

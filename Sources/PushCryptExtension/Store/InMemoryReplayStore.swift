@@ -2,9 +2,9 @@ import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// Remembers for the rest of the process what couldn't be written to the file: by the same rules, in a database in
-/// memory. It is made when it is needed, and goes when the file has taken over all that is in it.
-final class SpareMemory: Sendable {
+/// Remembers what couldn't be written to the file, by the same rules, in a database in memory. The database is made when it
+/// is needed, and released when all of it was written to the file or the process ends.
+final class InMemoryReplayStore: Sendable {
     private let role: SharedStore.Role
     private let limit: Int
     private let database = Locked<Database?>(nil)
@@ -29,7 +29,7 @@ final class SpareMemory: Sendable {
         try withMemory { memory throws(SQLiteError) in try memory.release(claim) }
     }
 
-    /// What the file doesn't have yet.
+    /// The messages that the file doesn't have yet.
     var messages: [RememberedMessage] {
         database.withLock { database in
             let rows = try? database?.rows("SELECT id, iat, claimed, token FROM message") { row in
@@ -41,7 +41,7 @@ final class SpareMemory: Sendable {
         }
     }
 
-    /// The file has them, as they are here. One that has changed since then stays.
+    /// Removes messages that were written to the file. A message that has changed since then stays.
     func remove(_ messages: [RememberedMessage]) {
         guard !messages.isEmpty else { return }
         database.withLock { database in

@@ -1,0 +1,124 @@
+import Foundation
+import PushCryptExtension
+import PushCryptFiles
+import PushCryptSQLite
+
+/// `store-claim FOLDER COUNT`: claims the ids 0, 1, … and says which it was granted.
+enum StoreClaim {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 2, let count = Int(arguments[1]) else { throw ExtensionProcess.Misuse() }
+        let store = SharedStore(folder: arguments[0], role: .extension, configuration: .patient)
+        let time = UnixTime(1_800_000_000)
+        for number in 0..<count {
+            let message = MessageStamp(id: "\(number)", issuedAt: time, expiresAt: time + 86_400)
+            if case .success = try store.claimInFile(message, at: time.seconds) { say("\(number)") }
+        }
+    }
+}
+
+extension SharedStore.Configuration {
+    /// For a crowd on a slow disk.
+    static var patient: Self {
+        var configuration = Self()
+        configuration.busyTimeout = .seconds(60)
+        return configuration
+    }
+}
+
+/// `store-hammer FOLDER NAME`: uses the store in every way until it is killed.
+///
+/// Says `claimed ID` after each claim that was granted, and `seen ID` when the store has said that it was seen.
+enum StoreHammer {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 2 else { throw ExtensionProcess.Misuse() }
+        let store = SharedStore(folder: arguments[0], role: .extension, configuration: .patient)
+        let sender = ReceiptSender(store: store, address: "https://nobody.invalid", transport: NoNetwork())
+        for number in 0... {
+            let id = "\(arguments[1])-\(number)"
+            let time = UnixTime(1_800_000_000 + Int64(number))
+            let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
+            let claim = try store.claimInFile(message, at: time.seconds).get()
+            say("claimed \(id)")
+            if number % 3 != 0 {
+                try store.markSeenInFile(claim)
+                say("seen \(id)")
+            }
+            let report = DeliveryReport(
+                failure: number % 5 == 0 ? .undecryptable : nil, isRestored: number % 5 != 0, time: time, kid: nil,
+                messageID: id, pushID: nil, isSelfTest: false, stageFailures: [])
+            store.report(report)
+            sender.report(report)
+        }
+    }
+
+    private struct NoNetwork: HTTPTransport {
+        func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+            throw TransferError(.network, "no network")
+        }
+
+        func post(_ body: [UInt8], contentType: String, to address: String) async throws {
+            throw TransferError(.network, "no network")
+        }
+    }
+}
+
+/// A line that has left the process when this returns.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+/// `store-hold FOLDER folder|database`: takes a lock, says `held`, and keeps it until it is killed.
+enum StoreHold {
+    static func run(_ arguments: [String]) throws {
+        guard arguments.count == 2 else { throw ExtensionProcess.Misuse() }
+        switch arguments[1] {
+        case "folder":
+            try SharedFolder(arguments[0]).withLock(.exclusive, timeout: .zero) { wait() }
+        case "database":
+            let database = try Database(path: arguments[0] + "/pushcrypt.sqlite", busyTimeout: .zero)
+            try database.transaction { wait() }
+        default: throw ExtensionProcess.Misuse()
+        }
+    }
+
+    private static func wait() {
+        say("held")
+        while true { pause() }
+    }
+}
+
+/// `store-show FOLDER ID…`: claims each id as a session does, marks it as seen where it may be shown, and says `true` or
+/// `false`.
+enum StoreShow {
+    static func run(_ arguments: [String]) throws {
+        let store = SharedStore(folder: arguments[0], role: .extension)
+        let time = UnixTime(1_800_000_000)
+        for id in arguments.dropFirst() {
+            let answer = try store.claim(id, issuedAt: time, expiresAt: time + 86_400, at: time)
+            if case .success(let claim) = answer { try store.markSeen(claim) }
+            say("\((try? answer.get()) != nil)")
+        }
+    }
+}
+
+/// `store-try FOLDER ID [SECONDS]`: claims the id, marks it as seen where it may be shown, and counts it; says `true`,
+/// `false`, or the error. It was issued so many seconds from now.
+enum StoreTry {
+    static func run(_ arguments: [String]) {
+        let store = SharedStore(folder: arguments[0], role: .extension)
+        let time = UnixTime(1_800_000_000)
+        do {
+            let issuedAt = time + (arguments.count > 2 ? Int64(arguments[2]) ?? 0 : 0)
+            let message = MessageStamp(id: arguments[1], issuedAt: issuedAt, expiresAt: issuedAt + 86_400)
+            let answer = try store.claimInFile(message, at: time.seconds)
+            if case .success(let claim) = answer { try store.markSeenInFile(claim) }
+            say("\((try? answer.get()) != nil)")
+        } catch {
+            say("\(error)")
+        }
+        let report = DeliveryReport(
+            failure: nil, isRestored: true, time: time, kid: nil, messageID: arguments[1], pushID: nil,
+            isSelfTest: false, stageFailures: [])
+        store.report(report)
+    }
+}

@@ -1,0 +1,102 @@
+import PushCryptApple
+import PushCryptExtension
+import PushCryptPrimitives
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `attach JWK PAYLOAD TOPIC AT ORIGIN FOLDER`: opens a push, fetches its attachments, those of https://files.example/
+/// from ORIGIN, and prints `attached COUNT`, `missing COUNT` and `growth KIB`: over what the process takes when the
+/// network library is there.
+enum Attach {
+    @Sendable static func run(_ arguments: [String]) async throws {
+        let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
+        let payload = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[1])))
+        let opener = try Opener(topic: arguments[2], keyring: KeysetKeyring(try Keyset(json: jwk)), senders: .unsigned)
+        let push = try opener.open(payload, at: UnixTime(Int64(arguments[3]) ?? 0)).get()
+        let transport = RedirectedTransport(origin: arguments[4])
+        try await transport.get(arguments[4] + "small") { _ in }
+        let before = try ResidentMemory.peak()
+        let stage = AttachmentStage(
+            configuration: .init(folder: arguments[5], timeLimit: .seconds(600)), transport: transport)
+        let content = try await stage.process(push.content, of: push)
+        print("attached \(content.attachments.count)")
+        print("missing \(content.missingAttachmentCount)")
+        print("growth \(try ResidentMemory.peak() - before)")
+    }
+}
+
+/// A server on loopback has no certificate.
+private struct RedirectedTransport: HTTPTransport {
+    let origin: String
+    private let transport = URLSessionTransport(
+        policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400),
+        headTimeout: .seconds(86_400))
+
+    init(origin: String) {
+        self.origin = origin
+    }
+
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        try await transport.get(address.replacing("https://files.example/", with: origin), receive: receive)
+    }
+
+    func post(_ body: [UInt8], contentType: String, to address: String) async throws {
+        try await transport.post(body, contentType: contentType, to: address)
+    }
+}
+
+/// `flush FOLDER ADDRESS COUNT`: keeps so many receipts in a store, posts them to the address, and prints `sent COUNT`,
+/// `left COUNT` and `growth KIB`: by how much the peak of the memory rose. No time limit ends it.
+enum Flush {
+    @Sendable static func run(_ arguments: [String]) async throws {
+        let store = SharedStore(folder: arguments[0], role: .app)
+        let never = Duration.seconds(86_400)
+        let transport = URLSessionTransport(
+            policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: never, headTimeout: never)
+        // Nothing is sent before the flush.
+        let delay = ReceiptSender.Delay(draw: { .zero }, sleep: { _ in throw CancellationError() })
+        let sender = ReceiptSender(
+            store: store, address: arguments[1], transport: transport, delay: delay, postTimeLimit: never)
+        for number in 0..<(Int(arguments[2]) ?? 1) { sender.report(report("message \(number)")) }
+        let before = try ResidentMemory.peak()
+        let flush = try await sender.flush(timeLimit: never)
+        print("sent \(flush.sentCount)")
+        print("left \(flush.leftCount)")
+        print("growth \(try ResidentMemory.peak() - before)")
+    }
+
+    private static func report(_ id: String) -> DeliveryReport {
+        DeliveryReport(
+            failure: nil, isRestored: true, time: UnixTime(4_000_000_000), kid: nil, messageID: id, pushID: nil,
+            isSelfTest: false, stageFailures: [])
+    }
+}
+
+/// `receive SMALL ADDRESS ROUNDS`: fetches a small body, so that the network library is there, and then another, looks at
+/// every byte of that so many times, and prints `bytes COUNT`, `library KIB` and `growth KIB`: how much memory either took
+/// at most.
+enum Receive {
+    @Sendable static func run(_ arguments: [String]) async throws {
+        let rounds = Int(arguments[2]) ?? 1
+        let start = try ResidentMemory.now()
+        let transport = URLSessionTransport(
+            policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: .seconds(86_400),
+            headTimeout: .seconds(86_400))
+        try await transport.get(arguments[0]) { _ in }
+        let before = try ResidentMemory.peak()
+        let seen = Locked((byteCount: 0, sum: 0))
+        try await transport.get(arguments[1]) { piece in
+            seen.withLock { seen in
+                seen.byteCount += piece.count
+                for _ in 0..<rounds { seen.sum &+= piece.reduce(0) { $0 &+ Int($1) } }
+            }
+        }
+        print("bytes \(seen.withLock { $0.byteCount })")
+        print("library \(before - start)")
+        print("growth \(try ResidentMemory.peak() - before)")
+    }
+}
