@@ -57,5 +57,3 @@ struct TimeOptions: ParsableArguments {
 
     var time: UnixTime { givenTime ?? .now }
 }
-
-typealias DemoKeyOptions = KeyOptions

@@ -37,7 +37,8 @@ struct KeysList: ParsableCommand {
         if json {
             try StandardStreams.writeJSON(view.rows)
         } else {
-            try StandardStreams.write(KeysetText(view: view, terminal: terminal, width: StandardStreams.columns).text)
+            try StandardStreams.write(
+                KeysetOverview(view: view, terminal: terminal, width: StandardStreams.columns).text)
         }
     }
 }

@@ -3,7 +3,7 @@ import PushCryptKeysets
 import PushCryptKeystore
 
 /// What `keys list` tells of one keyset: a table, what the policy asks for, and the timeline.
-struct KeysetText {
+struct KeysetOverview {
     let view: KeysetView
     let terminal: TerminalText
     let width: Int
