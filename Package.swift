@@ -174,11 +174,15 @@ let package = Package(
         ),
         .testTarget(
             name: "PushCryptInteropTests",
-            dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptKeysets", "PushCryptTestSupport"],
+            dependencies: [
+                "PushCryptExtension", "PushCryptSender", "PushCryptKeysets", "PushCryptKeystore", "PushCryptTestSupport",
+            ],
             path: "Tests/Interop",
             exclude: ["python"]
         ),
-        .testTarget(name: "PushCryptKeysetsTests", dependencies: ["PushCryptKeysets", "PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptKeysetsTests",
+            dependencies: ["PushCryptKeysets", "PushCryptKeystore", "PushCryptTestSupport"]),
         .testTarget(
             name: "PushCryptKeystoreTests",
             dependencies: [

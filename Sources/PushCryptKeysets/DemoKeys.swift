@@ -1,7 +1,7 @@
 package import PushCryptCore
 
-/// Keys that are published with this project, private halves and all: for the demo and for trying things out. Whoever
-/// seals to them or trusts them has no secret left, so everything else refuses them unless told otherwise.
+/// Keys that are published with this project, private halves and all: for the demo and for trying things out. What is
+/// sealed to them is secret from nobody, so everything else refuses them unless they are explicitly allowed.
 ///
 /// The same text as in Keys/demo, so that the demo runs from any folder.
 package enum DemoKeys {

@@ -1,5 +1,5 @@
 package import PushCryptCore
-import PushCryptPrimitives
+package import PushCryptPrimitives
 
 /// `keyset.json` as it lies on disk, read but not unlocked.
 ///
@@ -145,9 +145,47 @@ package struct KeysetFile: Sendable {
 
     package static let digestName = "digest"
 
-    static func digest(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
+    package static func digest(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
         var covered = Array(bytes)
         defer { wipe(&covered) }
         return try DefaultBackend.shared.sha256(covered.bytes)
     }
+}
+
+/// How the private keys lie in their file.
+package enum Protection: Hashable, Sendable {
+    /// In clear: `--insecure-plaintext`.
+    case plaintext
+    /// Under a data key that a key derived from a passphrase wraps.
+    case passphrase(ScryptParameters)
+    /// Under a data key that an external command wraps.
+    case command
+
+    package var name: String {
+        switch self {
+        case .plaintext: "plain text"
+        case .passphrase: "passphrase"
+        case .command: "external command"
+        }
+    }
+}
+
+/// A JSON text that may hold private keys in clear: wiped with the last reference.
+final class WipedText: @unchecked Sendable {
+    // Unchecked because of the variable: it is written in deinit only.
+    private var scanned: JSONText?
+
+    /// - Throws: `JSONError`.
+    init(_ bytes: [UInt8]) throws {
+        scanned = try JSONText(bytes)
+    }
+
+    deinit {
+        guard var bytes = scanned?.bytes else { return }
+        scanned = nil
+        wipe(&bytes)
+    }
+
+    var text: JSONText { scanned! }
+    var root: JSONValue { text.root }
 }

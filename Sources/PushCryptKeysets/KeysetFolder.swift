@@ -6,7 +6,7 @@ import PushCryptPrimitives
 ///
 /// ```
 /// NAME/                    0700
-///   keyset.json            0600   the keys and their lives
+///   keyset.json            0600   the keys and their lifecycles
 ///   public.jwks.json       0644   what may be published, made from keyset.json
 ///   audit.jsonl            0600   who did what, when and why
 /// ```

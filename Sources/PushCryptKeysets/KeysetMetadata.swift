@@ -79,12 +79,129 @@ package struct AuditHead: Hashable, Sendable {
 }
 
 extension KeysetMetadata {
-    /// What a set tells that isn't a keystore's: a published one, or a single key.
+    /// The metadata of a set from outside a keystore: a published one, or a single key.
     package init(_ keyset: Keyset) {
         var traits = [KeyID: Traits]()
         for entry in keyset.entries { traits[entry.record.kid] = Traits(entry) }
         self.init(
             kind: keyset.kind, sequence: keyset.sequence, timeline: keyset.timeline, policy: .standard, audit: .none,
             traits: traits)
+    }
+}
+
+/// ```
+/// "pushcrypt": {
+///   "seq": n, "updatedAt": TIME, "kind": KIND, "policy": POLICY, "audit": AUDIT,
+///   "keys": {kid: {TIMES, "suite": SUITE, ["psk": true]}, ...}
+/// }
+/// ```
+/// Destroyed keys stay in `keys`. In files of earlier versions `kind`, `suite`, `policy` and `audit` are missing.
+extension KeysetMetadata {
+    /// - Parameters:
+    ///   - member: the file's `pushcrypt` member.
+    ///   - records: the keys, where the file holds them in clear: they say what older files leave out.
+    /// - Throws: `KeyError`.
+    init(_ member: JSONValue, records: [KeyID: KeyRecord]) throws {
+        guard let sequence = member["seq"]?.protocolInteger, let keys = member["keys"], keys.kind == .object else {
+            throw KeyError(.malformed, "the set's pushcrypt member has no seq or no keys")
+        }
+        var (timeline, traits) = (KeyTimeline([], updatedAt: try member.time("updatedAt")), [KeyID: Traits]())
+        for member in keys.members {
+            guard let kid = KeyID(member.name) else {
+                throw KeyError(.malformed, "the set's pushcrypt member names a key whose id isn't one")
+            }
+            timeline.keys.append(.init(kid, try KeyLifecycle(member.value, of: kid)))
+            traits[kid] = try Traits(member.value, kid, records[kid])
+        }
+        let kind = try Self.kind(member, traits.values)
+        self.init(
+            kind: kind, sequence: sequence, timeline: timeline,
+            policy: try member["policy"].map { try RotationPolicy($0) } ?? .standard,
+            audit: try AuditHead(member["audit"]), traits: traits)
+    }
+
+    private static func kind(_ member: JSONValue, _ traits: some Sequence<Traits>) throws -> KeyKind {
+        let kinds = Set(traits.map(\.suite.kind))
+        guard kinds.count <= 1 else {
+            throw KeyError(.wrongKind, "the set mixes kinds of keys; a set holds recipient, shared or sender keys")
+        }
+        let named = member["kind"]?.string.flatMap(KeyKind.init(rawValue:))
+        guard let kind = named ?? kinds.first, kinds.isEmpty || kinds.contains(kind) else {
+            throw KeyError(.malformed, "the set holds no key, or others than its kind says")
+        }
+        return kind
+    }
+
+    package var json: [UInt8] {
+        var output = Array("{\n    \"seq\": \(sequence), ".utf8)
+        if let updatedAt = timeline.updatedAt { output += "\"updatedAt\": \"\(updatedAt)\", ".utf8 }
+        output += "\"kind\": \"\(kind.rawValue)\",\n    \"policy\": \(policy.json),\n    \"audit\": ".utf8
+        audit.append(to: &output)
+        output += ",\n    \"keys\": {\n      ".utf8
+        let keys = timeline.keys.map { key in
+            let traits = traits[key.kid].map(\.jsonMembers) ?? []
+            return "\"\(key.kid)\": {"
+                + (key.lifecycle.jsonMembers(withHistory: true) + traits).joined(separator: ", ") + "}"
+        }
+        output += keys.joined(separator: ",\n      ").utf8
+        output += "\n    }\n  }".utf8
+        return output
+    }
+}
+
+extension KeysetMetadata.Traits {
+    fileprivate init(_ member: JSONValue, _ kid: KeyID, _ record: KeyRecord?) throws {
+        let demandsPSK = try member.demandsPSK(of: kid)
+        let named = member["suite"]?.string.flatMap(KeysetMetadata.SuiteName.init(rawValue:))
+        guard let suite = record.map(KeysetMetadata.SuiteName.init) ?? named else {
+            throw KeyError(.malformed, "key \(kid): its suite is missing in the set's pushcrypt member")
+        }
+        guard !demandsPSK || suite.kind == .recipient else {
+            throw KeyError(.malformed, "key \(kid): only recipient keys have a psk")
+        }
+        self.init(suite: suite, demandsPSK: demandsPSK || record?.hasPSK == true)
+    }
+
+    fileprivate var jsonMembers: [String] {
+        ["\"suite\": \"\(suite.rawValue)\""] + (demandsPSK ? [#""psk": true"#] : [])
+    }
+}
+
+extension KeysetMetadata.SuiteName {
+    package var kind: KeyKind {
+        switch self {
+        case .p256, .x25519: .recipient
+        case .shared: .shared
+        case .ed25519: .sender
+        }
+    }
+}
+
+extension AuditHead {
+    fileprivate init(_ member: JSONValue?) throws {
+        guard let member else {
+            self = .none
+            return
+        }
+        let hash = member["head"]?.utf8.flatMap(Base64URL.decode) ?? []
+        guard let count = member["count"]?.protocolInteger, hash.count == Self.hashByteCount,
+            let last = member["last"], last.kind == .array
+        else {
+            throw KeyError(.malformed, "the set's audit member has no count, head or last")
+        }
+        let lines = last.elements.compactMap(\.string)
+        guard lines.count == last.elements.count else {
+            throw KeyError(.malformed, "the set's audit member has a last line that isn't a string")
+        }
+        self.init(count: count, hash: hash, lastLines: lines)
+    }
+
+    fileprivate func append(to output: inout [UInt8]) {
+        output += "{\"count\": \(count), \"head\": \"\(Base64URL.encode(hash))\", \"last\": [".utf8
+        for (index, line) in lastLines.enumerated() {
+            output += (index == 0 ? "\n      " : ",\n      ").utf8
+            JSONWriter.appendString(line, to: &output)
+        }
+        output += "]}".utf8
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptCore
 import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 import Testing
 

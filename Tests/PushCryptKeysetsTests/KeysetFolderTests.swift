@@ -2,6 +2,7 @@ import Foundation
 import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 

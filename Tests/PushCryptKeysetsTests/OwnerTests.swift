@@ -6,6 +6,7 @@ import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptKeysets
+import PushCryptKeystore
 
 #if canImport(Glibc)
 import Glibc

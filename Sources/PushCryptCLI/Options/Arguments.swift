@@ -47,5 +47,3 @@ struct TimeOptions: ParsableArguments {
 
     var time: UnixTime { givenTime ?? .now }
 }
-
-typealias DemoKeyOptions = KeyOptions

@@ -124,7 +124,7 @@ struct KeySource {
 
 extension Opener {
     /// An opener with the keys that a command line names.
-    init(topic: String, keys: String, device: String?, trust: String?, _ demo: DemoKeyOptions) throws {
+    init(topic: String, keys: String, device: String?, trust: String?, _ demo: KeyOptions) throws {
         let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
         try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: SenderTrust(option: trust, demo))
     }
@@ -132,7 +132,7 @@ extension Opener {
 
 extension SenderTrust {
     /// - Parameter path: of `--trust`; without it payloads are to be unsigned.
-    init(option path: String?, _ demo: DemoKeyOptions) throws {
+    init(option path: String?, _ demo: KeyOptions) throws {
         self = try path.map { .pinned(try KeySource($0, demo, allowsPublic: true).trustedSenders()) } ?? .unsigned
     }
 }

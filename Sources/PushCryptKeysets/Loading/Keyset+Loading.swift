@@ -5,8 +5,7 @@ extension Keyset {
     /// Loads a keyset of a keystore, `Keys/NAME`, private halves and all.
     ///
     /// Its folder and file must be private: they belong to this process's user or to root, and nobody else can reach them.
-    /// To seal to the keys of a recipient, whose private halves are here
-    /// too, use a `KeysetWatcher` or the record that the app uploaded: `recipient(at:)` refuses private keys.
+    /// To seal to the keys of a recipient, whose private halves are in it too, use a `KeysetWatcher` or the record that the app uploaded: `recipient(at:)` refuses private keys.
     ///
     /// - Parameters:
     ///   - folder: the keyset's folder, not a link to it.
@@ -36,7 +35,7 @@ extension Keyset {
     /// Loads the keys in one variable of the environment, for containers: the whole text of a `keyset.json`, a JWK set or
     /// a JWK, as it is or in base64. A JSON text begins with `{`, which base64 never does.
     ///
-    /// Whoever may look at the process sees its environment, child processes inherit it, and crash reports copy it. Put an
+    /// Users who may inspect the process see its environment, child processes inherit it, and crash reports copy it. Put an
     /// encrypted keyset there, and its passphrase somewhere else. Linux takes at most 128 KiB in one variable. With a
     /// secret everything but an encrypted keyset is refused.
     ///

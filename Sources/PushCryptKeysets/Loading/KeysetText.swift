@@ -4,7 +4,7 @@ import PushCryptPrimitives
 
 /// The text of a keyset as it was found: a keystore's `keyset.json`, a JWK set or one JWK. Wiped with the object.
 package final class KeysetText {
-    /// What tells two texts, and who may reach them, apart.
+    /// Identifies a text and who may reach it.
     package struct Version: Hashable, Sendable {
         /// SHA-256 of the text.
         let digest: [UInt8]
@@ -81,5 +81,31 @@ extension Keyset {
     /// Whether anything in it is not for everybody: private halves, shared keys, pre-shared keys.
     fileprivate var holdsSecrets: Bool {
         kind == .shared || entries.contains { $0.record.isPrivateAsymmetric || $0.record.hasPSK }
+    }
+}
+
+extension KeysetText {
+    /// - Throws: `KeystoreError` with `notFound` or `notAKeyset`.
+    convenience init(environment name: String) throws {
+        guard let value = unsafe getenv(name) else {
+            throw KeystoreError(.notFound, "the environment variable \(name) isn't set; it is to hold a keyset")
+        }
+        let bytes = unsafe UnsafeRawBufferPointer(start: value, count: strlen(value))
+        var text = unsafe Array(bytes.drop(while: Self.isWhiteSpace))
+        if text.first != UInt8(ascii: "{") {
+            defer { wipe(&text) }
+            guard let decoded = Base64.decode(text.bytes, .any) else {
+                throw KeystoreError(
+                    .notAKeyset, "the environment variable \(name) holds neither JSON, which begins with {, nor base64")
+            }
+            try self.init([UInt8](decoded.bytes), .environment(name: name), access: [])
+            return
+        }
+        try self.init(text, .environment(name: name), access: [])
+    }
+
+    /// Of JSON, RFC 8259 section 2.
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        [0x20, 0x09, 0x0A, 0x0D].contains(byte)
     }
 }

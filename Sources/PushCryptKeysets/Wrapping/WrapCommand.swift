@@ -9,10 +9,10 @@ package import PushCryptPrimitives
 /// ```
 /// Both are raw bytes, through pipes. The command runs by /bin/sh, with the environment of this process except for
 /// PUSHCRYPT_PASSPHRASE, and with no descriptors but the standard streams. After two minutes it is killed; without a
-/// terminal, with all that it started. It is never taken from a keyset's file: whoever can write one could have anything
+/// terminal, with all that it started. It is never taken from a keyset's file: somebody who can write one could have anything
 /// run.
 ///
-/// Wrapping must need a secret of the operator's: under a public key, whoever can write the file could put keys of his own
+/// Wrapping must need a secret of the operator's: under a public key, somebody who can write the file could put keys of their own
 /// in place.
 package struct WrapCommand: Sendable {
     package static let maximumByteCount = 4_096

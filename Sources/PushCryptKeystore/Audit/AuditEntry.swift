@@ -30,7 +30,7 @@ package struct AuditEntry: Hashable, Sendable {
 }
 
 extension AuditLog {
-    /// What the log tells together with the lines that a crash kept from it, and what is wrong with it; nil for nothing.
+    /// The entries of the log, including the lines that a crash kept from it, and what is wrong with it; nil for nothing.
     /// Lines that can't be read are left out.
     package func history(_ head: AuditHead) -> (entries: [AuditEntry], flaw: String?) {
         switch condition(head) {
@@ -38,5 +38,35 @@ extension AuditLog {
         case .interrupted(let missing): ((lines + missing).compactMap(AuditEntry.init), nil)
         case .broken(let flaw): (lines.compactMap(AuditEntry.init), flaw)
         }
+    }
+}
+
+/// What one line of the audit log says, without its place in the chain. Never key material.
+package struct AuditEvent: Hashable, Sendable {
+    package enum Action: String, Sendable, CaseIterable {
+        case created, added, imported, promoted, retired, revoked, destroyed
+        case policyChanged, protectionChanged, logBegunAnew
+    }
+
+    package let action: Action
+    package let kid: KeyID?
+    /// What the action did in particular.
+    package let detail: String?
+
+    package init(_ action: Action, _ kid: KeyID? = nil, detail: String? = nil) {
+        self.action = action
+        self.kid = kid
+        self.detail = detail
+    }
+}
+
+/// Who makes a change, when, and why.
+package struct Actor: Hashable, Sendable {
+    package let name: String
+    package let reason: String?
+
+    package init(name: String, reason: String?) {
+        self.name = name
+        self.reason = reason
     }
 }

@@ -1,15 +1,16 @@
 package import PushCryptCore
+package import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// The history of a keyset: JSON lines, each with the hash of the one before.
+/// The history of a keyset: JSON lines, each with the hash of the previous line.
 ///
 /// ```
 /// line = {"n": 1..., "at": TIME, "who": NAME, "what": ACTION, ["kid"], ["detail"], ["why"],
 ///         "prev": B64(SHA-256 of the line before, without its newline; 32 zero bytes before the first)}
 /// ```
-/// Whoever can write the log can write all of it anew; the keyset's file holds its count and head, and under encryption
-/// authenticates them, so that a log that was cut, edited or exchanged shows.
+/// Somebody who can write the log can replace all of it. The keyset's file therefore holds its count and head, and
+/// authenticates them if the keys are encrypted, so that a log that was cut, edited or exchanged is detected.
 package struct AuditLog: Sendable {
     /// Without their newlines.
     package let lines: [String]
@@ -79,5 +80,71 @@ package struct AuditLog: Sendable {
         }
         output.append(UInt8(ascii: "}"))
         return String(decoding: output, as: UTF8.self)
+    }
+}
+
+/// A change renames the keyset's file first and appends to the log after it. What a crash in between kept from the log
+/// stands in the keyset's file.
+extension AuditLog {
+    package enum Condition: Equatable {
+        case whole
+        /// A crash kept these lines from the log; appending them to the whole lines completes it.
+        case interrupted(missing: [String])
+        /// What is wrong with it.
+        case broken(String)
+    }
+
+    /// Compares the log with what the keyset's file says of it.
+    package func condition(_ head: AuditHead) -> Condition {
+        let own: AuditHead
+        do {
+            own = try self.head()
+        } catch {
+            return .broken((error as? KeystoreError)?.reason ?? "\(error)")
+        }
+        let missing = head.count - own.count
+        if missing == 0 {
+            guard own.hash == head.hash else {
+                return .broken("the audit log is not the one that belongs to the keyset")
+            }
+            return tornTail.isEmpty ? .whole : .broken("the audit log goes on after its last whole line")
+        }
+        guard missing > 0 else {
+            return .broken("the audit log has \(own.count) lines and the keyset knows of \(head.count)")
+        }
+        guard missing <= Int64(head.lastLines.count) else {
+            return .broken("the audit log has \(own.count) of \(head.count) lines: its end was cut off")
+        }
+        return interruption(head, Array(head.lastLines.suffix(Int(missing))))
+    }
+
+    private func interruption(_ head: AuditHead, _ missing: [String]) -> Condition {
+        guard Array(missing[0].utf8).starts(with: tornTail) else {
+            return .broken("the audit log ends in half a line that the keyset doesn't know")
+        }
+        let completed = AuditLog(lines: lines + missing)
+        guard let result = try? completed.head(), result.count == head.count, result.hash == head.hash else {
+            return .broken("the audit log is not the one that belongs to the keyset")
+        }
+        return .interrupted(missing: missing)
+    }
+
+    package init(lines: [String]) {
+        self.init(Self.bytes(of: lines))
+    }
+
+    package static func bytes(of lines: [String]) -> [UInt8] {
+        Array(lines.map { $0 + "\n" }.joined().utf8)
+    }
+}
+
+extension KeysetFolder {
+    /// The audit log; empty where there is none.
+    package func auditLog(in folder: Folder) throws -> AuditLog {
+        guard folder.has(Self.auditName) else { return AuditLog([]) }
+        let text = try KeystoreError.converting { () throws(FileError) in
+            try folder.read(Self.auditName, .ownerOnly).bytes
+        }
+        return AuditLog(text)
     }
 }

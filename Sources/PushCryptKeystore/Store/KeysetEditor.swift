@@ -2,11 +2,10 @@ package import PushCryptCore
 package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// A keyset that is being changed: every change goes through here, so that each is a checked one and leaves a line in the
-/// audit log.
+/// A keyset that is being changed. Every change goes through here, so that each is checked and has a line in the audit log.
 package struct KeysetEditor: Sendable {
     package private(set) var stored: StoredKeyset
-    /// The time of the change: the clock, but never before the last change.
+    /// The time of the change: the clock, but no earlier than the last change.
     package let now: UnixTime
     package private(set) var events: [AuditEvent] = []
     /// What the changes lose, as sentences; empty for nothing.
@@ -19,7 +18,7 @@ package struct KeysetEditor: Sendable {
         now = stored.metadata.timeline.effective(time)
     }
 
-    /// What changes would lose, found without keys and without writing anything.
+    /// What changes would lose, computed without keys and without writing anything.
     package static func losses(
         of metadata: KeysetMetadata, at time: UnixTime, _ body: (inout KeysetEditor) throws -> Void
     ) throws -> [String] {
@@ -121,16 +120,34 @@ package struct KeysetEditor: Sendable {
 
     /// Encrypts the keys in another way from now on.
     package mutating func protect(_ protection: Protection, _ secret: KeysetSecret?) {
-        (stored.protection, stored.secret) = (protection, secret)
+        stored.protection = protection
+        stored.secret = secret
         events.append(AuditEvent(.protectionChanged, detail: protection.name))
     }
 
-    mutating func beginLogAnew(_ oldName: String, _ flaw: String) {
+    mutating func restartLog(_ oldName: String, _ flaw: String) {
         stored.metadata.audit = .none
         events.append(AuditEvent(.logBegunAnew, detail: "\(flaw); the old log is \(oldName)"))
     }
 
-    /// The keyset as it is to be written.
+    /// Carries out the steps that are due.
+    ///
+    /// - Returns: the steps and the keys that they added, promoted or erased.
+    package mutating func carryOut(_ plan: RotationPlan) throws -> [(step: RotationPlan.Step, kid: KeyID)] {
+        try plan.due.map { step in
+            switch step.action {
+            case .add(let activatesAt): return (step, try add(activatesAt: activatesAt))
+            case .promote(let kid):
+                try promote(kid, force: false)
+                return (step, kid)
+            case .destroy(let kid):
+                try destroy(kid, force: false)
+                return (step, kid)
+            }
+        }
+    }
+
+    /// The keyset as it is to be written, after the invariants were checked.
     func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
         try Invariants.check(metadata.timeline, after: old, at: now, givingUp: givenUp)
         guard metadata.sequence < UnixTime.protocolRange.upperBound else {

@@ -21,12 +21,12 @@ extension KeysetStore {
             StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
         try editor.add(record, activatesAt: time, as: action)
         let stored = try editor.finished(after: nil, by: actor)
-        let unfinished = try KeystoreError.converting { () throws(FileError) in
+        let folders = try KeystoreError.converting { () throws(FileError) in
             try FileSystem.makeFolders(FileSystem.parent(of: path))
-            return UnfinishedFolders(in: try FileSystem.folder(of: path))
+            return TemporaryKeysetFolders(in: try FileSystem.folder(of: path))
         }
-        let notices = unfinished.discard()
-        try unfinished.publish(as: FileSystem.name(of: path)) { folder in
+        let notices = folders.discard()
+        try folders.publish(as: FileSystem.name(of: path)) { folder in
             FaultPoint.reach("create-folder")
             let store = KeysetStore(folder.path)
             try store.writeKeyset(stored, folder)
@@ -36,32 +36,79 @@ extension KeysetStore {
         FaultPoint.reach("create-published")
         return notices
     }
+}
 
-    /// Of audit logs that were set aside.
-    static let brokenLogPrefix = "audit.broken-"
+/// The folders of keysets that are being made, which have a temporary name until they are complete.
+///
+/// The process that makes one holds its lock until the end, also after a rename. One whose lock is free was left by a
+/// crash. Others may be able to write in the folder that they are made in: everything in it goes through its descriptor.
+struct TemporaryKeysetFolders {
+    private let parent: Folder
 
-    /// Sets a broken audit log aside and begins another; the keyset remembers why.
+    private static let prefix = ".new-"
+
+    /// - Parameter parent: the folder that they are made in.
+    init(in parent: Folder) {
+        self.parent = parent
+    }
+
+    /// Makes a folder, has it filled and gives it its name, which must be free. After an error nothing is left of it.
     ///
-    /// - Parameter secret: answered before the lock is taken.
-    /// - Returns: the name of the old log; nil where the log isn't broken and nothing was done.
-    package func beginLogAnew(at time: UnixTime, by actor: Actor, _ secret: SecretSource) throws -> String? {
-        let secret = try folder.file().answered(secret)
-        let folder = try lockedFolder()
-        let stored = try self.folder.file(in: folder).unlocked(secret)
-        guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
-            return nil
-        }
-        var editor = KeysetEditor(stored, at: time)
-        let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
-        editor.beginLogAnew(oldName, flaw)
-        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
-        if folder.has(KeysetFolder.auditName) {
-            try KeystoreError.converting { () throws(FileError) in
-                try folder.rename(KeysetFolder.auditName, to: oldName)
+    /// - Throws: `KeystoreError` with `alreadyExists`, `cannotCreate`, `noPermission`; what `fill` throws.
+    func publish(as name: String, _ fill: (Folder) throws -> Void) throws {
+        try KeystoreError.convertingFileErrors {
+            let folder = try make()
+            do {
+                try fill(folder)
+                try parent.publish(FileSystem.name(of: folder.path), as: name)
+            } catch {
+                parent.remove(folder)
+                throw error
             }
         }
-        FaultPoint.reach("log-set-aside")
-        try write(finished, folder)
-        return oldName
+    }
+
+    /// A process that discards what a crash left may take a new folder for such, until it is locked: then another one is
+    /// made. A folder that another user put in its place is refused.
+    private func make() throws(FileError) -> Folder {
+        while true {
+            let name = Self.prefix + FileSystem.randomName()
+            try parent.makeFolder(name)
+            do throws(FileError) {
+                let folder = try parent.folder(name)
+                try folder.check(.ownerOnly)
+                try folder.lock(.exclusive, .none)
+                return folder
+            } catch {
+                guard [.notFound, .busy, .changedMeanwhile].contains(error.code) else {
+                    parent.removeFolder(name)
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Removes what crashes left.
+    ///
+    /// - Returns: what was removed, for people.
+    func discard() -> [String] {
+        let names = (try? parent.names()) ?? []
+        return names.filter(Self.isOne).compactMap { name in
+            guard let folder = try? parent.folder(name), let found = try? folder.names(),
+                found.allSatisfy(Self.isOurs), (try? folder.lock(.exclusive, .none)) != nil,
+                parent.remove(folder)
+            else { return nil }
+            return "discarded \(folder.path), which an interrupted `keys create` had not finished"
+        }
+    }
+
+    static func isOne(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + FileSystem.randomNameCharacterCount
+    }
+
+    /// A folder with anything else in it was not made here, whatever its name.
+    private static func isOurs(_ name: String) -> Bool {
+        [KeysetFolder.keysetName, KeysetFolder.publicName, KeysetFolder.auditName].contains(name)
+            || Folder.isLeftover(name)
     }
 }

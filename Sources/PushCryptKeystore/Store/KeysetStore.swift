@@ -6,7 +6,7 @@ import PushCryptPrimitives
 /// Changes a keyset on disk, one process at a time and in one step.
 ///
 /// ```
-/// lock the folder, mend what a crash left, read, change, check
+/// lock the folder, read, finish what a crash left, change, check the invariants
 /// write keyset.json under another name, fsync, rename, fsync the folder      the change is made by the rename
 /// write public.jwks.json in the same way
 /// append to audit.jsonl, fsync
@@ -26,23 +26,23 @@ package struct KeysetStore: Sendable {
         package let metadata: KeysetMetadata
         /// What was done; empty where nothing was written.
         package let events: [AuditEvent]
-        /// What a crash had left and what became of it, for people.
+        /// What an interrupted change had left and what was done about it, for people.
         package let notices: [String]
     }
 
     /// - Parameters:
-    ///   - secret: answered before the lock is taken.
-    ///   - body: changes the keyset; where it leaves it as it is, nothing is written.
+    ///   - secret: a question is asked before the lock is taken.
+    ///   - body: changes the keyset; if it doesn't, nothing is written.
     /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, what `body` throws. Nothing was changed then, unless the
     ///   error is about the log or the public file, and says so.
     package func change<Result>(
         at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
-        let secret = try folder.file().answered(secret)
+        let secret = secret.isGiven ? secret : try folder.file().answered(secret)
         let folder = try lockedFolder()
         FaultPoint.reach("locked")
         let stored = try self.folder.file(in: folder).unlocked(secret)
-        let notices = try mend(folder, stored)
+        let notices = try finishInterruptedChange(folder, stored)
         var editor = KeysetEditor(stored, at: time)
         let result = try body(&editor)
         guard !editor.events.isEmpty else {
@@ -74,7 +74,7 @@ package struct KeysetStore: Sendable {
         }
     }
 
-    /// The change.
+    /// Makes the change.
     func writeKeyset(_ keyset: StoredKeyset, _ folder: Folder) throws {
         var text = try keyset.fileText()
         defer { wipe(&text) }
@@ -84,7 +84,7 @@ package struct KeysetStore: Sendable {
         }
     }
 
-    /// What follows from it.
+    /// Writes the files that follow from `keyset.json`.
     func writeRest(_ keyset: StoredKeyset, _ folder: Folder) throws {
         try writePublic(keyset, folder)
         FaultPoint.reach("published")
@@ -93,7 +93,7 @@ package struct KeysetStore: Sendable {
         FaultPoint.reach("logged")
     }
 
-    /// What was made must be read as what it is before it takes the place of what was.
+    /// A new text replaces the old one only after it was read back.
     private func requireReadable(_ text: [UInt8], _ keyset: StoredKeyset) throws {
         let read = try KeysetFile(text, path: folder.path)
         guard read.metadata == keyset.metadata, read.protection == keyset.protection else {
@@ -101,7 +101,7 @@ package struct KeysetStore: Sendable {
         }
     }
 
-    /// Writes `public.jwks.json` where it isn't what the keyset says.
+    /// Writes `public.jwks.json` unless it is what the keyset gives.
     @discardableResult
     func writePublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> Bool {
         guard let published = try keyset.published() else { return false }

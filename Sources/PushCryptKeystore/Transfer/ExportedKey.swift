@@ -1,7 +1,7 @@
 package import PushCryptCore
 package import PushCryptPrimitives
 
-/// One key in the forms that other tools read. Whoever holds a private one wipes it.
+/// One key in the forms that other tools read. The caller wipes private ones.
 package enum ExportedKey {
     package enum Form: Sendable {
         /// A JWK.

@@ -11,7 +11,7 @@ package enum ImportedKey {
         case shared
     }
 
-    /// The private or shared keys in `bytes`, with their lives where a set tells them.
+    /// The private or shared keys in `bytes`, with their lifecycles if a set states them.
     ///
     /// - Parameters:
     ///   - rawKind: what bare bytes are, which come as base64 or base64url.

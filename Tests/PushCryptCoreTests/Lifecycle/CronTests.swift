@@ -36,7 +36,8 @@ import Testing
         for _ in 0..<5_000 where now < Self.start + span {
             now = now + interval(pattern, keyset, now, &random)
             let coverage = { (kid: KeyID) in
-                RotationPlan.CoverageVerdict(isEnough: keyset.timeline.key(kid)!.lifecycle.createdAt! + slowness <= now, explanation: "reports")
+                RotationPlan.CoverageVerdict(
+                    isEnough: keyset.timeline.key(kid)!.lifecycle.createdAt! + slowness <= now, explanation: "reports")
             }
             let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, confirmsClock: true, coverage: coverage)
             guard !plan.due.isEmpty else { continue }
@@ -57,7 +58,9 @@ import Testing
     ) -> Int64 {
         switch pattern {
         case .onTheSecond:
-            max((RotationPlan(keyset.timeline, keyset.policy, at: now).next?.dueAt ?? now + day).seconds - now.seconds, 1)
+            max(
+                (RotationPlan(keyset.timeline, keyset.policy, at: now).next?.dueAt ?? now + day).seconds - now.seconds,
+                1)
         case .daily: day
         case .weekly: 7 * day
         case .irregular: Int64.random(in: 1...20 * day, using: &random)

@@ -83,7 +83,8 @@ import Testing
 
     @Test(
         arguments: [
-            (TimelineInDays.a, 175, LifecycleError.Code.blocked), (TimelineInDays.b, 175, .invariantBroken), (TimelineInDays.c, 175, .blocked),
+            (TimelineInDays.a, 175, LifecycleError.Code.blocked), (TimelineInDays.b, 175, .invariantBroken),
+            (TimelineInDays.c, 175, .blocked),
             (TimelineInDays.d, 175, .unknownKey), (TimelineInDays.a, 181, nil), (TimelineInDays.b, 181, .blocked),
             (TimelineInDays.c, 181, .invariantBroken),
         ] as [(KeyID, Int64, LifecycleError.Code?)])

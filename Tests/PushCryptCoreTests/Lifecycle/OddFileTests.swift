@@ -91,9 +91,13 @@ import Testing
         let updatedAt = Bool.random(using: &random) ? now - Int64.random(in: 0...500, using: &random) * day : nil
         var keyset = SimulatedKeyset(
             KeyTimeline(keys, updatedAt: updatedAt), .random(&random), seed: random.next())
-        let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, confirmsClock: true) { _ in RotationPlan.CoverageVerdict(isEnough: true, explanation: "") }
+        let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, confirmsClock: true) { _ in
+            RotationPlan.CoverageVerdict(isEnough: true, explanation: "")
+        }
         try keyset.carryOut(plan, at: now)
-        let again = RotationPlan(keyset.timeline, keyset.policy, at: now) { _ in RotationPlan.CoverageVerdict(isEnough: true, explanation: "") }
+        let again = RotationPlan(keyset.timeline, keyset.policy, at: now) { _ in
+            RotationPlan.CoverageVerdict(isEnough: true, explanation: "")
+        }
         #expect(again.due.isEmpty)
         #expect(keyset.timeline.primary(at: now) != nil)
         guard !plan.due.isEmpty else { return }

@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptKeysets
+import PushCryptKeystore
 import Testing
 
 /// A disk that loses the end of a file, or a bit of it. Whoever damages a file on purpose is in ``TamperedFileTests``.

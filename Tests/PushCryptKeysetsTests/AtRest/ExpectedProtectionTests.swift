@@ -5,6 +5,7 @@ import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptKeysets
+import PushCryptKeystore
 
 /// What `KeysetFile` gives to each source of a secret.
 @Suite("a secret demands encryption")

@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 
 /// Keysets to write, and secrets to write them under.

@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing

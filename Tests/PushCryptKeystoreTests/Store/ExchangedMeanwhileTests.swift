@@ -51,10 +51,20 @@ struct ExchangedMeanwhileTests {
         }
     }
 
+    @Test("is refused by a rotation that is due, and nothing is written")
+    func rotation() throws {
+        let time = Self.time + 84 * 86_400
+        try expectRefusal {
+            try store.rotate(at: time, by: Self.actor, source) { keyset in
+                RotationPlan(keyset.timeline, keyset.policy, at: time)
+            }
+        }
+    }
+
     @Test("is refused where a broken audit log is set aside, and nothing is written")
     func log() throws {
         try Folder(store.folder.path).append(Array("{".utf8), to: KeysetFolder.auditName)
-        try expectRefusal { try store.beginLogAnew(at: Self.time, by: Self.actor, source) }
+        try expectRefusal { try store.restartLog(at: Self.time, by: Self.actor, source) }
     }
 
     private func expectRefusal(_ body: () throws -> some Any) throws {

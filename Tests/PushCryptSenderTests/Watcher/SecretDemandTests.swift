@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptSender
 import PushCryptTestSupport
 import Testing

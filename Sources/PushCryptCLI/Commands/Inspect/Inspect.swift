@@ -27,7 +27,7 @@ struct Inspect: ParsableCommand {
     var limit: Int = 4096
 
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: DemoKeyOptions
+    @OptionGroup var demo: KeyOptions
 
     func validate() throws {
         guard (keys == nil) == (topic == nil) else {

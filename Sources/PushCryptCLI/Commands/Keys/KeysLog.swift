@@ -87,7 +87,7 @@ struct KeysLog: ParsableCommand {
         let change = try KeysetChange(path, options)
         try agreement.confirm(
             "\(path): \(flaw);", ["the log so far is set aside, and nothing vouches for it any more"])
-        let oldName = try KeysetStore(path).beginLogAnew(at: change.time, by: options.actor, change.answerSecret())
+        let oldName = try KeysetStore(path).restartLog(at: change.time, by: options.actor, change.answerSecret())
         guard let oldName else { throw Failure(.temporary, "\(path): somebody else mended the audit log meanwhile") }
         if options.json {
             try StandardStreams.writeJSON(["keyset": path, "oldLog": oldName])

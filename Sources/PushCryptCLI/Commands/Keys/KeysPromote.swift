@@ -42,7 +42,8 @@ struct KeysPromote: ParsableCommand {
         let verdict = try CoverageGate(reports: reports).verdict(
             on: key.kid, required, keyset.timeline, at: change.time)
         if verdict?.isEnough == true { return [] }
-        let words = verdict?.explanation ?? "\(required) of the devices must hold it, and no reports were given (--reports)"
+        let words =
+            verdict?.explanation ?? "\(required) of the devices must hold it, and no reports were given (--reports)"
         guard confirmation.force else {
             throw Failure(.temporary, "\(path): key \(key.kid) is not promoted: \(words); or say --force")
         }

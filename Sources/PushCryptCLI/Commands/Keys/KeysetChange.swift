@@ -2,11 +2,12 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// A change of one keyset, as the commands make it: previewed, agreed to, made, told.
+/// A change of one keyset by a command: previewed, confirmed, made, reported.
 struct KeysetChange {
     let path: String
     let options: ChangeOptions
     let secret: SecretSource
+    private let knownFile = Remembered<KeysetFile>()
     private let knownMetadata = Remembered<KeysetMetadata>()
     private let answeredSecret = Remembered<SecretSource>()
 
@@ -22,14 +23,17 @@ struct KeysetChange {
 
     /// The keyset as it was when this was first called; no secret is needed. Where one is given it is authenticated.
     func metadata() throws -> KeysetMetadata {
-        try knownMetadata.value { try KeySource.naming(path) { try KeysetFolder(path).file().metadata(secret) } }
+        try knownMetadata.value { try KeySource.naming(path) { try file().metadata(secret) } }
     }
 
     /// Reads or asks for the secret, once: what was answered for an encrypted keyset demands that the change finds one.
     @discardableResult
     func answerSecret() throws -> SecretSource {
-        try answeredSecret.value { try KeySource.naming(path) { try KeysetFolder(path).file().answered(secret) } }
+        try answeredSecret.value { try KeySource.naming(path) { try file().answered(secret) } }
     }
+
+    /// Read once, before the change: the change itself reads it under the lock.
+    private func file() throws -> KeysetFile { try knownFile.value { try KeysetFolder(path).file() } }
 
     /// Refuses what a host with a wrong clock must not do.
     func checkClock(_ clock: ClockOptions) throws {
@@ -45,25 +49,28 @@ struct KeysetChange {
         try naming { try KeysetEditor.losses(of: metadata(), at: time, body) }
     }
 
-    /// Makes the change and says what was done.
+    /// Makes the change and reports what was done.
     @discardableResult
     func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
-        let change = try store(body)
-        try tell(change.events, change.metadata)
+        let secret = try answerSecret()
+        let change = try naming { try KeysetStore(path).change(at: time, by: options.actor, secret, body) }
+        for notice in change.notices { StandardStreams.note(notice) }
+        try report(change.events, change.metadata)
         return change.events
     }
 
-    /// Makes the change and says nothing but what a crash had left.
-    func store<Result>(_ body: (inout KeysetEditor) throws -> Result) throws -> KeysetStore.Change<Result> {
-        let secret = try answerSecret()
-        let change = try naming {
-            try KeysetStore(path).change(at: time, by: options.actor, secret, body)
+    /// Carries out what is due, unless it is a dry run. Prints only what an interrupted change had left.
+    func rotate(isDryRun: Bool, _ plan: (KeysetMetadata) -> RotationPlan) throws -> KeysetStore.Rotation {
+        let rotation = try naming {
+            try KeySource.naming(path) {
+                try KeysetStore(path).rotate(at: time, by: options.actor, secret, isDryRun: isDryRun, plan)
+            }
         }
-        for notice in change.notices { StandardStreams.note(notice) }
-        return change
+        for notice in rotation.notices { StandardStreams.note(notice) }
+        return rotation
     }
 
-    private func tell(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
+    private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
         if options.json {
             let done = events.map { event in
                 Report.Event(what: event.action.rawValue, kid: event.kid?.description, detail: event.detail)

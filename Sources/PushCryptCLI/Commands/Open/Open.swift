@@ -37,7 +37,7 @@ struct Open: ParsableCommand {
 
     @OptionGroup(title: "Batch") var batch: BatchOptions
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: DemoKeyOptions
+    @OptionGroup var demo: KeyOptions
 
     func validate() throws {
         guard !batch.batch || device == nil else {

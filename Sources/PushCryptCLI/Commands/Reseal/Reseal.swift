@@ -37,7 +37,7 @@ struct Reseal: ParsableCommand {
     var errors: String
 
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: DemoKeyOptions
+    @OptionGroup var demo: KeyOptions
 
     func validate() throws {
         guard !errors.isEmpty else { throw ValidationError("--errors names no file.") }

@@ -71,13 +71,9 @@ struct Rotate: ParsableCommand {
     }
 
     private func rotate(_ change: KeysetChange, _ gate: CoverageGate) throws -> Outcome {
-        let plan = plan(try change.metadata(), change, gate)
-        var report = RotationReport(change.path, plan)
-        if !isDryRun, !plan.due.isEmpty {
-            let made = try change.store { editor in try editor.carryOut(self.plan(editor.metadata, change, gate)) }
-            report = RotationReport(
-                change.path, self.plan(made.metadata, change, gate, isAfter: true), done: made.result)
-        }
+        let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, gate) }
+        let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, gate, isAfter: true)
+        let report = RotationReport(change.path, remaining, done: rotation.done)
         try report.print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if !report.blocked.isEmpty { return .blocked }
         return isDryRun && !report.due.isEmpty ? .due : .done

@@ -71,7 +71,7 @@ struct Seal: ParsableCommand {
     var recipients: String?
 
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: DemoKeyOptions
+    @OptionGroup var demo: KeyOptions
 
     func validate() throws {
         guard batch.batch || to != nil else {

@@ -125,11 +125,15 @@ struct Operator {
 
     private mutating func rotate() throws {
         let enough = chance(2)
-        let plan = RotationPlan(keyset.timeline, keyset.policy, at: clock, beginsNow: chance(8), confirmsClock: chance(4)) { _ in
+        let plan = RotationPlan(
+            keyset.timeline, keyset.policy, at: clock, beginsNow: chance(8), confirmsClock: chance(4)
+        ) { _ in
             RotationPlan.CoverageVerdict(isEnough: enough, explanation: "reports")
         }
         try keyset.carryOut(plan, at: clock)
-        let again = RotationPlan(keyset.timeline, keyset.policy, at: clock) { _ in RotationPlan.CoverageVerdict(isEnough: enough, explanation: "reports") }
+        let again = RotationPlan(keyset.timeline, keyset.policy, at: clock) { _ in
+            RotationPlan.CoverageVerdict(isEnough: enough, explanation: "reports")
+        }
         if !again.due.isEmpty { witness.note("a second run has \(again.due) to do", clock) }
     }
 }

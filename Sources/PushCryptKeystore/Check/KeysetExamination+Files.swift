@@ -58,13 +58,13 @@ extension KeysetExamination {
             guard !status.access.keepsOthersOut(.othersMayRead) else { return }
             return add(
                 .warning, "loose-mode", "\(name) can be changed by others than its owner",
-                advice: "chmod 644 \(ShellWord.quoted(path(name)))")
+                advice: "chmod 644 \(ShellArgument.quoted(path(name)))")
         }
         guard role.isPrivate, !snapshot.isDemo, !status.access.keepsOthersOut(.ownerOnly) else { return }
         let what = role == .folder ? "the folder" : name
         add(
             role.isOwn ? .error : .warning, "loose-mode", "\(what) can be reached by others than its owner",
-            advice: "chmod \(role == .folder ? "700" : "600") \(ShellWord.quoted(path(name)))")
+            advice: "chmod \(role == .folder ? "700" : "600") \(ShellArgument.quoted(path(name)))")
     }
 
     /// Commands refuse private files of other users than root.
@@ -75,7 +75,7 @@ extension KeysetExamination {
         let what = name == "." ? "the folder" : name
         add(
             isRefused ? .error : .warning, "owner", "\(what) belongs to user \(owner), and you are user \(user)",
-            advice: "chown \(user) \(ShellWord.quoted(path(name)))")
+            advice: "chown \(user) \(ShellArgument.quoted(path(name)))")
     }
 
     private mutating func examineTime(_ name: String, _ status: FileStatus) {

@@ -3,7 +3,7 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Everything that is wrong with one keyset, as far as it shows without its secret.
+/// Finds everything that is wrong with one keyset and shows without its secret.
 package struct KeysetExamination {
     let snapshot: KeysetSnapshot
     let now: UnixTime
@@ -11,7 +11,7 @@ package struct KeysetExamination {
     package internal(set) var findings: [Finding] = []
 
     /// - Parameters:
-    ///   - snapshot: read whatever the modes are.
+    ///   - snapshot: read with any file modes.
     ///   - time: the clock.
     ///   - user: the user id that everything should belong to.
     package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32) {
@@ -29,13 +29,13 @@ package struct KeysetExamination {
         findings.append(Finding(severity, snapshot.path, code, message, advice: advice))
     }
 
-    func command(_ words: String) -> String { "pushcrypt \(words) \(ShellWord.quoted(snapshot.path))" }
+    func command(_ words: String) -> String { "pushcrypt \(words) \(ShellArgument.quoted(snapshot.path))" }
 
     private mutating func examine(_ file: KeysetFile) {
         let metadata = file.metadata
         examineContent(file)
         examineProtection(file.protection)
-        examineLives(metadata)
+        examineLifecycles(metadata)
         examineExpiry(metadata.timeline)
         examineRotation(metadata)
         examineLog(metadata.audit)
@@ -114,7 +114,7 @@ package struct KeysetExamination {
             add(
                 .warning, "unfinished", "an interrupted change kept \(lines) from the audit log",
                 advice: Verification.verify(snapshot))
-        case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.beginAnew(snapshot))
+        case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot))
         }
     }
 
@@ -122,7 +122,7 @@ package struct KeysetExamination {
         guard !snapshot.isDemo, case .success(let published) = snapshot.published else { return }
         let records = (try? snapshot.keyset.get()).flatMap { try? $0.unlocked(.none).records }
         let condition = PublicCondition(published, metadata, records)
-        let (message, advice) = condition.words(snapshot)
+        let (message, advice) = condition.description(snapshot)
         switch condition {
         case .unneeded, .whole, .plausible: break
         case .missing: add(.warning, "public-missing", message, advice: advice)
@@ -136,4 +136,78 @@ package struct KeysetExamination {
 extension ScryptParameters {
     /// What one guess costs, up to a factor.
     fileprivate var cost: Int { n * r * p }
+}
+
+/// The keys' timestamps, the policy and the clock.
+extension KeysetExamination {
+    mutating func examineLifecycles(_ metadata: KeysetMetadata) {
+        guard metadata.timeline.primary(at: now) != nil else {
+            return add(
+                .error, "no-sealing-key", "no key seals at \(metadata.timeline.effective(now))",
+                advice: command("rotate"))
+        }
+        do throws(LifecycleError) {
+            try Invariants.check(standing: metadata.timeline, at: now)
+        } catch {
+            add(.error, "lives", error.reason, advice: command("keys list"))
+        }
+    }
+
+    mutating func examineExpiry(_ timeline: KeyTimeline) {
+        for key in timeline.keys(in: .expired, at: now) {
+            let expiresAt = key.lifecycle.expiresAt.map { "since \($0)" } ?? ""
+            add(
+                .warning, "expired", "key \(key.kid) opens nothing \(expiresAt), and its material is still there",
+                advice: command("keys prune"))
+        }
+        for key in timeline.keys(in: .primary, .retiring, at: now) {
+            guard let expiresAt = key.lifecycle.expiresAt, expiresAt <= now + Self.soonInSeconds else { continue }
+            add(
+                .note, "expiring", "key \(key.kid) opens until \(expiresAt)",
+                advice: "nothing, unless devices still lack its successor: \(command("keys list"))")
+        }
+    }
+
+    mutating func examineRotation(_ metadata: KeysetMetadata) {
+        guard !snapshot.isDemo else { return }
+        if let objection = ClockGuard(metadata.timeline, metadata.policy).objection(to: now) {
+            add(.warning, "clock", objection, advice: "date -u")
+        }
+        if metadata.policy.publishLeadInSeconds == 0 {
+            add(
+                .warning, "no-publish-lead",
+                "publishLead is 0: devices that haven't fetched a new key show a placeholder right after each rotation",
+                advice: command("keys policy --publish-lead 7d"))
+        }
+        let plan = RotationPlan(metadata.timeline, metadata.policy, at: now, confirmsClock: true)
+        for step in plan.due where !step.action.isErasure {
+            let isLate = step.dueAt + Self.graceInSeconds < now
+            add(
+                isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
+                "\(step.words) is due since \(step.dueAt)", advice: command("rotate"))
+        }
+        for step in plan.blocked {
+            add(
+                .warning, "rotation-blocked",
+                "\(step.words) is due since \(step.dueAt) and blocked: \(step.blockedBy ?? "")",
+                advice: command("rotate --dry-run"))
+        }
+    }
+
+    /// A key that expires within a week is reported.
+    private static let soonInSeconds: Int64 = 7 * 86_400
+    /// A host that rotates once a day is never late.
+    private static let graceInSeconds: Int64 = 86_400
+}
+
+extension RotationPlan.Action {
+    fileprivate var isErasure: Bool {
+        if case .destroy = self { true } else { false }
+    }
+}
+
+extension RotationPlan.Step {
+    fileprivate var words: String {
+        action.kid.map { "to \(action.name) key \($0)" } ?? "to \(action.name) the next key"
+    }
 }

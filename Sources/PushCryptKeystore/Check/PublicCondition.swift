@@ -1,9 +1,9 @@
 package import PushCryptCore
 package import PushCryptKeysets
 
-/// How `public.jwks.json` stands to the keyset that it is made from.
+/// Whether `public.jwks.json` is what the keyset gives.
 package enum PublicCondition: Hashable, Sendable {
-    /// Nothing of the keyset is public.
+    /// The keyset has nothing public.
     case unneeded
     /// What the keyset gives, byte for byte.
     case whole
@@ -11,11 +11,11 @@ package enum PublicCondition: Hashable, Sendable {
     /// secret.
     case plausible
     case missing
-    /// Of an earlier change, as an interrupted one leaves it.
+    /// From an earlier change, as an interrupted change leaves it.
     case stale(sequence: Int64)
-    /// Of a later change than the keyset: the keyset is an old copy.
+    /// From a later change than the keyset: the keyset is an old copy.
     case newer(sequence: Int64)
-    /// Nothing that a change or a crash leaves.
+    /// Something that neither a change nor a crash leaves.
     case foreign(String)
 
     /// - Parameters:
@@ -57,7 +57,7 @@ package enum PublicCondition: Hashable, Sendable {
         return records == nil ? .plausible : .whole
     }
 
-    /// Whether an interrupted change leaves it so, and the next one writes it anew.
+    /// Whether an interrupted change left it so; the next change writes it again.
     package var isUnfinished: Bool {
         switch self {
         case .missing, .stale: true

@@ -1,14 +1,14 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptFiles
 package import PushCryptKeysets
 
-/// What a crash in the middle of a change left, and what becomes of it.
+/// Finishing or discarding what a crash in the middle of a change left.
 extension KeysetStore {
     /// Finishes or discards what an interrupted change left, before the next one.
     ///
     /// - Returns: what was done, for people.
-    /// - Throws: `KeystoreError` with `auditBroken` where the log isn't what a crash can leave.
-    func mend(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
+    /// - Throws: `KeystoreError` with `auditBroken` if the log isn't what a crash can leave.
+    func finishInterruptedChange(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
         var notices = try discardLeftovers(folder)
         let log = try self.folder.auditLog(in: folder)
         if case .broken(let flaw) = log.condition(stored.metadata.audit) {
@@ -21,11 +21,11 @@ extension KeysetStore {
         return notices
     }
 
-    /// Finishes or discards what an interrupted change left and touches nothing else: what no crash leaves stays for
-    /// somebody to look at.
+    /// Finishes or discards what an interrupted change left. What no crash can leave is not touched, so that somebody can
+    /// examine it.
     ///
-    /// - Parameter secret: where it isn't given, `public.jwks.json` is not written for encrypted keys. Where it is, nothing
-    ///   is done before the keyset is authenticated.
+    /// - Parameter secret: without it, `public.jwks.json` is not written for encrypted keys. With it, nothing is done before
+    ///   the keyset is authenticated.
     /// - Returns: what was done, for people.
     /// - Throws: `KeystoreError`, `KeyError`.
     package func finish(_ secret: SecretSource) throws -> [String] {
@@ -70,5 +70,33 @@ extension KeysetStore {
 
     private static func publicNotice(_ folder: Folder) -> String {
         "\(folder.path): wrote \(KeysetFolder.publicName) anew from the keyset"
+    }
+
+    /// The beginning of the names of audit logs that were set aside.
+    static let brokenLogPrefix = "audit.broken-"
+
+    /// Renames a broken audit log and begins a new one; its first line says why.
+    ///
+    /// - Parameter secret: a question is asked before the lock is taken.
+    /// - Returns: the name of the old log; nil if the log isn't broken; then nothing is done.
+    package func restartLog(at time: UnixTime, by actor: Actor, _ secret: SecretSource) throws -> String? {
+        let secret = secret.isGiven ? secret : try folder.file().answered(secret)
+        let folder = try lockedFolder()
+        let stored = try self.folder.file(in: folder).unlocked(secret)
+        guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
+            return nil
+        }
+        var editor = KeysetEditor(stored, at: time)
+        let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
+        editor.restartLog(oldName, flaw)
+        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
+        if folder.has(KeysetFolder.auditName) {
+            try KeystoreError.converting { () throws(FileError) in
+                try folder.rename(KeysetFolder.auditName, to: oldName)
+            }
+        }
+        FaultPoint.reach("log-set-aside")
+        try write(finished, folder)
+        return oldName
     }
 }

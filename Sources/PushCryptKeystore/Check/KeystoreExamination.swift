@@ -66,18 +66,18 @@ package struct KeystoreExamination {
         if !access.keepsOthersOut(.othersMayRead), !isSticky {
             add(
                 .warning, path, "loose-mode", "others than its owner can put keysets into this folder and out of it",
-                advice: "chmod go-w \(ShellWord.quoted(path))")
+                advice: "chmod go-w \(ShellArgument.quoted(path))")
         }
         if !access.belongs(to: user) {
             add(
                 .warning, path, "owner",
                 "the folder belongs to user \(access.owner), who can put keysets into it and out of it",
-                advice: "chown \(user) \(ShellWord.quoted(path))")
+                advice: "chown \(user) \(ShellArgument.quoted(path))")
         }
     }
 
     private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws(KeystoreError) {
-        if UnfinishedFolders.isOne(name) {
+        if TemporaryKeysetFolders.isOne(name) {
             return add(
                 .warning, path, "unfinished", "a `keys create` that was interrupted left it, or one is running",
                 advice: "the next `keys create` beside it removes it")

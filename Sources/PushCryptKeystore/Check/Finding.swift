@@ -1,0 +1,106 @@
+import PushCryptKeysets
+
+/// A problem or a fact that `keys doctor` reports about a keystore.
+package struct Finding: Hashable, Sendable, Encodable {
+    package enum Severity: String, Hashable, Sendable, Encodable, CaseIterable {
+        /// A command refuses, or a secret is open to others.
+        case error
+        /// It works and should be fixed.
+        case warning
+        /// Worth knowing; nothing has to be done now.
+        case note
+    }
+
+    package let severity: Severity
+    /// The path of the keyset, or of another file or folder in the keystore.
+    package let keyset: String
+    /// A stable name of the kind of finding, for scripts.
+    package let code: String
+    package let message: String
+    /// What to do: a command as a shell takes it, or a sentence.
+    package let advice: String
+
+    package init(_ severity: Severity, _ keyset: String, _ code: String, _ message: String, advice: String) {
+        self.severity = severity
+        self.keyset = keyset
+        self.code = code
+        self.message = message
+        self.advice = advice
+    }
+}
+
+extension Finding: Comparable {
+    /// By severity, errors first, then by keyset.
+    package static func < (left: Finding, right: Finding) -> Bool {
+        (left.severity.rank, left.keyset, left.code, left.message)
+            < (right.severity.rank, right.keyset, right.code, right.message)
+    }
+}
+
+extension Finding.Severity {
+    fileprivate var rank: Int {
+        switch self {
+        case .error: 0
+        case .warning: 1
+        case .note: 2
+        }
+    }
+}
+
+/// The advice that `keys verify` and `keys doctor` share.
+extension Verification {
+    static let restore = "restore a copy from before"
+    static let sayTheSecret = "say --passphrase-file, --passphrase-fd or --wrap-command"
+
+    static func verify(_ snapshot: KeysetSnapshot) -> String {
+        "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))"
+    }
+
+    static func restartLog(_ snapshot: KeysetSnapshot) -> String {
+        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --begin-anew --reason WHY  # when you know why"
+    }
+}
+
+extension PublicCondition {
+    /// What is wrong and what to do about it; the case's name if nothing is wrong.
+    func description(_ snapshot: KeysetSnapshot) -> (message: String, advice: String) {
+        let name = KeysetFolder.publicName
+        let verify = Verification.verify(snapshot)
+        switch self {
+        case .missing: return ("\(name) is missing", verify)
+        case .stale(let sequence):
+            return ("\(name) is of an earlier change, seq \(sequence)", verify)
+        case .newer(let sequence):
+            return (
+                "\(name) is of a later change, seq \(sequence): the keyset is an old copy",
+                "restore the newest copy; keys that were made since are lost without it"
+            )
+        case .foreign(let flaw):
+            let file = ShellArgument.quoted(snapshot.path + "/" + name)
+            return (
+                "\(name) is not what the keyset gives: \(flaw)",
+                "rm \(file) && \(verify)  # when you know who changed it"
+            )
+        case .unneeded, .whole, .plausible: return ("\(self)", "")
+        }
+    }
+}
+
+/// An argument of a command line that somebody pastes into a shell.
+enum ShellArgument {
+    /// The argument in quotes if the shell would split or expand it; a path that looks like an option begins with `./`.
+    static func quoted(_ argument: String) -> String {
+        let argument = argument.hasPrefix("-") ? "./" + argument : argument
+        guard argument.isEmpty || !argument.utf8.allSatisfy(isPlain) else { return argument }
+        return "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "/._-+,:@%".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package import PushCryptCore
+package import PushCryptKeysets
+
+/// Compares a keyset's files with each other.
+package struct Verification: Sendable {
+    package struct Check: Hashable, Sendable, Encodable {
+        package enum Outcome: String, Hashable, Sendable, Encodable {
+            case ok
+            /// An interrupted change was finished or discarded.
+            case mended
+            /// Checking it needs the secret.
+            case unchecked
+            /// The advice says what to do about it.
+            case bad
+        }
+
+        package let check: String
+        package let outcome: Outcome
+        package let message: String
+        package let advice: String?
+
+        private enum CodingKeys: CodingKey {
+            case check, outcome, message, advice
+        }
+
+        /// Advice that isn't there is null, not absent.
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(check, forKey: .check)
+            try container.encode(outcome, forKey: .outcome)
+            try container.encode(message, forKey: .message)
+            try container.encode(advice, forKey: .advice)
+        }
+    }
+
+    package private(set) var checks: [Check] = []
+    /// Whether an interrupted change left something that can be finished or discarded.
+    package internal(set) var isUnfinished = false
+    let snapshot: KeysetSnapshot
+
+    package var findings: [Check] { checks.filter { $0.outcome == .bad } }
+
+    /// - Parameter secret: where it isn't given, what needs it is `unchecked`.
+    /// - Throws: `KeystoreError` where the secret is wrong, or is given for plain keys, or a file can't be read at all.
+    package init(_ snapshot: KeysetSnapshot, secret: SecretSource, at time: UnixTime) throws {
+        self.snapshot = snapshot
+        guard let file = try readableFile() else { return }
+        checkDigest(file)
+        let metadata = file.metadata
+        let count = metadata.timeline.keys.count
+        add("metadata", .ok, "\(count) \(metadata.kind.rawValue) key\(count == 1 ? "" : "s"), seq \(metadata.sequence)")
+        checkLifecycles(metadata, at: time)
+        let stored = try checkKeys(file, secret)
+        if let log = try readable(snapshot.log, "log") { checkLog(log, metadata.audit) }
+        if let published = try readable(snapshot.published, "public") { checkPublic(published, metadata, stored) }
+        checkLeftovers()
+    }
+
+    mutating func add(
+        _ check: String, _ outcome: Check.Outcome, _ message: String, advice: String? = nil
+    ) {
+        checks.append(Check(check: check, outcome: outcome, message: message, advice: advice))
+    }
+
+    /// - Returns: nil where it is no keyset, which is a finding.
+    private mutating func readableFile() throws -> KeysetFile? {
+        do {
+            return try snapshot.keyset.get()
+        } catch let error as KeystoreError where [.damaged, .notAKeyset].contains(error.code) {
+            add("digest", .bad, error.reason, advice: Self.restore)
+        } catch let error as KeystoreError {
+            throw error
+        } catch {
+            add("metadata", .bad, "\(KeysetFolder.keysetName): \(error)", advice: Self.restore)
+        }
+        return nil
+    }
+
+    /// Puts what `KeysetStore.finish` did before the other checks.
+    fileprivate mutating func prepend(_ notices: [String]) {
+        checks =
+            notices.map { Check(check: "unfinished", outcome: .mended, message: $0, advice: nil) } + checks
+    }
+}
+
+/// The checks, in the order of the report.
+extension Verification {
+    /// - Returns: nil for a link or the like in place of a file, which is a finding.
+    mutating func readable<Content>(_ content: Result<Content, any Error>, _ check: String) throws -> Content? {
+        do {
+            return try content.get()
+        } catch let error as KeystoreError where error.code == .notAKeyset {
+            add(check, .bad, error.reason, advice: "look who put it there, and put the file back")
+            return nil
+        }
+    }
+
+    mutating func checkDigest(_ file: KeysetFile) {
+        guard file.root[KeysetFile.digestName] == nil else {
+            return add("digest", .ok, "\(KeysetFolder.keysetName) is what was written")
+        }
+        add(
+            "digest", .unchecked,
+            "\(KeysetFolder.keysetName) has no digest: it was made or edited by hand; the next change adds one")
+    }
+
+    mutating func checkLifecycles(_ metadata: KeysetMetadata, at time: UnixTime) {
+        do throws(LifecycleError) {
+            try Invariants.check(standing: metadata.timeline, at: time)
+            let kid = metadata.timeline.primary(at: time).map { "key \($0.kid)" } ?? "a key"
+            add("lives", .ok, "\(kid) seals, and one will at every later moment")
+        } catch {
+            add("lives", .bad, error.reason, advice: Self.restore)
+        }
+    }
+
+    /// - Returns: the keyset with its keys; nil without the secret.
+    mutating func checkKeys(_ file: KeysetFile, _ secret: SecretSource) throws -> StoredKeyset? {
+        guard file.protection == .plaintext || secret.isGiven else {
+            add(
+                "keys", .unchecked, "the private keys are encrypted (\(file.protection.name))",
+                advice: Self.sayTheSecret)
+            return nil
+        }
+        do {
+            let stored = try file.unlocked(secret)
+            add("keys", .ok, "every private key is there and fits its public key and its id")
+            return stored
+        } catch let error as KeystoreError where error.code != .damaged {
+            throw error
+        } catch {
+            add("keys", .bad, "\(error)", advice: Self.restore)
+            return nil
+        }
+    }
+
+    mutating func checkLog(_ log: AuditLog, _ head: AuditHead) {
+        switch log.condition(head) {
+        case .whole where log.lines.isEmpty:
+            add("log", .ok, "there is no audit log yet; the first change begins it")
+        case .whole:
+            let lines = "\(log.lines.count) line\(log.lines.count == 1 ? "" : "s")"
+            add("log", .ok, "\(lines) of the audit log, each following from the one before, to the keyset's own head")
+        case .interrupted(let missing):
+            isUnfinished = true
+            let lines = "\(missing.count) line\(missing.count == 1 ? "" : "s")"
+            add("log", .bad, "an interrupted change kept \(lines) from the audit log", advice: Self.verify(snapshot))
+        case .broken(let flaw):
+            add("log", .bad, flaw, advice: Self.restartLog(snapshot))
+        }
+    }
+
+    mutating func checkPublic(_ published: [UInt8]?, _ metadata: KeysetMetadata, _ stored: StoredKeyset?) {
+        let name = KeysetFolder.publicName
+        guard !snapshot.isDemo else { return add("public", .ok, "the demo keys are published as they are") }
+        let condition = PublicCondition(published, metadata, stored?.records)
+        isUnfinished = isUnfinished || condition.isUnfinished
+        switch condition {
+        case .unneeded: add("public", .ok, "shared keys have nothing public")
+        case .whole: add("public", .ok, "\(name) is what the keyset gives")
+        case .plausible:
+            add(
+                "public", .unchecked, "\(name) fits the keyset, as far as that shows without the private keys",
+                advice: Self.sayTheSecret)
+        default:
+            let (message, advice) = condition.description(snapshot)
+            let needsSecret = condition.isUnfinished && stored == nil
+            add("public", .bad, message, advice: needsSecret ? Self.sayTheSecret : advice)
+        }
+    }
+
+    mutating func checkLeftovers() {
+        let names = snapshot.leftovers
+        guard !names.isEmpty else { return add("leftovers", .ok, "no interrupted change left anything") }
+        isUnfinished = true
+        add(
+            "leftovers", .bad, "an interrupted change left \(names.joined(separator: ", "))",
+            advice: Self.verify(snapshot))
+    }
+}
+
+extension KeysetStore {
+    /// Compares the keyset's files with each other. What an interrupted change left is finished or discarded, if the
+    /// keystore can be written.
+    ///
+    /// - Parameter secret: given, or none: no question is asked.
+    /// - Throws: `KeystoreError` where nothing can be said: no keyset, no permission, a wrong secret, or a secret and plain
+    ///   keys.
+    package func verify(_ secret: SecretSource, at time: UnixTime) throws -> Verification {
+        let found = try Verification(snapshot(), secret: secret, at: time)
+        guard found.isUnfinished else { return found }
+        let notices: [String]
+        do {
+            notices = try finish(secret)
+        } catch let error as KeystoreError where [.noPermission, .damaged].contains(error.code) {
+            // It can't be written, or the secret shows that somebody else wrote it: what was found says so.
+            return found
+        }
+        var left = try Verification(snapshot(), secret: secret, at: time)
+        left.prepend(notices)
+        return left
+    }
+
+    private func snapshot() throws -> KeysetSnapshot {
+        try KeysetSnapshot(folder.path, requiringPrivacy: true)
+    }
+}
