@@ -1,12 +1,6 @@
 public import ArgumentParser
 public import PushCryptCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A moment: RFC 3339 or unix seconds.
 extension UnixTime: ExpressibleByArgument {
     public init?(argument: String) {
@@ -18,10 +12,6 @@ extension UnixTime: ExpressibleByArgument {
 
     /// 1970 to 9999: what both the protocol's seconds and the RFC 3339 times of key files can write.
     private static let writable = UnixTime(0)...rfc3339Range.upperBound
-}
-
-extension UnixTime {
-    static var now: UnixTime { UnixTime(Int64(Date().timeIntervalSince1970)) }
 }
 
 /// A length of time: 30d, 12h, 90s, or ISO 8601.

@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 /// A moment in whole seconds since 1970-01-01T00:00:00Z.
 public struct UnixTime: Hashable, Comparable, Sendable {
     public let seconds: Int64
@@ -5,6 +7,9 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     public init(_ seconds: Int64) {
         self.seconds = seconds
     }
+
+    /// The time of the system's clock: the default of the `clock` parameters. Nothing in this module reads it.
+    public static var now: UnixTime { UnixTime(SystemClock.secondsSince1970) }
 
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
 
