@@ -63,8 +63,8 @@ extension KeysetMetadata {
 extension KeysetMetadata.Traits {
     fileprivate init(_ member: JSONValue, _ kid: KeyID, _ record: KeyRecord?) throws {
         let demandsPSK = try member.demandsPSK(of: kid)
-        let named = member["suite"]?.string.flatMap(KeysetMetadata.SuiteName.init(rawValue:))
-        guard let suite = record.map(KeysetMetadata.SuiteName.init) ?? named else {
+        let named = member["suite"]?.string.flatMap(KeyAlgorithm.init(rawValue:))
+        guard let suite = record?.algorithm ?? named else {
             throw KeyError(.malformed, "key \(kid): its suite is missing in the set's pushcrypt member")
         }
         guard !demandsPSK || suite.kind == .recipient else {
@@ -75,16 +75,6 @@ extension KeysetMetadata.Traits {
 
     fileprivate var jsonMembers: [String] {
         ["\"suite\": \"\(suite.rawValue)\""] + (demandsPSK ? [#""psk": true"#] : [])
-    }
-}
-
-extension KeysetMetadata.SuiteName {
-    package var kind: KeyKind {
-        switch self {
-        case .p256, .x25519: .recipient
-        case .shared: .shared
-        case .ed25519: .sender
-        }
     }
 }
 

@@ -11,3 +11,14 @@ public enum AEADAlgorithm: Sendable, CaseIterable {
     /// Nt, the tag length in bytes.
     public static let tagByteCount = 16
 }
+
+extension AEADAlgorithm: CustomStringConvertible {
+    /// The name in RFC 9180 table 5.
+    public var description: String {
+        switch self {
+        case .aes128GCM: "AES-128-GCM"
+        case .aes256GCM: "AES-256-GCM"
+        case .chaCha20Poly1305: "ChaCha20Poly1305"
+        }
+    }
+}

@@ -11,6 +11,11 @@ public enum DHGroup: Sendable, CaseIterable {
     public static let sharedSecretByteCount = 32
 }
 
+extension DHGroup: CustomStringConvertible {
+    /// The curve's name in JWKs (RFC 7518 section 6.2.1.1, RFC 8037 section 3.1): `P-256` or `X25519`.
+    public var description: String { self == .p256 ? "P-256" : "X25519" }
+}
+
 extension DHGroup {
     /// - Throws: `CryptoError` with `invalidPublicKey` unless `serialized` has Npk bytes.
     public func checkPublicKeyLength(_ serialized: Span<UInt8>) throws(CryptoError) {

@@ -1,3 +1,4 @@
+import PushCryptHPKE
 import PushCryptPrimitives
 
 /// Suite 4 (PROTOCOL section 3).
@@ -10,6 +11,7 @@ import PushCryptPrimitives
 /// The salt is fresh for every message, so that no key has a nonce budget.
 final class SharedSecretScheme: Sendable {
     static let saltByteCount = 16
+    static let aead = AEAD.aes256GCM
 
     private let secret: SecretBytes
     private let backend: any CryptoBackend

@@ -14,14 +14,7 @@ extension KeyRecord {
     /// - Throws: `KeyError`.
     package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
         let reader = try JWKReader(jwk, backend: backend)
-        let material =
-            switch (reader.kty, reader.crv) {
-            case ("EC", "P-256"): try reader.recipientP256()
-            case ("OKP", "X25519"): try reader.recipientX25519()
-            case ("OKP", "Ed25519"): try reader.sender()
-            case ("oct", nil): try reader.shared()
-            default: throw KeyError(.unsupportedKey, "kty and crv name a kind of key that pushcrypt doesn't offer")
-            }
+        let material = try reader.material()
         self.init(kid: reader.kid, material: material, backend: backend)
         guard !isDeviceKey else { return }
         let computed = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
@@ -57,15 +50,29 @@ private struct JWKReader {
         crv = jwk["crv"]?.string
     }
 
-    func recipientP256() throws -> KeyRecord.Material {
-        try requireAlgorithm("HPKE-7")
+    func material() throws -> KeyRecord.Material {
+        guard let algorithm = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
+            throw KeyError(.unsupportedKey, "kty and crv name a kind of key that pushcrypt doesn't offer")
+        }
+        guard jwk["alg"]?.string == algorithm.alg else {
+            throw KeyError(
+                .unsupportedKey, "key \(kid): alg is not \"\(algorithm.alg)\", the one for this kind of key")
+        }
+        return switch algorithm {
+        case .suite(.p256): try recipientP256()
+        case .suite(.x25519): try recipientX25519()
+        case .suite: try shared()
+        case .ed25519: try sender()
+        }
+    }
+
+    private func recipientP256() throws -> KeyRecord.Material {
         let x = try bytes("x", count: 32)
         let y = try bytes("y", count: 32)
         return try recipient(.p256, [4] + x + y)
     }
 
-    func recipientX25519() throws -> KeyRecord.Material {
-        try requireAlgorithm("HPKE-3")
+    private func recipientX25519() throws -> KeyRecord.Material {
         let x = try bytes("x", count: 32)
         guard Field25519.isCanonical(x) else { throw invalid("x is not below 2^255 - 19") }
         guard !X25519Points.hasSmallOrder(x) else { throw invalid("x is a point of small order") }
@@ -85,8 +92,7 @@ private struct JWKReader {
         return .recipient(publicKey: publicKey, privateKey: privateKey, psk: try secret("psk"))
     }
 
-    func sender() throws -> KeyRecord.Material {
-        try requireAlgorithm("Ed25519")
+    private func sender() throws -> KeyRecord.Material {
         try refuse("psk")
         try refuse("device")
         let x = try bytes("x", count: 32)
@@ -102,19 +108,12 @@ private struct JWKReader {
         return .sender(publicKey: publicKey, privateKey: privateKey)
     }
 
-    func shared() throws -> KeyRecord.Material {
-        try requireAlgorithm("HKDF-A256GCM")
+    private func shared() throws -> KeyRecord.Material {
         try refuse("psk")
         guard let k = try secret("k") else { throw KeyError(.malformed, "key \(kid): k is missing") }
         guard let device = jwk["device"] else { return .shared(k, device: nil) }
         guard let id = device.string else { throw KeyError(.malformed, "key \(kid): device is not a string") }
         return .shared(k, device: try DeviceID(id))
-    }
-
-    private func requireAlgorithm(_ name: String) throws {
-        guard jwk["alg"]?.string == name else {
-            throw KeyError(.unsupportedKey, "key \(kid): alg is not \"\(name)\", the one for this kind of key")
-        }
     }
 
     private func refuse(_ member: String) throws {

@@ -18,13 +18,7 @@ package struct KeyRecord: Sendable {
     /// Bytes of a shared secret and of a psk.
     package static let secretByteCount = 32
 
-    package var kind: KeyKind {
-        switch material {
-        case .recipient: .recipient
-        case .shared: .shared
-        case .sender: .sender
-        }
-    }
+    package var kind: KeyKind { algorithm.kind }
 
     /// Whether the record holds the private half of a key pair.
     package var isPrivateAsymmetric: Bool {

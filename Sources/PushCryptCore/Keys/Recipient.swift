@@ -46,12 +46,12 @@ public struct Recipient: Sendable {
         backend = record.backend
         switch record.material {
         case .recipient(let publicKey, _, let psk):
-            suite = publicKey.group.suite
+            suite = Suite(publicKey.group)
             device = id
             let pskID = Array(record.kid.utf8)
             scheme = .hpke(
                 HPKESealing(
-                    .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: pskID) }))
+                    Suite.hpke(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: pskID) }))
         case .shared(let secret, let owner):
             suite = .shared
             device = owner
@@ -89,16 +89,5 @@ extension Keyset {
             throw KeyError(.noKeySeals, "none of the \(keyIDs.count) keys seals at \(time)")
         }
         return entry
-    }
-}
-
-extension HPKE {
-    private static let p256 = HPKE(group: .p256, backend: DefaultBackend.shared)
-    private static let x25519 = HPKE(group: .x25519, backend: DefaultBackend.shared)
-
-    /// The ciphersuite's value, made once for the platform's backend.
-    static func shared(_ group: DHGroup, backend: any CryptoBackend) -> HPKE {
-        guard backend.name == DefaultBackend.shared.name else { return HPKE(group: group, backend: backend) }
-        return group == .p256 ? p256 : x25519
     }
 }

@@ -25,11 +25,11 @@ public struct RecipientKey: Sendable {
         backend = record.backend
         switch record.material {
         case .recipient(let publicKey, let privateKey?, let psk):
-            suite = publicKey.group.suite
+            suite = Suite(publicKey.group)
             let id = Array(record.kid.utf8)
             scheme = .hpke(
                 HPKEOpening(
-                    .shared(publicKey.group, backend: backend), privateKey, try psk.map { try PSK($0, id: id) }))
+                    Suite.hpke(publicKey.group, backend: backend), privateKey, try psk.map { try PSK($0, id: id) }))
         case .shared(let secret, _):
             suite = .shared
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
