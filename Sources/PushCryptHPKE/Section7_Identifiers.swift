@@ -2,7 +2,9 @@ public import PushCryptPrimitives
 
 /// RFC 9180 section 7.1, table 2: the KEMs offered here, with HKDF-SHA256 inside.
 public enum KEM: UInt16, Sendable, CaseIterable {
+    /// DHKEM(P-256, HKDF-SHA256).
     case dhkemP256 = 0x0010
+    /// DHKEM(X25519, HKDF-SHA256).
     case dhkemX25519 = 0x0020
 
     /// The group that keys must belong to.
@@ -21,9 +23,13 @@ extension KEM: CustomStringConvertible {
 
 /// RFC 9180 section 7.3, table 5.
 public enum AEAD: UInt16, Sendable, CaseIterable {
+    /// AES-128-GCM.
     case aes128GCM = 0x0001
+    /// AES-256-GCM.
     case aes256GCM = 0x0002
+    /// ChaCha20Poly1305.
     case chaCha20Poly1305 = 0x0003
+    /// No encryption: contexts export secrets only (section 5.3).
     case exportOnly = 0xffff
 
     /// The primitive; nil for export-only.

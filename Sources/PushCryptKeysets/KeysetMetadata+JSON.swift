@@ -1,4 +1,4 @@
-package import PushCryptCore
+import PushCryptCore
 
 /// ```
 /// "pushcrypt": {

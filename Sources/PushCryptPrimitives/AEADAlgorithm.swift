@@ -1,7 +1,10 @@
 /// The AEADs of RFC 9180 section 7.3, all with a 12-byte nonce and a 16-byte tag.
 public enum AEADAlgorithm: Sendable, CaseIterable {
+    /// AES-128-GCM, key of 16 bytes.
     case aes128GCM
+    /// AES-256-GCM, key of 32 bytes.
     case aes256GCM
+    /// ChaCha20-Poly1305 (RFC 8439), key of 32 bytes.
     case chaCha20Poly1305
 
     /// Nk, the key length in bytes.

@@ -17,13 +17,13 @@ extension KeyRecord {
         let material = try reader.material()
         self.init(kid: reader.kid, material: material, backend: backend)
         guard !isDeviceKey else { return }
-        let computed = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
+        let computed = KeyID(thumbprint: try Self.thumbprint(of: material, backend: backend))
         guard computed == reader.kid else {
             throw KeyError(.kidMismatch, "kid is \(reader.kid), but the key's thumbprint gives \(computed)")
         }
     }
 
-    /// Whether it is one device's own key. Its `kid` is its master's, and can't be computed from it.
+    /// Whether this is the key of one device. Its `kid` is its master's and can't be computed from the key itself.
     package var isDeviceKey: Bool {
         if case .shared(_, .some) = material { true } else { false }
     }
@@ -151,5 +151,98 @@ private struct JWKReader {
         } catch let error as CryptoError where error.code != .backendFailure {
             throw invalid(error.reason)
         }
+    }
+}
+
+/// Writing key records: the members of the table above, in its order.
+extension KeyRecord {
+    /// Appends the JWK, with all secret parts that the record has. The caller wipes `output`.
+    package func appendJWK(to output: inout [UInt8]) throws {
+        output += #"{"kty":"\#(algorithm.kty)""#.utf8
+        if let crv = algorithm.crv { output += #","crv":"\#(crv)""#.utf8 }
+        switch material {
+        case .recipient(let publicKey, let privateKey, _):
+            for (name, coordinate) in Self.coordinates(of: publicKey) { append(name, coordinate.bytes, to: &output) }
+            if let privateKey { append("d", try privateKey.serialized, to: &output) }
+        case .shared(let secret, _):
+            append("k", secret, to: &output)
+        case .sender(let publicKey, let privateKey):
+            append("x", publicKey.serialized.bytes, to: &output)
+            if let privateKey { append("d", try privateKey.serialized, to: &output) }
+        }
+        output += #","alg":"\#(algorithm.alg)","kid":"\#(kid)""#.utf8
+        switch material {
+        case .recipient(_, _, let psk?): append("psk", psk, to: &output)
+        case .shared(_, let device?): output += #","device":"\#(device)""#.utf8
+        default: break
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// Room for the longest record, so that no growing array leaves a copy of a secret behind.
+    package static let maximumJWKByteCount = 512
+
+    /// x and, for P-256, y: 32 bytes each.
+    fileprivate static func coordinates(of key: any DHPublicKey) -> [(name: StaticString, ArraySlice<UInt8>)] {
+        let serialized = key.serialized
+        return switch key.group {
+        case .p256: [("x", serialized[1..<33]), ("y", serialized[33..<65])]
+        case .x25519: [("x", serialized[...])]
+        }
+    }
+
+    private func append(_ name: StaticString, _ secret: SecretBytes, to output: inout [UInt8]) {
+        append(name, secret.bytes, to: &output)
+    }
+
+    private func append(_ name: StaticString, _ value: Span<UInt8>, to output: inout [UInt8]) {
+        output += #","\#(name)":""#.utf8
+        Base64URL.append(value, to: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+}
+
+/// RFC 7638: SHA-256 over the required members of a JWK, in lexicographic order, without white space.
+///
+/// ```
+/// {"crv":"P-256","kty":"EC","x":"...","y":"..."}       {"crv":"X25519","kty":"OKP","x":"..."}      the same for Ed25519
+/// {"k":"...","kty":"oct"}
+/// ```
+extension KeyRecord {
+    /// The whole thumbprint, 32 bytes, of which `kid` shows the first 8. Of a shared key it is a hash of the secret: don't
+    /// print it.
+    package func thumbprint() throws -> [UInt8] {
+        try Self.thumbprint(of: material, backend: backend)
+    }
+
+    static func thumbprint(of material: Material, backend: any CryptoBackend) throws -> [UInt8] {
+        var json = [UInt8]()
+        defer { wipe(&json) }
+        let algorithm = material.algorithm
+        switch material {
+        case .shared(let secret, _):
+            json.reserveCapacity(64)
+            json += #"{"k":""#.utf8
+            Base64URL.append(secret.bytes, to: &json)
+            json += #"","kty":"\#(algorithm.kty)"}"#.utf8
+            return try backend.sha256(json.bytes)
+        case .recipient(let publicKey, _, _):
+            appendPublic(algorithm, coordinates(of: publicKey), to: &json)
+        case .sender(let publicKey, _):
+            appendPublic(algorithm, [("x", publicKey.serialized[...])], to: &json)
+        }
+        return try backend.sha256(json.bytes)
+    }
+
+    private static func appendPublic(
+        _ algorithm: KeyAlgorithm, _ coordinates: [(name: StaticString, ArraySlice<UInt8>)], to json: inout [UInt8]
+    ) {
+        json += #"{"crv":"\#(algorithm.crv ?? "")","kty":"\#(algorithm.kty)""#.utf8
+        for (name, coordinate) in coordinates {
+            json += #","\#(name)":""#.utf8
+            Base64URL.append(coordinate.bytes, to: &json)
+            json.append(UInt8(ascii: "\""))
+        }
+        json.append(UInt8(ascii: "}"))
     }
 }

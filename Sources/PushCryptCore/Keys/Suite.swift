@@ -164,8 +164,13 @@ extension KeyAlgorithm: CustomStringConvertible {
 
 extension KeyRecord {
     /// What the key is used with.
-    package var algorithm: KeyAlgorithm {
-        switch material {
+    package var algorithm: KeyAlgorithm { material.algorithm }
+}
+
+extension KeyRecord.Material {
+    /// What the key is used with.
+    var algorithm: KeyAlgorithm {
+        switch self {
         case .recipient(let publicKey, _, _): .suite(Suite(publicKey.group))
         case .shared: .suite(.shared)
         case .sender: .ed25519

@@ -89,7 +89,7 @@ struct SuiteTests {
         let info = contextInfo(
             suite: key.suite, profile: scheme.psk == nil ? [] : [.psk], kid: key.kid, skid: nil,
             topic: try Topic("com.example.app"))
-        let opened = try hpke.open(sealed.bytes, with: scheme.privateKey, info: info.bytes, psk: scheme.psk)
+        let opened = try hpke.open(sealed.bytes, with: scheme.key, info: info.bytes, psk: scheme.psk)
         #expect(opened == Array("message".utf8))
     }
 
