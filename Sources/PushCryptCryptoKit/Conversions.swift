@@ -1,8 +1,10 @@
 import PushCryptPrimitives
 
 #if canImport(CryptoKit)
+import CryptoKit
 import Foundation
 #else
+import Crypto
 import FoundationEssentials
 #endif
 
@@ -24,5 +26,11 @@ extension SecretBytes {
             }
         }
         self.init(copying: bytes.bytes)
+    }
+}
+
+extension SymmetricKey {
+    init(copying key: Span<UInt8>) {
+        self = unsafe key.withUnsafeBytes { bytes in unsafe SymmetricKey(data: bytes) }
     }
 }

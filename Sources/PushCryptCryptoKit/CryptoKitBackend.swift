@@ -1,4 +1,4 @@
-public import PushCryptPrimitives
+package import PushCryptPrimitives
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -9,43 +9,43 @@ import FoundationEssentials
 #endif
 
 /// The primitives of Apple's CryptoKit; on Linux those of swift-crypto, which the tests use.
-public struct CryptoKitBackend: CryptoBackend {
-    public init() {}
+package struct CryptoKitBackend: CryptoBackend {
+    package init() {}
 
-    public var name: String { "CryptoKit" }
+    package var name: String { "CryptoKit" }
 
-    public func randomBytes(count: Int) throws -> [UInt8] {
+    package func randomBytes(count: Int) throws -> [UInt8] {
         let secret = try randomSecret(count: count)
         return Array(secret.bytes)
     }
 
     /// CryptoKit's random source has no function of its own; a symmetric key is the random bytes it makes. There is no
     /// key of no bytes.
-    public func randomSecret(count: Int) throws -> SecretBytes {
+    package func randomSecret(count: Int) throws -> SecretBytes {
         guard count != 0 else { return SecretBytes(count: 0) { _ in } }
         return SecretBytes(copying: SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)))
     }
 
-    public func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
+    package func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
         Array(SHA256.hash(data: Array(message)))
     }
 
-    public func sha256() -> any IncrementalSHA256 {
+    package func sha256() -> any IncrementalSHA256 {
         CryptoKitSHA256()
     }
 
-    public func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
+    package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
         CryptoKitHMAC(key: key)
     }
 
-    public func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
+    package func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
         switch group {
         case .p256: P256PrivateKey(P256.KeyAgreement.PrivateKey(compactRepresentable: false))
         case .x25519: X25519PrivateKey(Curve25519.KeyAgreement.PrivateKey())
         }
     }
 
-    public func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
+    package func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
         try group.checkPrivateKeyLength(serialized)
         switch group {
         case .p256: return try P256PrivateKey(serialized)
@@ -53,7 +53,7 @@ public struct CryptoKitBackend: CryptoBackend {
         }
     }
 
-    public func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
+    package func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
         try group.checkPublicKeyLength(serialized)
         switch group {
         case .p256: return try P256PublicKey(serialized)
@@ -61,15 +61,67 @@ public struct CryptoKitBackend: CryptoBackend {
         }
     }
 
-    public func generateSigningKey() throws -> any SigningKey {
+    package func generateSigningKey() throws -> any SigningKey {
         Ed25519SigningKey(Curve25519.Signing.PrivateKey())
     }
 
-    public func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
+    package func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
         try Ed25519SigningKey(seed)
     }
 
-    public func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
+    package func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
         try Ed25519VerificationKey(serialized)
+    }
+}
+
+extension CryptoKitBackend {
+    package func seal(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
+        plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
+    ) throws {
+        let key = try symmetricKey(algorithm, key, nonce)
+        switch algorithm {
+        case .aes128GCM, .aes256GCM:
+            let box = try AES.GCM.seal(
+                Array(plaintext), using: key, nonce: .init(data: Array(nonce)), authenticating: Array(aad))
+            output.append(contentsOf: box.ciphertext)
+            output.append(contentsOf: box.tag)
+        case .chaCha20Poly1305:
+            let box = try ChaChaPoly.seal(
+                Array(plaintext), using: key, nonce: .init(data: Array(nonce)), authenticating: Array(aad))
+            output.append(contentsOf: box.ciphertext)
+            output.append(contentsOf: box.tag)
+        }
+    }
+
+    package func open(
+        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
+    ) throws -> [UInt8] {
+        let key = try symmetricKey(algorithm, key, nonce)
+        let count = ciphertext.count - AEADAlgorithm.tagByteCount
+        guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
+        let body = Array(ciphertext.extracting(first: count))
+        let tag = Array(ciphertext.extracting(last: AEADAlgorithm.tagByteCount))
+        do {
+            switch algorithm {
+            case .aes128GCM, .aes256GCM:
+                let box = try AES.GCM.SealedBox(nonce: .init(data: Array(nonce)), ciphertext: body, tag: tag)
+                return Array(try AES.GCM.open(box, using: key, authenticating: Array(aad)))
+            case .chaCha20Poly1305:
+                let box = try ChaChaPoly.SealedBox(nonce: .init(data: Array(nonce)), ciphertext: body, tag: tag)
+                return Array(try ChaChaPoly.open(box, using: key, authenticating: Array(aad)))
+            }
+        } catch {
+            throw CryptoError(.authenticationFailure, "AEAD")
+        }
+    }
+
+    private func symmetricKey(
+        _ algorithm: AEADAlgorithm, _ key: Span<UInt8>, _ nonce: Span<UInt8>
+    ) throws -> SymmetricKey {
+        guard key.count == algorithm.keyByteCount, nonce.count == AEADAlgorithm.nonceByteCount else {
+            throw CryptoError(.invalidLength, "the key has \(algorithm.keyByteCount) bytes and the nonce 12")
+        }
+        return SymmetricKey(copying: key)
     }
 }

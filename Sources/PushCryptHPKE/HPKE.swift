@@ -8,7 +8,9 @@ public import PushCryptPrimitives
 /// The mode follows from what is passed: `psk` and `senderKey` both absent is base, `psk` alone is psk,
 /// `senderKey` alone is auth, both are auth_psk.
 public struct HPKE: Sendable {
+    /// The key encapsulation mechanism.
     public let kem: KEM
+    /// The AEAD that encrypts messages.
     public let aead: AEAD
     let backend: any CryptoBackend
     let labels: LabeledKDF

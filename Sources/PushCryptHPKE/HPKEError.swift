@@ -21,11 +21,14 @@ public struct HPKEError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidLength = Code(name: "invalidLength")
     }
 
+    /// The kind of failure.
     public let code: Code
 
+    /// - Parameter code: the kind of failure.
     public init(_ code: Code) {
         self.code = code
     }
 
+    /// The code's name.
     public var description: String { "HPKE: \(code.name)" }
 }

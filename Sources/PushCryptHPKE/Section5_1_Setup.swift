@@ -67,5 +67,6 @@ extension HPKE {
 public struct SenderSetup: ~Copyable {
     /// The encapsulated key, Nenc bytes.
     public let enc: [UInt8]
+    /// Seals the messages.
     public var context: SenderContext
 }

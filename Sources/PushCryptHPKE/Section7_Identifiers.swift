@@ -2,7 +2,9 @@ public import PushCryptPrimitives
 
 /// RFC 9180 section 7.1, table 2: the KEMs offered here, with HKDF-SHA256 inside.
 public enum KEM: UInt16, Sendable, CaseIterable {
+    /// DHKEM(P-256, HKDF-SHA256).
     case dhkemP256 = 0x0010
+    /// DHKEM(X25519, HKDF-SHA256).
     case dhkemX25519 = 0x0020
 
     /// The group that keys must belong to.
@@ -14,11 +16,20 @@ public enum KEM: UInt16, Sendable, CaseIterable {
     var suiteID: [UInt8] { Array("KEM".utf8) + i2osp(rawValue) }
 }
 
+extension KEM: CustomStringConvertible {
+    /// The name in table 2, as in `DHKEM(P-256, HKDF-SHA256)`.
+    public var description: String { "DHKEM(\(group), \(HPKE.kdfName))" }
+}
+
 /// RFC 9180 section 7.3, table 5.
 public enum AEAD: UInt16, Sendable, CaseIterable {
+    /// AES-128-GCM.
     case aes128GCM = 0x0001
+    /// AES-256-GCM.
     case aes256GCM = 0x0002
+    /// ChaCha20Poly1305.
     case chaCha20Poly1305 = 0x0003
+    /// No encryption: contexts export secrets only (section 5.3).
     case exportOnly = 0xffff
 
     /// The primitive; nil for export-only.
@@ -32,9 +43,16 @@ public enum AEAD: UInt16, Sendable, CaseIterable {
     }
 }
 
+extension AEAD: CustomStringConvertible {
+    /// The name in table 5, as in `AES-128-GCM`.
+    public var description: String { algorithm?.description ?? "Export-only" }
+}
+
 extension HPKE {
-    /// RFC 9180 section 7.2, table 3: HKDF-SHA256.
-    static let kdfID: UInt16 = 0x0001
+    /// RFC 9180 section 7.2, table 3: the only KDF that is offered here.
+    public static let kdfName = "HKDF-SHA256"
+    /// Its identifier in the same table.
+    public static let kdfID: UInt16 = 0x0001
 
     /// Section 5.1:
     /// `suite_id = concat("HPKE", I2OSP(kem_id, 2), I2OSP(kdf_id, 2), I2OSP(aead_id, 2))`

@@ -14,29 +14,16 @@ package struct KeysetMetadata: Hashable, Sendable {
     package var traits: [KeyID: Traits]
 
     package struct Traits: Hashable, Sendable {
-        package let suite: SuiteName
+        package let suite: KeyAlgorithm
         package let demandsPSK: Bool
 
-        package init(suite: SuiteName, demandsPSK: Bool) {
+        package init(suite: KeyAlgorithm, demandsPSK: Bool) {
             self.suite = suite
             self.demandsPSK = demandsPSK
         }
 
         package init(_ entry: Keyset.Entry) {
-            self.init(suite: SuiteName(entry.record), demandsPSK: entry.demandsPSK)
-        }
-    }
-
-    /// What a key is for and on which curve, as people say it.
-    package enum SuiteName: String, Hashable, Sendable {
-        case p256, x25519, shared, ed25519
-
-        package init(_ record: KeyRecord) {
-            switch record.material {
-            case .recipient(let key, _, _): self = key.group == .p256 ? .p256 : .x25519
-            case .shared: self = .shared
-            case .sender: self = .ed25519
-            }
+            self.init(suite: entry.record.algorithm, demandsPSK: entry.demandsPSK)
         }
     }
 
@@ -152,8 +139,8 @@ extension KeysetMetadata {
 extension KeysetMetadata.Traits {
     fileprivate init(_ member: JSONValue, _ kid: KeyID, _ record: KeyRecord?) throws {
         let demandsPSK = try member.demandsPSK(of: kid)
-        let named = member["suite"]?.string.flatMap(KeysetMetadata.SuiteName.init(rawValue:))
-        guard let suite = record.map(KeysetMetadata.SuiteName.init) ?? named else {
+        let named = member["suite"]?.string.flatMap(KeyAlgorithm.init(rawValue:))
+        guard let suite = record?.algorithm ?? named else {
             throw KeyError(.malformed, "key \(kid): its suite is missing in the set's pushcrypt member")
         }
         guard !demandsPSK || suite.kind == .recipient else {
@@ -164,16 +151,6 @@ extension KeysetMetadata.Traits {
 
     fileprivate var jsonMembers: [String] {
         ["\"suite\": \"\(suite.rawValue)\""] + (demandsPSK ? [#""psk": true"#] : [])
-    }
-}
-
-extension KeysetMetadata.SuiteName {
-    package var kind: KeyKind {
-        switch self {
-        case .p256, .x25519: .recipient
-        case .shared: .shared
-        case .ed25519: .sender
-        }
     }
 }
 

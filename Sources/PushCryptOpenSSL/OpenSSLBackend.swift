@@ -1,25 +1,25 @@
 import CPushCryptOpenSSL
-public import PushCryptPrimitives
+package import PushCryptPrimitives
 
 /// The primitives of OpenSSL 3.
-public struct OpenSSLBackend: CryptoBackend {
-    public init() {}
+package struct OpenSSLBackend: CryptoBackend {
+    package init() {}
 
-    public var name: String { "OpenSSL" }
+    package var name: String { "OpenSSL" }
 
-    public func randomBytes(count: Int) throws -> [UInt8] {
+    package func randomBytes(count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         try check(RAND_bytes(&bytes, Int32(count)), "RAND_bytes")
         return bytes
     }
 
-    public func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
+    package func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
         try bytes.withUnsafeMutableBufferPointer { buffer in
             try check(RAND_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_bytes")
         }
     }
 
-    public func randomSecret(count: Int) throws -> SecretBytes {
+    package func randomSecret(count: Int) throws -> SecretBytes {
         try SecretBytes(count: count) { bytes in
             try bytes.withUnsafeMutableBufferPointer { buffer in
                 try check(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
@@ -27,27 +27,27 @@ public struct OpenSSLBackend: CryptoBackend {
         }
     }
 
-    public func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
+    package func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
         let digest = OpenSSLSHA256()
         digest.update(message)
         return digest.finalize()
     }
 
-    public func sha256() -> any IncrementalSHA256 {
+    package func sha256() -> any IncrementalSHA256 {
         OpenSSLSHA256()
     }
 
-    public func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
+    package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
         OpenSSLHMAC(key: key)
     }
 
-    public func withHMACSHA256<Result>(
+    package func withHMACSHA256<Result>(
         key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
     ) rethrows -> Result {
         try ThreadContext.withHMAC(key: key, body)
     }
 
-    public func seal(
+    package func seal(
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
         plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
     ) throws {
@@ -55,21 +55,21 @@ public struct OpenSSLBackend: CryptoBackend {
             .seal(key: key, nonce: nonce, aad: aad, plaintext: plaintext, appendingTo: &output)
     }
 
-    public func open(
+    package func open(
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8] {
         try ThreadContext.current.pointee.cipher(algorithm, .open)
             .open(key: key, nonce: nonce, aad: aad, ciphertext: ciphertext)
     }
 
-    public func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
+    package func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
         switch group {
         case .p256: return try P256PrivateKey.generate()
         case .x25519: return try X25519PrivateKey.generate()
         }
     }
 
-    public func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
+    package func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
         try group.checkPrivateKeyLength(serialized)
         switch group {
         case .p256: return try P256PrivateKey(serialized)
@@ -77,7 +77,7 @@ public struct OpenSSLBackend: CryptoBackend {
         }
     }
 
-    public func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
+    package func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
         try group.checkPublicKeyLength(serialized)
         switch group {
         case .p256: return try P256PublicKey(serialized)
@@ -85,7 +85,7 @@ public struct OpenSSLBackend: CryptoBackend {
         }
     }
 
-    public func agreeOnce(
+    package func agreeOnce(
         _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
     ) throws {
@@ -95,7 +95,7 @@ public struct OpenSSLBackend: CryptoBackend {
         }
     }
 
-    public func agree(
+    package func agree(
         _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
     ) throws {
         switch key {
@@ -108,16 +108,47 @@ public struct OpenSSLBackend: CryptoBackend {
         }
     }
 
-    public func generateSigningKey() throws -> any SigningKey {
+    package func generateSigningKey() throws -> any SigningKey {
         let seed = try randomSecret(count: Ed25519SigningKey.seedByteCount)
         return try Ed25519SigningKey(seed.bytes)
     }
 
-    public func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
+    package func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
         try Ed25519SigningKey(seed)
     }
 
-    public func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
+    package func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
         try Ed25519VerificationKey(serialized)
     }
+}
+
+extension OpenSSLBackend: ScryptBackend {
+    package func scrypt(
+        passphrase: Span<UInt8>, salt: Span<UInt8>, parameters: ScryptParameters, count: Int
+    ) throws -> SecretBytes {
+        // OpenSSL takes lengths as size_t here and hands them on as int.
+        let longest = Int(Int32.max)
+        guard passphrase.count <= longest, salt.count <= longest, (1...longest).contains(count) else {
+            throw CryptoError(.invalidLength, "scrypt gives 1 to 2^31 - 1 bytes, from as many at most")
+        }
+        let (n, r, p) = (UInt64(parameters.n), UInt64(parameters.r), UInt64(parameters.p))
+        return try SecretBytes(count: count) { key in
+            try key.withUnsafeMutableBufferPointer { key in
+                let result = passphrase.withUnsafeBytes { passphrase in
+                    salt.withUnsafeBufferPointer { salt in
+                        EVP_PBE_scrypt(
+                            passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), passphrase.count,
+                            salt.baseAddress, salt.count, n, r, p, parameters.memoryLimit, key.baseAddress, key.count)
+                    }
+                }
+                try check(result, "scrypt")
+            }
+        }
+    }
+}
+
+extension ScryptParameters {
+    /// What OpenSSL counts: B is 128 * p * r bytes, V and the two blocks that it works in are 128 * r * (N + 2). It
+    /// stops at 32 MiB where no limit is given.
+    fileprivate var memoryLimit: UInt64 { UInt64(memoryInBytes + 128 * r * (p + 2)) }
 }

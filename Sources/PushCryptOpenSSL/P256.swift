@@ -85,7 +85,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
         try scratch.agree(scalar, scratch.point, into: &secret)
     }
 
-    /// With a scalar that lives for this agreement only.
+    /// With a scalar that is used for this agreement only.
     static func agreeOnce(
         with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
@@ -104,6 +104,123 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
             throw CryptoError(.keyMismatch, "the other key is not a P-256 key of this backend")
         }
         return key.point
+    }
+}
+
+/// Numbers and points of one thread for one operation at a time. Wiped after each, since they were secret.
+final class P256Scratch {
+    let context: OpaquePointer
+    let scalar: SecretNumber
+    let point: CurvePoint
+    private let product: CurvePoint
+    private let x: SecretNumber
+
+    init() throws {
+        scalar = try SecretNumber()
+        point = try CurvePoint()
+        product = try CurvePoint()
+        x = try SecretNumber()
+        context = try unwrap(BN_CTX_new(), "BN_CTX_new")
+    }
+
+    deinit {
+        BN_CTX_free(context)
+    }
+
+    /// ECDH (SEC 1 section 3.3.1): the x-coordinate of scalar * point, 32 bytes.
+    func agree(_ scalar: SecretNumber, _ point: CurvePoint, into secret: inout MutableSpan<UInt8>) throws {
+        let group = try Algorithms.shared.p256()
+        try check(
+            EC_POINT_mul(group, product.pointer, nil, point.pointer, scalar.pointer, context), "EC_POINT_mul")
+        try check(
+            EC_POINT_get_affine_coordinates(group, product.pointer, x.pointer, nil, context),
+            "the shared point is infinity", .degenerateSharedSecret)
+        try x.write(to: &secret)
+    }
+
+    /// A point has no function that clears it and keeps its memory: the generator is written over it.
+    func wipe() {
+        BN_clear(scalar.pointer)
+        BN_clear(x.pointer)
+        let generator = Algorithms.shared.p256Generator
+        EC_POINT_copy(point.pointer, generator)
+        EC_POINT_copy(product.pointer, generator)
+    }
+}
+
+/// A number that is secret: it takes the constant-time paths and is wiped when freed.
+final class SecretNumber {
+    let pointer: OpaquePointer
+
+    init() throws {
+        pointer = try unwrap(BN_new(), "BN_new")
+        BN_set_flags(pointer, BN_FLG_CONSTTIME)
+    }
+
+    deinit {
+        BN_clear_free(pointer)
+    }
+
+    /// One of 1..<n, each as likely as another.
+    func setToRandomScalar() throws {
+        let order = EC_GROUP_get0_order(try Algorithms.shared.p256())
+        repeat {
+            try check(BN_priv_rand_range(pointer, order), "BN_priv_rand_range")
+        } while BN_is_zero(pointer) == 1
+    }
+
+    /// Big-endian, filled up with zeros on the left.
+    func write(to bytes: inout MutableSpan<UInt8>) throws {
+        try bytes.withUnsafeMutableBufferPointer { buffer in
+            let written = BN_bn2binpad(pointer, buffer.baseAddress, Int32(buffer.count))
+            try check(written == Int32(buffer.count) ? 1 : 0, "BN_bn2binpad")
+        }
+    }
+}
+
+/// A point of P-256; wiped when freed, since a shared secret is one.
+final class CurvePoint {
+    let pointer: OpaquePointer
+
+    init() throws {
+        pointer = try unwrap(EC_POINT_new(Algorithms.shared.p256()), "EC_POINT_new")
+    }
+
+    deinit {
+        EC_POINT_clear_free(pointer)
+    }
+
+    /// SEC 1 section 2.3.4, uncompressed only: 0x04, x, y, 65 bytes.
+    ///
+    /// EC_POINT_oct2point refuses coordinates that are not below p and points off the curve; the length and the 0x04
+    /// leave no way to write infinity, and the cofactor is 1, so every such point is a valid public key.
+    func read(_ serialized: Span<UInt8>, _ scratch: P256Scratch) throws {
+        guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
+            throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
+        }
+        let group = try Algorithms.shared.p256()
+        let result = serialized.withUnsafeBufferPointer { bytes in
+            EC_POINT_oct2point(group, pointer, bytes.baseAddress, bytes.count, scratch.context)
+        }
+        try check(result, "the point is not on P-256", .invalidPublicKey)
+    }
+
+    /// scalar * generator.
+    func setToProduct(_ scalar: SecretNumber, _ scratch: P256Scratch) throws {
+        let group = try Algorithms.shared.p256()
+        try check(EC_POINT_mul(group, pointer, scalar.pointer, nil, nil, scratch.context), "EC_POINT_mul")
+    }
+
+    /// SEC 1 section 2.3.3, uncompressed: 65 bytes. Where it throws, `output` is as it was.
+    func append(to output: inout [UInt8], _ scratch: P256Scratch) throws {
+        let group = try Algorithms.shared.p256()
+        let count = DHGroup.p256.publicKeyByteCount
+        try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { bytes in
+            let written = EC_POINT_point2oct(
+                group, pointer, POINT_CONVERSION_UNCOMPRESSED, bytes.baseAddress, count, scratch.context)
+            try check(written == count ? 1 : 0, "EC_POINT_point2oct")
+            output.append(contentsOf: bytes)
+        }
     }
 }
 

@@ -59,7 +59,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
         try agreements.agree(key, with: peer, into: &secret)
     }
 
-    /// With a scalar that lives for this agreement only.
+    /// With a scalar that is used for this agreement only.
     static func agreeOnce(
         with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
@@ -84,5 +84,139 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
             throw CryptoError(.keyMismatch, "the other key is not an X25519 key of this backend")
         }
         return key
+    }
+}
+
+/// An EVP_PKEY of X25519: a value without an allocation of its own, since one is made for each message.
+struct X25519KeyObject: ~Copyable {
+    let pointer: OpaquePointer
+
+    fileprivate init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        EVP_PKEY_free(pointer)
+    }
+}
+
+/// What one private key agrees on with any number of public ones, by one thread at a time.
+struct X25519Agreement: ~Copyable {
+    private let context: OpaquePointer
+
+    fileprivate init(_ context: OpaquePointer) {
+        self.context = context
+    }
+
+    fileprivate consuming func release() -> OpaquePointer {
+        let context = context
+        discard self
+        return context
+    }
+
+    init(_ key: borrowing X25519KeyObject) throws {
+        let made = try unwrap(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "EVP_PKEY_CTX_new_from_pkey")
+        do {
+            try check(EVP_PKEY_derive_init(made), "EVP_PKEY_derive_init")
+        } catch {
+            EVP_PKEY_CTX_free(made)
+            throw error
+        }
+        context = made
+    }
+
+    deinit {
+        EVP_PKEY_CTX_free(context)
+    }
+
+    /// X25519 (RFC 7748 section 5), 32 bytes. OpenSSL refuses an all-zero result itself; the check is repeated here
+    /// because RFC 9180 section 7.1.4 makes it ours.
+    func agree(with peer: borrowing X25519KeyObject, into secret: inout MutableSpan<UInt8>) throws {
+        try check(EVP_PKEY_derive_set_peer_ex(context, peer.pointer, 0), "EVP_PKEY_derive_set_peer_ex")
+        try secret.withUnsafeMutableBufferPointer { buffer in
+            var count = buffer.count
+            try check(EVP_PKEY_derive(context, buffer.baseAddress, &count), "X25519", .degenerateSharedSecret)
+        }
+        if constantTimeIsZero(secret.span) {
+            throw CryptoError(.degenerateSharedSecret, "X25519")
+        }
+    }
+}
+
+/// The agreements of a private key that stays: as many as threads use it at once, freed with it.
+final class X25519Agreements: Sendable {
+    private let idle = Locked<[UInt]>([])
+
+    deinit {
+        for context in idle.withLock({ $0 }) { _ = X25519Agreement(OpaquePointer(bitPattern: context)!) }
+    }
+
+    func agree(
+        _ key: borrowing X25519KeyObject, with peer: borrowing X25519KeyObject, into secret: inout MutableSpan<UInt8>
+    ) throws {
+        let known = idle.withLock { contexts in contexts.popLast() }
+        let agreement =
+            try known.flatMap(OpaquePointer.init(bitPattern:)).map(X25519Agreement.init)
+            ?? X25519Agreement(key)
+        try agreement.agree(with: peer, into: &secret)
+        let context = UInt(bitPattern: agreement.release())
+        idle.withLock { contexts in contexts.append(context) }
+    }
+}
+
+/// Makes X25519 key objects from bytes with one reused context: half the cost of EVP_PKEY_new_raw_public_key, and
+/// without the derivation of a public key that EVP_PKEY_new_raw_private_key adds.
+final class X25519Importer {
+    private let context: OpaquePointer
+    /// A public key object with u = 9.
+    let basePoint: X25519KeyObject
+
+    /// u = 9, RFC 7748 section 4.1.
+    private static let nine: [UInt8] = [9] + [UInt8](repeating: 0, count: 31)
+
+    init() throws {
+        let made = EVP_PKEY_CTX_new_from_name(nil, "X25519", nil)
+        context = try unwrap(made, "EVP_PKEY_CTX_new_from_name X25519")
+        do {
+            try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")
+            basePoint = try Self.importKey(context, Self.nine.bytes, nil)
+        } catch {
+            EVP_PKEY_CTX_free(context)
+            throw error
+        }
+    }
+
+    deinit {
+        EVP_PKEY_CTX_free(context)
+    }
+
+    func publicKey(_ bytes: Span<UInt8>) throws -> X25519KeyObject {
+        guard bytes.count == DHGroup.x25519.publicKeyByteCount else {
+            throw CryptoError(.invalidPublicKey, "an X25519 public key has 32 bytes")
+        }
+        return try Self.importKey(context, bytes, nil)
+    }
+
+    /// A key object that derives with `scalar`, 32 bytes.
+    ///
+    /// OpenSSL's own key generation and raw import derive the public key by the slower Edwards arithmetic. Here the
+    /// key object is made with u = 9 in place of its public key, which a derivation never looks at; the public key is
+    /// derived as a shared secret with u = 9. The object is not handed out of this target.
+    func privateKey(_ scalar: Span<UInt8>) throws -> X25519KeyObject {
+        precondition(scalar.count == DHGroup.privateKeyByteCount)
+        return try scalar.withUnsafeBufferPointer { bytes in
+            try Self.importKey(context, Self.nine.bytes, bytes.baseAddress)
+        }
+    }
+
+    private static func importKey(
+        _ context: OpaquePointer, _ publicKey: Span<UInt8>, _ scalar: UnsafePointer<UInt8>?
+    ) throws -> X25519KeyObject {
+        var key: OpaquePointer?
+        let result = publicKey.withUnsafeBufferPointer { bytes in
+            pushcrypt_x25519_fromdata(context, &key, bytes.baseAddress, scalar)
+        }
+        try check(result, "EVP_PKEY_fromdata X25519")
+        return X25519KeyObject(try unwrap(key, "EVP_PKEY_fromdata X25519"))
     }
 }

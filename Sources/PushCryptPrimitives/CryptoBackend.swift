@@ -74,19 +74,22 @@ public protocol CryptoBackend: Sendable {
     func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey
 }
 
-/// What these mean. A backend that can do with less copying has its own.
+/// Defaults. A backend that can do the same with less copying has its own.
 extension CryptoBackend {
+    /// Copies what `randomBytes(count:)` returns.
     public func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
         let random = try randomBytes(count: bytes.count)
         bytes.write(random.bytes)
     }
 
+    /// Calls `body` with what `hmacSHA256(key:)` returns.
     public func withHMACSHA256<Result>(
         key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
     ) rethrows -> Result {
         try body(hmacSHA256(key: key))
     }
 
+    /// Agrees with a key of `generateKeyPair(_:)`.
     public func agreeOnce(
         _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
@@ -97,6 +100,7 @@ extension CryptoBackend {
         output += ephemeral.publicKey.serialized
     }
 
+    /// Agrees with what `publicKey(_:_:)` returns.
     public func agree(
         _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
     ) throws {

@@ -22,14 +22,17 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let backendFailure = Code(name: "backendFailure")
     }
 
+    /// The kind of failure.
     public let code: Code
     /// The operation or parameter at fault.
     public let reason: String
 
+    /// - Parameter reason: the operation or parameter at fault, without key bytes.
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
     }
 
+    /// The code and the reason.
     public var description: String { "\(code.name): \(reason)" }
 }

@@ -1,7 +1,7 @@
 package import Dispatch
 
 extension Duration {
-    /// How many of a unit the duration is, rounded to the nearest number. A number that `Number` can't hold becomes the
+    /// The number of units in the duration, rounded to the nearest integer. A number that `Number` can't hold becomes the
     /// smallest or the largest one: no duration traps, whatever the word size of the system.
     package func count<Number: FixedWidthInteger>(of unit: Duration, as: Number.Type = Number.self) -> Number {
         let count = (self / unit).rounded()

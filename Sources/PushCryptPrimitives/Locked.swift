@@ -1,7 +1,7 @@
 #if canImport(os)
 import os
 
-/// A value behind a lock. A class of its own, so that who uses it needs no `import os`.
+/// A value behind a lock. Its users need no `import os`.
 package final class Locked<State: Sendable>: Sendable {
     private let lock: OSAllocatedUnfairLock<State>
 
@@ -14,8 +14,8 @@ package final class Locked<State: Sendable>: Sendable {
     }
 }
 #else
-/// A value behind a lock: a POSIX mutex, which the thread sanitizer knows. It takes `Synchronization.Mutex` for no lock at
-/// all and reports every use.
+/// A value behind a lock: a POSIX mutex, which the thread sanitizer knows. The sanitizer doesn't recognise
+/// `Synchronization.Mutex` as a lock and reports every use.
 @safe
 package final class Locked<State: Sendable>: @unchecked Sendable {
     // Unchecked because of these two: `state` is used with the mutex locked only.

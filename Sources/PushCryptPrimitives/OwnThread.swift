@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A thread that belongs to one piece of work: no pool that others have filled can hold it up.
+/// Runs one piece of work on a thread of its own, so that a full thread pool can't delay it.
 package enum OwnThread {
     /// - Returns: false when the system has no thread to give.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
@@ -12,7 +12,7 @@ package enum OwnThread {
         return true
     }
 
-    /// The same where the work must not be lost: a system without threads to give may still have one in a pool.
+    /// The same, with a thread of a pool where the system has no thread to give: the work is not lost.
     package static func startOrQueue(_ body: @escaping @Sendable () -> Void) {
         if !start(body) { DispatchQueue(label: "pushcrypt.work", qos: .userInitiated).async(execute: body) }
     }

@@ -1,5 +1,5 @@
 /// What a passphrase costs to try with scrypt (RFC 7914 section 2), within limits that a reader may rely on when the
-/// numbers come from a file: whoever wrote it could otherwise make the reader allocate and compute without end.
+/// numbers come from a file: its author could otherwise make the reader allocate and compute without end.
 public struct ScryptParameters: Hashable, Sendable {
     /// N, the CPU and memory cost: a power of two.
     public let n: Int
@@ -8,9 +8,13 @@ public struct ScryptParameters: Hashable, Sendable {
     /// p, the parallelisation: how often the work is done one after the other.
     public let p: Int
 
+    /// The largest N.
     public static let maximumN = 1 << 20
+    /// The largest r.
     public static let maximumR = 32
+    /// The largest p.
     public static let maximumP = 16
+    /// The most memory for V: 1 GiB.
     public static let maximumMemoryInBytes = 1 << 30
 
     /// N 2^17, r 8, p 1: 128 MiB and about half a second.

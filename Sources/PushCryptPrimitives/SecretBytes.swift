@@ -52,8 +52,11 @@ extension SecretBytes: Equatable {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The length, never the bytes.
     public var description: String { "SecretBytes(\(count) bytes, redacted)" }
+    /// The length, never the bytes.
     public var debugDescription: String { description }
+    /// No members: a dump shows no secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

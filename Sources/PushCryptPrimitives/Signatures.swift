@@ -1,5 +1,6 @@
 /// An Ed25519 private key (RFC 8032, pure).
 public protocol SigningKey: AnyObject, Sendable {
+    /// The public half.
     var publicKey: any VerificationKey { get }
     /// The 32-byte seed.
     var serialized: SecretBytes { get throws }

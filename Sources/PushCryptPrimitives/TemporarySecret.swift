@@ -41,7 +41,7 @@ extension MutableSpan<UInt8> {
     @inlinable
     public mutating func write(_ bytes: Span<UInt8>, at start: Int = 0) {
         precondition(start >= 0 && bytes.count <= count - start)
-        // Copied as a whole: what is written byte by byte can't be read back in words without a wait.
+        // Copied as a whole: reading bytes that were written one by one as a larger word stalls the processor.
         unsafe bytes.withUnsafeBytes { source in
             unsafe withUnsafeMutableBytes { target in
                 unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: source)

@@ -103,10 +103,6 @@ extension KeyRecord {
     }
 
     var suite: Suite? {
-        switch material {
-        case .recipient(let publicKey, _, _): publicKey.group == .p256 ? .p256 : .x25519
-        case .shared: .shared
-        case .sender: nil
-        }
+        if case .suite(let suite) = algorithm { suite } else { nil }
     }
 }

@@ -14,6 +14,7 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let backendFailure = Code(name: "backendFailure")
     }
 
+    /// The kind of failure.
     public let code: Code
     /// What is wrong.
     public let reason: String
@@ -23,5 +24,6 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
+    /// The reason.
     public var description: String { reason }
 }

@@ -10,8 +10,8 @@ import PushCryptPrimitives
 /// aad   = "PCB1" || u8(purpose: 1 attachment, 2 payload)
 /// ```
 /// The key is fresh for every blob, so that counters never meet. The counter makes reordered chunks fail, the flag a
-/// missing or an added end, the purpose a blob that is used for something else. So much length is implied by the
-/// plaintext's that every chunk's place and size are known before it arrives.
+/// missing or an added end, the purpose a blob that is used for something else. The plaintext's
+/// length determines every chunk's place and size before it arrives.
 enum BlobFormat {
     static let magic = Array("PCB1".utf8)
     static let keyByteCount = 32

@@ -2,11 +2,10 @@ package import PushCryptPrimitives
 
 /// Reads one blob (`BlobFormat`), piece by piece in constant memory.
 ///
-/// What comes out before ``finish()`` has returned is genuine chunk by chunk and yet not to be used: the end may be
-/// missing, and whoever knows the key could have written another blob under it. Keep it under a name that nobody looks
-/// for until then.
+/// Don't use the plaintext before ``finish()`` has returned. Each chunk is authentic, but the end may be missing, and
+/// everybody who knows the key can write another blob under it. Keep the plaintext under a temporary name until then.
 ///
-/// All that can be wrong with the bytes is one failure, `undecryptable`. Not thread-safe.
+/// Whatever is wrong with the bytes is one failure, `undecryptable`. Not thread-safe.
 public final class BlobOpener {
     private let reference: BlobReference
     private let aad: [UInt8]
@@ -20,6 +19,7 @@ public final class BlobOpener {
     private var nextIndex: Int64 = 0
     private var isOver = false
 
+    /// - Parameter reference: what the sender's ``BlobSealer`` returned.
     public convenience init(_ reference: BlobReference) {
         self.init(reference, backend: DefaultBackend.shared)
     }
@@ -33,7 +33,7 @@ public final class BlobOpener {
         restByteCount = reference.blobByteCount
     }
 
-    /// Takes the next piece of the blob, of any length, and appends what of the plaintext is ready to `output`.
+    /// Takes the next piece of the blob, of any length, and appends the plaintext that is ready to `output`.
     ///
     /// A piece that makes the blob longer than `size` implies is refused at once: an endless stream ends here.
     ///

@@ -8,6 +8,7 @@ public import PushCryptPrimitives
 /// Many recipients may know the key of one blob, and each of them could write another under it: the digest is what
 /// makes it the sender's.
 public struct BlobReference: Equatable, Sendable {
+    /// What the blob is for.
     public let purpose: BlobPurpose
     /// 32 bytes.
     public let key: SecretBytes
@@ -61,5 +62,18 @@ extension BlobReference {
 extension BlobReference: CustomStringConvertible, CustomReflectable {
     /// Neither key nor digest.
     public var description: String { "BlobReference(\(purpose), \(size) bytes)" }
+    /// No members: a dump shows no secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What a blob is for. It is bound to the ciphertext: a picture never opens as a payload.
+public struct BlobPurpose: Hashable, Sendable, CustomStringConvertible {
+    let rawValue: UInt8
+    /// The name, as in `attachment`.
+    public let description: String
+
+    /// A file that is shown with a notification.
+    public static let attachment = BlobPurpose(rawValue: 1, description: "attachment")
+    /// An inner payload that is too long for a push.
+    public static let payload = BlobPurpose(rawValue: 2, description: "payload")
 }

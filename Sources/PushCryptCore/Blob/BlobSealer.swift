@@ -43,7 +43,7 @@ public final class BlobSealer {
         pending.reserveCapacity(BlobFormat.chunkByteCount)
     }
 
-    /// Takes the next piece of the plaintext, of any length, and appends what of the blob is ready to `output`.
+    /// Takes the next piece of the plaintext, of any length, and appends the part of the blob that is ready to `output`.
     ///
     /// - Throws: `BlobError` with `tooLong`, `finished`, `backendFailure`; then the blob can't be finished.
     public func seal(_ piece: Span<UInt8>, appendingTo output: inout [UInt8]) throws(BlobError) {
@@ -122,5 +122,31 @@ public final class BlobSealer {
         digest.update(output.bytes.extracting(start..<output.count))
         nextIndex += 1
         size += Int64(chunk.count)
+    }
+}
+
+/// A blob in memory: `bytes` go to a server that may know everything about them, `reference` into a sealed message.
+public struct SealedBlob: Equatable, Sendable {
+    /// The blob, to be uploaded.
+    public let bytes: [UInt8]
+    /// What opens the blob. A secret.
+    public let reference: BlobReference
+
+    /// Seals bytes that are in memory. For larger ones there is ``BlobSealer``.
+    ///
+    /// - Throws: `BlobError` with `backendFailure`.
+    public init(_ plaintext: [UInt8], for purpose: BlobPurpose) throws(BlobError) {
+        try self.init(plaintext, for: purpose, backend: DefaultBackend.shared)
+    }
+
+    package init(
+        _ plaintext: [UInt8], for purpose: BlobPurpose, backend: any CryptoBackend
+    ) throws(BlobError) {
+        let sealer = try BlobSealer(purpose, backend: backend)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(BlobFormat.blobByteCount(size: Int64(plaintext.count))))
+        try sealer.seal(plaintext.bytes, appendingTo: &bytes)
+        reference = try sealer.finish(appendingTo: &bytes)
+        self.bytes = bytes
     }
 }

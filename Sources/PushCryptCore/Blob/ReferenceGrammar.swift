@@ -25,18 +25,18 @@ enum ReferenceGrammar {
     }
 
     static func isID(_ text: some Collection<UInt8>) -> Bool {
-        (1...64).contains(text.count) && text.allSatisfy { isAlphanumeric($0) || "_-".utf8.contains($0) }
+        (1...64).contains(text.count) && text.allSatisfy { $0.isAlphanumeric || $0.isOne(of: "_-") }
     }
 
     private static func isAuthority(_ text: some Collection<UInt8>) -> Bool {
         let colon = text.firstIndex(of: UInt8(ascii: ":"))
         let host = text[..<(colon ?? text.endIndex)]
-        guard (1...253).contains(host.count), host.allSatisfy({ isAlphanumeric($0) || "-.".utf8.contains($0) }) else {
+        guard (1...253).contains(host.count), host.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: "-.") }) else {
             return false
         }
         guard let colon else { return true }
         let port = text[colon...].dropFirst()
-        return (1...5).contains(port.count) && port.allSatisfy(isDigit)
+        return (1...5).contains(port.count) && port.allSatisfy(\.isDigit)
     }
 
     private static func areURLCharacters(_ text: some Collection<UInt8>) -> Bool {
@@ -48,25 +48,15 @@ enum ReferenceGrammar {
             } else if byte == UInt8(ascii: "%") {
                 hexadecimalDigits = 2
             } else {
-                guard isAlphanumeric(byte) || "-._~:/?[]@!$&'()*+,;=".utf8.contains(byte) else { return false }
+                guard byte.isAlphanumeric || byte.isOne(of: "-._~:/?[]@!$&'()*+,;=") else { return false }
             }
         }
         return hexadecimalDigits == 0
     }
 
     private static func isMediaTypeName(_ name: some Collection<UInt8>) -> Bool {
-        guard let first = name.first, isLowerOrDigit(first), name.count <= 64 else { return false }
-        return name.allSatisfy { isLowerOrDigit($0) || ".+_-".utf8.contains($0) }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
-    private static func isLowerOrDigit(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        isLowerOrDigit(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        guard let first = name.first, first.isLowercaseOrDigit, name.count <= 64 else { return false }
+        return name.allSatisfy { $0.isLowercaseOrDigit || $0.isOne(of: ".+_-") }
     }
 }
 

@@ -8,9 +8,9 @@ enum Field25519 {
     }
 }
 
-/// Ed25519 public keys that verify signatures nobody made.
+/// Ed25519 public keys of small order, under which anybody can forge signatures.
 enum Ed25519Points {
-    /// y with the sign of x taken off.
+    /// The y-coordinate, without the bit that holds the sign of x.
     static func withoutSign(_ point: [UInt8]) -> [UInt8] {
         var y = point
         y[31] &= 0x7f
@@ -38,7 +38,7 @@ enum Ed25519Points {
     ]
 }
 
-/// X25519 public keys with which every shared secret is zero.
+/// X25519 public keys of small order: every shared secret with them is zero.
 enum X25519Points {
     /// Whether u names a point of order 1, 2, 4 or 8, on the curve or its twist; those at or above p are refused as not
     /// canonical.

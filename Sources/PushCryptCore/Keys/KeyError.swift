@@ -4,6 +4,7 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         let name: String
 
+        /// The code's name.
         public var description: String { name }
 
         /// Not JSON by the strict rules, or not a JWK or JWK set.
@@ -16,7 +17,7 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let kidMismatch = Code(name: "kidMismatch")
         /// Two keys of one set have the same `kid`.
         public static let duplicateKey = Code(name: "duplicateKey")
-        /// A key of another kind is needed here: a recipient's, a sender's, a private, a public one.
+        /// The key's kind is wrong for this use: a recipient's, a sender's, a private or a public key is needed.
         public static let wrongKind = Code(name: "wrongKind")
         /// The key demands a `psk` that this record doesn't hold.
         public static let pskMissing = Code(name: "pskMissing")
@@ -24,24 +25,27 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let noKeySeals = Code(name: "noKeySeals")
         /// A device id outside its alphabet or length.
         public static let invalidDeviceID = Code(name: "invalidDeviceID")
-        /// A device's own key, where a master is needed, or another device's.
+        /// A device's own key where a master is needed, or the key of another device.
         public static let wrongDevice = Code(name: "wrongDevice")
         /// A topic outside its alphabet or length.
         public static let invalidTopic = Code(name: "invalidTopic")
-        /// A rotation policy that can't be kept.
+        /// A rotation policy whose times contradict each other.
         public static let invalidPolicy = Code(name: "invalidPolicy")
         /// The cryptographic library failed: no entropy, no memory.
         public static let backendFailure = Code(name: "backendFailure")
     }
 
+    /// The kind of failure.
     public let code: Code
     /// What is wrong and where.
     public let reason: String
 
+    /// - Parameter reason: without key bytes.
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
     }
 
+    /// The reason.
     public var description: String { reason }
 }

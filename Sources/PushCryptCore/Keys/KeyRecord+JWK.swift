@@ -14,23 +14,16 @@ extension KeyRecord {
     /// - Throws: `KeyError`.
     package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
         let reader = try JWKReader(jwk, backend: backend)
-        let material =
-            switch (reader.kty, reader.crv) {
-            case ("EC", "P-256"): try reader.recipientP256()
-            case ("OKP", "X25519"): try reader.recipientX25519()
-            case ("OKP", "Ed25519"): try reader.sender()
-            case ("oct", nil): try reader.shared()
-            default: throw KeyError(.unsupportedKey, "kty and crv name a kind of key that pushcrypt doesn't offer")
-            }
+        let material = try reader.material()
         self.init(kid: reader.kid, material: material, backend: backend)
         guard !isDeviceKey else { return }
-        let computed = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
+        let computed = KeyID(thumbprint: try Self.thumbprint(of: material, backend: backend))
         guard computed == reader.kid else {
             throw KeyError(.kidMismatch, "kid is \(reader.kid), but the key's thumbprint gives \(computed)")
         }
     }
 
-    /// Whether it is one device's own key. Its `kid` is its master's, and can't be computed from it.
+    /// Whether this is the key of one device. Its `kid` is its master's and can't be computed from the key itself.
     package var isDeviceKey: Bool {
         if case .shared(_, .some) = material { true } else { false }
     }
@@ -57,15 +50,29 @@ private struct JWKReader {
         crv = jwk["crv"]?.string
     }
 
-    func recipientP256() throws -> KeyRecord.Material {
-        try requireAlgorithm("HPKE-7")
+    func material() throws -> KeyRecord.Material {
+        guard let algorithm = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
+            throw KeyError(.unsupportedKey, "kty and crv name a kind of key that pushcrypt doesn't offer")
+        }
+        guard jwk["alg"]?.string == algorithm.alg else {
+            throw KeyError(
+                .unsupportedKey, "key \(kid): alg is not \"\(algorithm.alg)\", the one for this kind of key")
+        }
+        return switch algorithm {
+        case .suite(.p256): try recipientP256()
+        case .suite(.x25519): try recipientX25519()
+        case .suite: try shared()
+        case .ed25519: try sender()
+        }
+    }
+
+    private func recipientP256() throws -> KeyRecord.Material {
         let x = try bytes("x", count: 32)
         let y = try bytes("y", count: 32)
         return try recipient(.p256, [4] + x + y)
     }
 
-    func recipientX25519() throws -> KeyRecord.Material {
-        try requireAlgorithm("HPKE-3")
+    private func recipientX25519() throws -> KeyRecord.Material {
         let x = try bytes("x", count: 32)
         guard Field25519.isCanonical(x) else { throw invalid("x is not below 2^255 - 19") }
         guard !X25519Points.hasSmallOrder(x) else { throw invalid("x is a point of small order") }
@@ -85,8 +92,7 @@ private struct JWKReader {
         return .recipient(publicKey: publicKey, privateKey: privateKey, psk: try secret("psk"))
     }
 
-    func sender() throws -> KeyRecord.Material {
-        try requireAlgorithm("Ed25519")
+    private func sender() throws -> KeyRecord.Material {
         try refuse("psk")
         try refuse("device")
         let x = try bytes("x", count: 32)
@@ -102,19 +108,12 @@ private struct JWKReader {
         return .sender(publicKey: publicKey, privateKey: privateKey)
     }
 
-    func shared() throws -> KeyRecord.Material {
-        try requireAlgorithm("HKDF-A256GCM")
+    private func shared() throws -> KeyRecord.Material {
         try refuse("psk")
         guard let k = try secret("k") else { throw KeyError(.malformed, "key \(kid): k is missing") }
         guard let device = jwk["device"] else { return .shared(k, device: nil) }
         guard let id = device.string else { throw KeyError(.malformed, "key \(kid): device is not a string") }
         return .shared(k, device: try DeviceID(id))
-    }
-
-    private func requireAlgorithm(_ name: String) throws {
-        guard jwk["alg"]?.string == name else {
-            throw KeyError(.unsupportedKey, "key \(kid): alg is not \"\(name)\", the one for this kind of key")
-        }
     }
 
     private func refuse(_ member: String) throws {
@@ -152,5 +151,98 @@ private struct JWKReader {
         } catch let error as CryptoError where error.code != .backendFailure {
             throw invalid(error.reason)
         }
+    }
+}
+
+/// Writing key records: the members of the table above, in its order.
+extension KeyRecord {
+    /// Appends the JWK, with all secret parts that the record has. The caller wipes `output`.
+    package func appendJWK(to output: inout [UInt8]) throws {
+        output += #"{"kty":"\#(algorithm.kty)""#.utf8
+        if let crv = algorithm.crv { output += #","crv":"\#(crv)""#.utf8 }
+        switch material {
+        case .recipient(let publicKey, let privateKey, _):
+            for (name, coordinate) in Self.coordinates(of: publicKey) { append(name, coordinate.bytes, to: &output) }
+            if let privateKey { append("d", try privateKey.serialized, to: &output) }
+        case .shared(let secret, _):
+            append("k", secret, to: &output)
+        case .sender(let publicKey, let privateKey):
+            append("x", publicKey.serialized.bytes, to: &output)
+            if let privateKey { append("d", try privateKey.serialized, to: &output) }
+        }
+        output += #","alg":"\#(algorithm.alg)","kid":"\#(kid)""#.utf8
+        switch material {
+        case .recipient(_, _, let psk?): append("psk", psk, to: &output)
+        case .shared(_, let device?): output += #","device":"\#(device)""#.utf8
+        default: break
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// Room for the longest record, so that no growing array leaves a copy of a secret behind.
+    package static let maximumJWKByteCount = 512
+
+    /// x and, for P-256, y: 32 bytes each.
+    fileprivate static func coordinates(of key: any DHPublicKey) -> [(name: StaticString, ArraySlice<UInt8>)] {
+        let serialized = key.serialized
+        return switch key.group {
+        case .p256: [("x", serialized[1..<33]), ("y", serialized[33..<65])]
+        case .x25519: [("x", serialized[...])]
+        }
+    }
+
+    private func append(_ name: StaticString, _ secret: SecretBytes, to output: inout [UInt8]) {
+        append(name, secret.bytes, to: &output)
+    }
+
+    private func append(_ name: StaticString, _ value: Span<UInt8>, to output: inout [UInt8]) {
+        output += #","\#(name)":""#.utf8
+        Base64URL.append(value, to: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+}
+
+/// RFC 7638: SHA-256 over the required members of a JWK, in lexicographic order, without white space.
+///
+/// ```
+/// {"crv":"P-256","kty":"EC","x":"...","y":"..."}       {"crv":"X25519","kty":"OKP","x":"..."}      the same for Ed25519
+/// {"k":"...","kty":"oct"}
+/// ```
+extension KeyRecord {
+    /// The whole thumbprint, 32 bytes, of which `kid` shows the first 8. Of a shared key it is a hash of the secret: don't
+    /// print it.
+    package func thumbprint() throws -> [UInt8] {
+        try Self.thumbprint(of: material, backend: backend)
+    }
+
+    static func thumbprint(of material: Material, backend: any CryptoBackend) throws -> [UInt8] {
+        var json = [UInt8]()
+        defer { wipe(&json) }
+        let algorithm = material.algorithm
+        switch material {
+        case .shared(let secret, _):
+            json.reserveCapacity(64)
+            json += #"{"k":""#.utf8
+            Base64URL.append(secret.bytes, to: &json)
+            json += #"","kty":"\#(algorithm.kty)"}"#.utf8
+            return try backend.sha256(json.bytes)
+        case .recipient(let publicKey, _, _):
+            appendPublic(algorithm, coordinates(of: publicKey), to: &json)
+        case .sender(let publicKey, _):
+            appendPublic(algorithm, [("x", publicKey.serialized[...])], to: &json)
+        }
+        return try backend.sha256(json.bytes)
+    }
+
+    private static func appendPublic(
+        _ algorithm: KeyAlgorithm, _ coordinates: [(name: StaticString, ArraySlice<UInt8>)], to json: inout [UInt8]
+    ) {
+        json += #"{"crv":"\#(algorithm.crv ?? "")","kty":"\#(algorithm.kty)""#.utf8
+        for (name, coordinate) in coordinates {
+            json += #","\#(name)":""#.utf8
+            Base64URL.append(coordinate.bytes, to: &json)
+            json.append(UInt8(ascii: "\""))
+        }
+        json.append(UInt8(ascii: "}"))
     }
 }

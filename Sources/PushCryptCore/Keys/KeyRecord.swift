@@ -18,13 +18,7 @@ package struct KeyRecord: Sendable {
     /// Bytes of a shared secret and of a psk.
     package static let secretByteCount = 32
 
-    package var kind: KeyKind {
-        switch material {
-        case .recipient: .recipient
-        case .shared: .shared
-        case .sender: .sender
-        }
-    }
+    package var kind: KeyKind { algorithm.kind }
 
     /// Whether the record holds the private half of a key pair.
     package var isPrivateAsymmetric: Bool {
@@ -42,8 +36,10 @@ package struct KeyRecord: Sendable {
 
 /// What a key is for.
 public struct KeyKind: RawRepresentable, Hashable, Sendable {
+    /// `recipient`, `shared` or `sender`.
     public let rawValue: String
 
+    /// - Parameter rawValue: `recipient`, `shared` or `sender`; nil for another text.
     public init?(rawValue: String) {
         guard ["recipient", "shared", "sender"].contains(rawValue) else { return nil }
         self.rawValue = rawValue
@@ -97,7 +93,7 @@ extension KeyRecord {
 
     /// A key by its material, which `backend` made; its kid is computed.
     package init(_ material: Material, backend: any CryptoBackend) throws {
-        let kid = KeyID(thumbprint: try Thumbprint.sha256(of: material, backend: backend))
+        let kid = KeyID(thumbprint: try Self.thumbprint(of: material, backend: backend))
         self.init(kid: kid, material: material, backend: backend)
     }
 
@@ -144,5 +140,23 @@ extension KeyRecord {
             }
         }
         return KeyRecord(kid: kid, material: .shared(key, device: id), backend: backend)
+    }
+}
+
+extension KeyRecord {
+    /// The record with a private half that is kept elsewhere, such as in a Secure Enclave.
+    ///
+    /// - Throws: `KeyError` with `wrongKind` for other than a recipient's record, `invalidKey` for the private half of
+    ///   another key.
+    package func withPrivateKey(_ privateKey: any DHPrivateKey) throws(KeyError) -> KeyRecord {
+        guard case .recipient(let publicKey, _, let psk) = material else {
+            throw KeyError(.wrongKind, "key \(kid) is not a recipient's key pair")
+        }
+        let own = privateKey.publicKey
+        guard own.group == publicKey.group, own.serialized == publicKey.serialized else {
+            throw KeyError(.invalidKey, "key \(kid): the private key given is that of another public key")
+        }
+        let whole: Material = .recipient(publicKey: publicKey, privateKey: privateKey, psk: psk)
+        return KeyRecord(kid: kid, material: whole, backend: backend)
     }
 }

@@ -60,7 +60,7 @@ extension Keyset {
         try self.init(entries, sequence: sequence, updatedAt: try member.time("updatedAt"))
     }
 
-    /// The set as a JWK set, with whatever secret parts it has. Whoever holds the result wipes it.
+    /// The set as a JWK set, with all secret parts that it has. The caller wipes the result.
     ///
     /// - Parameter withHistory: whether `updatedAt` and `createdAt` are written: in private files.
     package func jwkSet(withHistory: Bool) throws -> [UInt8] {
@@ -86,7 +86,7 @@ extension Keyset {
 }
 
 extension KeyLifecycle {
-    /// Of a key that came without one.
+    /// The lifecycle of a key that came without one.
     fileprivate static let always = KeyLifecycle(activatesAt: UnixTime(0))
 }
 

@@ -6,7 +6,7 @@ public struct Keyset: Sendable {
     package struct Entry: Sendable {
         package private(set) var record: KeyRecord
         package var lifecycle: KeyLifecycle
-        /// The set says that this key's messages are sealed with a psk, whether or not the psk is here.
+        /// Whether this key's messages are sealed with a psk. The set may say so without holding the psk.
         package private(set) var demandsPSK: Bool
 
         package init(_ record: KeyRecord, _ lifecycle: KeyLifecycle, demandsPSK: Bool? = nil) {
@@ -15,7 +15,7 @@ public struct Keyset: Sendable {
             self.demandsPSK = demandsPSK ?? record.hasPSK
         }
 
-        /// The entry with another record of the same key. All that the set says of the key stays.
+        /// The entry with another record of the same key. Lifecycle and `demandsPSK` stay.
         package func withRecord(_ record: KeyRecord) -> Entry {
             var entry = self
             entry.record = record
@@ -29,8 +29,8 @@ public struct Keyset: Sendable {
             withRecord(try record.deviceRecord(id))
         }
 
-        /// The entry to seal to or open with where a device is named: of a shared key the device's own. A key pair
-        /// belongs to one install, and the id is no more than its name.
+        /// The entry to seal to or open with for a device: of a shared key, the device's own key. A key pair belongs to one
+        /// install already, and the id only names it.
         ///
         /// - Throws: `KeyError` with `wrongDevice`.
         func named(_ id: DeviceID?) throws -> Entry {
@@ -39,6 +39,7 @@ public struct Keyset: Sendable {
         }
     }
 
+    /// What all keys of the set are for.
     public let kind: KeyKind
     /// Grows with every change; a reader refuses a lower one than it has seen.
     package var sequence: Int64
@@ -64,6 +65,7 @@ public struct Keyset: Sendable {
         self.entries = entries
     }
 
+    /// The ids of all keys, in the order of the set.
     public var keyIDs: [KeyID] { entries.map(\.record.kid) }
 
     package func entry(_ kid: KeyID) -> Entry? {
@@ -86,5 +88,85 @@ public struct Keyset: Sendable {
     /// The set with the keys that `isIncluded` picks.
     package func filter(_ isIncluded: (Entry) -> Bool) throws -> Keyset {
         try Keyset(entries.filter(isIncluded), sequence: sequence, updatedAt: updatedAt)
+    }
+}
+
+/// What each key may do at a moment (PROTOCOL section 9): a function of the timestamps alone.
+extension Keyset {
+    package var timeline: KeyTimeline {
+        KeyTimeline(entries.map { KeyTimeline.Key($0.record.kid, $0.lifecycle) }, updatedAt: updatedAt)
+    }
+
+    /// The key that seals: the one with the greatest (activatesAt, createdAt, kid bytes) of those that may.
+    package func primary(at time: UnixTime) -> Entry? {
+        timeline.primary(at: time).flatMap { entry($0.kid) }
+    }
+
+    /// - Returns: nil for a key that isn't in the set.
+    public func state(of kid: KeyID, at time: UnixTime) -> KeyState? {
+        timeline.state(of: kid, at: time)
+    }
+
+    /// What a lookup by `kid` finds.
+    package enum Lookup {
+        case found(Entry)
+        case notFound
+        case expired
+        case revoked
+    }
+
+    /// The key to open or verify with. A pending key opens: the sender's clock may be ahead.
+    package func openingEntry(_ kid: KeyID, at time: UnixTime) -> Lookup {
+        guard let entry = entry(kid) else { return .notFound }
+        let now = effective(time)
+        if entry.lifecycle.isRevoked(at: now) { return .revoked }
+        if entry.lifecycle.isExpired(at: now) { return .expired }
+        return .found(entry)
+    }
+
+    private func effective(_ time: UnixTime) -> UnixTime {
+        updatedAt.map { max($0, time) } ?? time
+    }
+}
+
+extension KeyRecord {
+    /// Whether both are the same key. Equal ids aren't enough: an attacker can make 64 bits collide. A key pair with
+    /// another psk, or another device's key of the same master, is another key. A private key and its public half are
+    /// the same key.
+    package func isSameKey(as other: KeyRecord) -> Bool {
+        guard kid == other.kid, let own = try? thumbprint(), let theirs = try? other.thumbprint() else { return false }
+        return constantTimeEqual(own.bytes, theirs.bytes) && belongings == other.belongings
+    }
+
+    /// The parts of a key that its thumbprint doesn't cover.
+    private var belongings: Belongings {
+        switch material {
+        case .recipient(_, _, let psk): Belongings(psk: psk, device: nil)
+        case .shared(_, let device): Belongings(psk: nil, device: device)
+        case .sender: Belongings(psk: nil, device: nil)
+        }
+    }
+
+    private struct Belongings: Equatable {
+        let psk: SecretBytes?
+        let device: DeviceID?
+    }
+}
+
+extension Keyset {
+    /// Whether both hold the same keys, in any order, with the same private halves, pre-shared keys and lifecycles,
+    /// under the same `seq` and `updatedAt`.
+    package func hasSameContent(as other: Keyset) -> Bool {
+        guard sequence == other.sequence, updatedAt == other.updatedAt, entries.count == other.entries.count else {
+            return false
+        }
+        return entries.allSatisfy { entry in other.entry(entry.record.kid)?.hasSameContent(as: entry) ?? false }
+    }
+}
+
+extension Keyset.Entry {
+    fileprivate func hasSameContent(as other: Keyset.Entry) -> Bool {
+        lifecycle == other.lifecycle && demandsPSK == other.demandsPSK
+            && record.isPrivateAsymmetric == other.record.isPrivateAsymmetric && record.isSameKey(as: other.record)
     }
 }

@@ -1,26 +1,22 @@
-import PushCryptHPKE
 package import PushCryptPrimitives
 
-/// Whom a sender seals to: a device's public key, with its psk if it has one, or a shared key.
+/// What a sender seals to: a device's public key, with its psk if it has one, or a shared key.
 ///
 /// The key is parsed and checked once, here; keep the value for as long as you send to the device.
 public struct Recipient: Sendable {
+    /// The key's id, which goes into the envelope.
     public let kid: KeyID
+    /// How messages to the key are sealed.
     public let suite: Suite
-    /// Whose own shared key it is; of a public key the device that was named with it. It is in the ids of a campaign's
-    /// messages.
+    /// The device whose shared key this is or that was named with the public key. The message ids of a campaign depend
+    /// on it.
     public let device: DeviceID?
-    let scheme: Scheme
+    let scheme: EncryptionScheme<any DHPublicKey>
     package let backend: any CryptoBackend
-
-    enum Scheme: Sendable {
-        case hpke(HPKESealing)
-        case shared(SharedSecretScheme)
-    }
 
     /// Reads a recipient's record as an app uploads it, or a shared key: a JWK.
     ///
-    /// - Parameter jwk: UTF-8 JSON. A private asymmetric key is refused: a backend has no business with one.
+    /// - Parameter jwk: UTF-8 JSON. A private key of a key pair is refused: a backend must not hold it.
     /// - Throws: `KeyError`.
     public init(jwk: some Collection<UInt8>) throws {
         try self.init(jwk: jwk, backend: DefaultBackend.shared)
@@ -31,7 +27,7 @@ public struct Recipient: Sendable {
     }
 
     /// - Parameter id: a master gives the device its own key, and a device's own key must be that device's. A public key
-    ///   belongs to one install as it is: the id is no more than its name.
+    ///   belongs to one install already, and the id only names it.
     /// - Throws: `KeyError` with `wrongKind`, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
         let record = try entry.named(id).record
@@ -46,12 +42,9 @@ public struct Recipient: Sendable {
         backend = record.backend
         switch record.material {
         case .recipient(let publicKey, _, let psk):
-            suite = publicKey.group.suite
+            suite = Suite(publicKey.group)
             device = id
-            let pskID = Array(record.kid.utf8)
-            scheme = .hpke(
-                HPKESealing(
-                    .shared(publicKey.group, backend: backend), publicKey, try psk.map { try PSK($0, id: pskID) }))
+            scheme = .hpke(try HPKEScheme(publicKey, publicKey, psk: psk, kid: record.kid, backend: backend))
         case .shared(let secret, let owner):
             suite = .shared
             device = owner
@@ -70,7 +63,7 @@ extension Keyset {
         try Recipient(try sealingEntry(at: time))
     }
 
-    /// The key of a set of one, where no time is needed to say that it seals.
+    /// The only key of a set, which needs no time to be chosen.
     ///
     /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set.
     func onlyEntry() throws -> Entry {
@@ -89,16 +82,5 @@ extension Keyset {
             throw KeyError(.noKeySeals, "none of the \(keyIDs.count) keys seals at \(time)")
         }
         return entry
-    }
-}
-
-extension HPKE {
-    private static let p256 = HPKE(group: .p256, backend: DefaultBackend.shared)
-    private static let x25519 = HPKE(group: .x25519, backend: DefaultBackend.shared)
-
-    /// The ciphersuite's value, made once for the platform's backend.
-    static func shared(_ group: DHGroup, backend: any CryptoBackend) -> HPKE {
-        guard backend.name == DefaultBackend.shared.name else { return HPKE(group: group, backend: backend) }
-        return group == .p256 ? p256 : x25519
     }
 }

@@ -1,20 +1,16 @@
-import PushCryptHPKE
 import PushCryptPrimitives
 
 /// What a recipient opens with: its private key, with its psk if it has one, or a shared key.
 public struct RecipientKey: Sendable {
+    /// The key's id, which the envelope names.
     public let kid: KeyID
+    /// How messages to the key are sealed.
     public let suite: Suite
-    let scheme: Scheme
+    let scheme: EncryptionScheme<any DHPrivateKey>
     let backend: any CryptoBackend
 
-    enum Scheme: Sendable {
-        case hpke(HPKEOpening)
-        case shared(SharedSecretScheme)
-    }
-
     /// - Parameter id: a master gives the device its own key, and a device's own key must be that device's. A private
-    ///   key belongs to one install as it is: the id is no more than its name.
+    ///   key belongs to one install already, and the id only names it.
     /// - Throws: `KeyError` with `wrongKind` for a public key or a sender's, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
         let record = try entry.named(id).record
@@ -25,11 +21,8 @@ public struct RecipientKey: Sendable {
         backend = record.backend
         switch record.material {
         case .recipient(let publicKey, let privateKey?, let psk):
-            suite = publicKey.group.suite
-            let id = Array(record.kid.utf8)
-            scheme = .hpke(
-                HPKEOpening(
-                    .shared(publicKey.group, backend: backend), privateKey, try psk.map { try PSK($0, id: id) }))
+            suite = Suite(publicKey.group)
+            scheme = .hpke(try HPKEScheme(privateKey, publicKey, psk: psk, kid: record.kid, backend: backend))
         case .shared(let secret, _):
             suite = .shared
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))

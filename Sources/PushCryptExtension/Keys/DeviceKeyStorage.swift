@@ -78,13 +78,3 @@ extension DeviceKey {
         return try DeviceKey(record, KeyLifecycle(createdAt: time), writtenAt: time)
     }
 }
-
-extension Suite {
-    fileprivate var group: DHGroup? {
-        switch self {
-        case .p256: .p256
-        case .x25519: .x25519
-        default: nil
-        }
-    }
-}

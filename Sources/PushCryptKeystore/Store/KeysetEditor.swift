@@ -38,7 +38,7 @@ package struct KeysetEditor: Sendable {
     package mutating func add(activatesAt: UnixTime?) throws -> KeyID {
         let traits = newestTraits
         let record = try KeyRecord.generate(
-            metadata.kind, group: traits?.suite == .x25519 ? .x25519 : .p256, psk: traits?.demandsPSK ?? false,
+            metadata.kind, group: traits?.suite.group ?? .p256, psk: traits?.demandsPSK ?? false,
             backend: DefaultBackend.shared)
         try add(record, activatesAt: activatesAt, as: .added)
         return record.kid
@@ -55,7 +55,7 @@ package struct KeysetEditor: Sendable {
         try stored.metadata.timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
         stored.records[record.kid] = record
         stored.metadata.traits[record.kid] = .init(
-            suite: .init(record), demandsPSK: record.hasPSK)
+            suite: record.algorithm, demandsPSK: record.hasPSK)
         let detail = activatesAt.map { $0 <= now ? "seals at once" : "seals from \($0)" } ?? "waits to be promoted"
         events.append(AuditEvent(action, record.kid, detail: detail))
     }

@@ -93,6 +93,23 @@ struct KeysShowTests {
         #expect(rows.contains("  There is no audit log."))
     }
 
+    @Test(
+        "keys show names the algorithms and the number of the key's suite",
+        arguments: [
+            (["recipient", "--suite", "p256"], "p256: HPKE with P-256 and AES-256-GCM, suite 1"),
+            (["recipient", "--suite", "x25519"], "x25519: HPKE with X25519 and AES-128-GCM, suite 2"),
+            (["shared"], "shared: HKDF-SHA256 and AES-256-GCM, suite 4"),
+            (["sender"], "ed25519: Ed25519 signatures"),
+        ])
+    func suites(_ kind: [String], _ suite: String) throws {
+        let place = try Workplace()
+        let created = try place.run(["keys", "create", "Keys/app", "--insecure-plaintext", "--kind"] + kind)
+        try #require(created.isSuccess, "\(created)")
+        let output = try place.run("keys", "show", "Keys/app", created.line)
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text.split(separator: "\n").contains("  suite       \(suite)"), "\(output)")
+    }
+
     @Test("the log's lines about the key, with who and why, also those that a crash kept from the log")
     func history() throws {
         let place = try Workplace()

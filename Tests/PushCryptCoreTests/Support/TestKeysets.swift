@@ -9,7 +9,7 @@ enum TestKeysets {
         var random = SplitMix64(seed: seed)
         let secret = SecretBytes(copying: random.bytes(KeyRecord.secretByteCount).bytes)
         let backend = DefaultBackend.shared
-        let kid = KeyID(thumbprint: try Thumbprint.sha256(of: .shared(secret, device: nil), backend: backend))
+        let kid = KeyID(thumbprint: try KeyRecord.thumbprint(of: .shared(secret, device: nil), backend: backend))
         return KeyRecord(kid: kid, material: .shared(secret, device: nil), backend: backend)
     }
 

@@ -55,7 +55,7 @@ enum SealedSample {
                 createdAt: time, activatesAt: time, revokedAt: isDestroyed ? time : nil,
                 destroyedAt: isDestroyed ? time : nil)
             timeline.keys.append(.init(record.kid, lifecycle))
-            traits[record.kid] = .init(suite: .init(record), demandsPSK: record.hasPSK)
+            traits[record.kid] = .init(suite: record.algorithm, demandsPSK: record.hasPSK)
             if !isDestroyed { records[record.kid] = record }
         }
         let audit = AuditHead(

@@ -21,7 +21,7 @@ struct PublicConditionTests {
             let record = try KeyRecord.generate(kind, psk: kind == .recipient, backend: DefaultBackend.shared)
             timeline.keys.append(.init(record.kid, KeyLifecycle(activatesAt: UnixTime(0))))
             records[record.kid] = record
-            traits[record.kid] = .init(suite: .init(record), demandsPSK: record.hasPSK)
+            traits[record.kid] = .init(suite: record.algorithm, demandsPSK: record.hasPSK)
         }
         let metadata = KeysetMetadata(
             kind: kind, sequence: sequence, timeline: timeline, policy: .standard, audit: .none, traits: traits)

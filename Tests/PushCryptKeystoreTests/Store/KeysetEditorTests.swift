@@ -10,17 +10,17 @@ import Testing
         let kind: KeyKind
         var group = DHGroup.p256
         var psk = false
-        let suite: KeysetMetadata.SuiteName
+        let suite: KeyAlgorithm
 
-        var description: String { "\(suite)\(psk ? " with psk" : "")" }
+        var description: String { "\(suite.rawValue)\(psk ? " with psk" : "")" }
     }
 
     /// The next key is of the same sort, and is another one.
     @Test(arguments: [
-        Sort(kind: .recipient, suite: .p256), Sort(kind: .recipient, group: .x25519, suite: .x25519),
-        Sort(kind: .recipient, psk: true, suite: .p256),
-        Sort(kind: .recipient, group: .x25519, psk: true, suite: .x25519),
-        Sort(kind: .shared, suite: .shared), Sort(kind: .sender, suite: .ed25519),
+        Sort(kind: .recipient, suite: .suite(.p256)), Sort(kind: .recipient, group: .x25519, suite: .suite(.x25519)),
+        Sort(kind: .recipient, psk: true, suite: .suite(.p256)),
+        Sort(kind: .recipient, group: .x25519, psk: true, suite: .suite(.x25519)),
+        Sort(kind: .shared, suite: .suite(.shared)), Sort(kind: .sender, suite: .ed25519),
     ])
     func adds(sort: Sort) throws {
         var editing = try Editing(sort.kind, group: sort.group, psk: sort.psk)

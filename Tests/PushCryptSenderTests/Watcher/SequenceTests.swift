@@ -47,7 +47,7 @@ struct SequenceTests {
         private static func add(to stored: inout StoredKeyset) throws {
             let record = try KeyRecord.generate(.recipient, psk: true, backend: DefaultBackend.shared)
             stored.records[record.kid] = record
-            stored.metadata.traits[record.kid] = .init(suite: .init(record), demandsPSK: true)
+            stored.metadata.traits[record.kid] = .init(suite: record.algorithm, demandsPSK: true)
             stored.metadata.timeline.keys.append(.init(record.kid, KeyLifecycle(activatesAt: Operator.start)))
         }
     }

@@ -46,7 +46,7 @@ private struct DemoStory {
     }
 
     func tell() async throws -> String {
-        let anatomy = PayloadAnatomy(try JSONText(sealed))
+        let anatomy = PayloadBreakdown(try JSONText(sealed))
         let stranger = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
         let strangers = try Keyset([
             .init(stranger.publicRecord(keepingPSK: true), KeyLifecycle(activatesAt: UnixTime(0)))

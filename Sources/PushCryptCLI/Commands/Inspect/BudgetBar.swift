@@ -14,7 +14,7 @@ struct BudgetBar {
     let byteCount: Int
 
     /// - Parameter padding: how many of the ciphertext's characters are padding; nil when nobody knows.
-    init(_ anatomy: PayloadAnatomy, padding: Int?, limitInBytes: Int) {
+    init(_ anatomy: PayloadBreakdown, padding: Int?, limitInBytes: Int) {
         let ciphertext = anatomy.ciphertext - (padding ?? 0)
         var parts = [
             Part(name: "placeholder", byteCount: anatomy.placeholder, character: "▒", style: .placeholder),

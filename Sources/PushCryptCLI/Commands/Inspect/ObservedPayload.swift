@@ -3,13 +3,13 @@ import PushCryptCore
 /// What somebody on the way sees of a payload.
 struct ObservedPayload {
     private let text: JSONText
-    private let anatomy: PayloadAnatomy
+    private let anatomy: PayloadBreakdown
     private let paddingCharacters: Int?
 
     /// - Parameter padding: bytes of the message that are padding; nil when nobody could open it.
     init(_ text: JSONText, padding: Int?) {
         self.text = text
-        anatomy = PayloadAnatomy(text)
+        anatomy = PayloadBreakdown(text)
         paddingCharacters = padding.map(anatomy.ciphertextCharacters(ofPadding:))
     }
 

@@ -94,15 +94,7 @@ extension KeyDescription {
         }
     }
 
-    var suiteWords: String {
-        switch status.traits?.suite {
-        case .p256: "p256: HPKE with P-256 and AES-256-GCM, suite 1"
-        case .x25519: "x25519: HPKE with X25519 and ChaCha20-Poly1305, suite 2"
-        case .shared: "shared: HKDF-SHA256 and AES-256-GCM, suite 4"
-        case .ed25519: "ed25519: Ed25519 signatures"
-        case nil: "-"
-        }
-    }
+    var suiteWords: String { status.traits?.suite.description ?? "-" }
 
     var pskWords: String {
         guard view.metadata.kind == .recipient else { return "-" }

@@ -42,7 +42,7 @@ struct RecipientsCheck: ParsableCommand {
     private static func text(_ check: DirectoryCheck) -> String {
         let total = check.recipientCounts.values.reduce(0, +)
         var lines = [counted(total, "recipient")]
-        for suite in [Suite.p256, .x25519, .shared] {
+        for suite in Suite.allCases {
             guard let count = check.recipientCounts[suite] else { continue }
             lines.append("  suite \(suite.rawValue)  \(count)  \(suite)")
         }
@@ -65,7 +65,7 @@ struct RecipientsCheck: ParsableCommand {
 
         init(_ check: DirectoryCheck) {
             recipients = Dictionary(
-                uniqueKeysWithValues: [Suite.p256, .x25519, .shared].map { suite in
+                uniqueKeysWithValues: Suite.allCases.map { suite in
                     ("\(suite.rawValue)", check.recipientCounts[suite] ?? 0)
                 })
             collisions = check.collisionCount

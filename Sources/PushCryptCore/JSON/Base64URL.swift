@@ -1,0 +1,177 @@
+package import PushCryptPrimitives
+
+/// base64url without padding (RFC 4648 section 5), canonical in both directions.
+package enum Base64URL {
+    /// Characters that `count` bytes take.
+    package static func encodedCount(_ count: Int) -> Int {
+        (count * 4 + 2) / 3
+    }
+
+    /// The most bytes whose encoding has at most `characters` characters.
+    package static func decodedCapacity(_ characters: Int) -> Int {
+        characters / 4 * 3 + max(characters % 4 - 1, 0)
+    }
+
+    package static func append(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
+        output.append(count: encodedCount(bytes.count)) { characters in encode(bytes, into: &characters) }
+    }
+
+    /// Twelve bytes are sixteen characters; zeros stand in for what the last of them lack.
+    private static func encode(_ bytes: Span<UInt8>, into characters: inout MutableSpan<UInt8>) {
+        var (index, end) = (0, 0)
+        while index < bytes.count {
+            let values = SixteenCharacters.values(ofBytes: bytes.sixteen(at: index, filler: "\0"))
+            let count = min(16, characters.count - end)
+            characters.write(SixteenCharacters.characters(of: values), count: count, at: end)
+            index += 12
+            end += 16
+        }
+    }
+
+    package static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
+        var output = [UInt8]()
+        append(bytes, to: &output)
+        return output
+    }
+
+    package static func encode(_ bytes: [UInt8]) -> String {
+        String(decoding: encode(bytes.bytes), as: UTF8.self)
+    }
+
+    /// The bytes of `text`; nil for a foreign character, padding, white space, an impossible length, or trailing
+    /// bits that are not zero (they would let one value be written in several ways).
+    package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var isCanonical = false
+        let bytes = [UInt8](count: decodedCapacity(text.count)) { bytes in
+            isCanonical = decode(text.bytes, into: &bytes)
+        }
+        return isCanonical ? bytes : nil
+    }
+
+    /// The same for a secret: the bytes go nowhere but into the result.
+    package static func decodeSecret(_ text: ArraySlice<UInt8>) -> SecretBytes? {
+        var isCanonical = false
+        let secret = SecretBytes(count: decodedCapacity(text.count)) { bytes in
+            isCanonical = decode(text.bytes, into: &bytes)
+        }
+        return isCanonical ? secret : nil
+    }
+
+    /// Whether ``decode(_:)`` gives bytes for it.
+    package static func isCanonical(_ text: ArraySlice<UInt8>) -> Bool {
+        withTemporarySecret(count: decodedCapacity(text.count)) { bytes in decode(text.bytes, into: &bytes) }
+    }
+
+    /// Sixteen characters are twelve bytes; `A`, which is zero, stands in for what the last of them lack.
+    ///
+    /// - Parameter bytes: as many as the text encodes.
+    private static func decode(_ text: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) -> Bool {
+        guard text.count % 4 != 1 else { return false }
+        var (index, end) = (0, 0)
+        var (foreign, last) = (SixteenCharacters.Lanes(), SixteenCharacters.Lanes())
+        while index < text.count {
+            let values = SixteenCharacters.values(of: text.sixteen(at: index, filler: "A"))
+            foreign |= values
+            last = SixteenCharacters.bytes(of: values)
+            bytes.write(last, count: min(12, bytes.count - end), at: end)
+            index += 16
+            end += 12
+        }
+        let trailing = (bytes.count - end + 12..<12).reduce(0) { $0 | last[$1] }
+        return foreign.min() >= 0 && trailing == 0
+    }
+}
+
+/// Sixteen characters of base64url and the twelve bytes that they stand for (RFC 4648 section 5, table 2).
+///
+/// ```
+/// A-Z  0...25        a-z  26...51        0-9  52...61        -  62        _  63
+/// ```
+/// All are worked on at once, each in its lane, by arithmetic: no table is indexed with what may be part of a secret, and no
+/// branch taken on it.
+enum SixteenCharacters {
+    typealias Lanes = SIMD16<Int8>
+
+    /// The 6 bits of each character; below zero for what is not of the alphabet.
+    @inline(__always)
+    static func values(of characters: Lanes) -> Lanes {
+        let (upper, lower) = (isIn("A", "Z", characters), isIn("a", "z", characters))
+        let digit = isIn("0", "9", characters)
+        let (minus, underscore) = (isIn("-", "-", characters), isIn("_", "_", characters))
+        let distance = (upper & -65) | (lower & -71) | (digit & 4) | (minus & 17) | (underscore & -32)
+        let isForeign = ~(upper | lower | digit | minus | underscore) | characters
+        return (characters &+ distance) | (isForeign & -128)
+    }
+
+    /// - Parameter values: 0 to 63 each.
+    @inline(__always)
+    static func characters(of values: Lanes) -> Lanes {
+        let (lower, digits) = (isAtLeast(26, values) & 6, isAtLeast(52, values) & -75)
+        let (minus, underscore) = (isAtLeast(62, values) & -13, isAtLeast(63, values) & 49)
+        return values &+ 65 &+ lower &+ digits &+ minus &+ underscore
+    }
+
+    /// 16 x 6 bits to 8 x 12, 4 x 24, 2 x 48 and 12 bytes, four zeros behind them.
+    @inline(__always)
+    static func bytes(of values: Lanes) -> Lanes {
+        let six = unsafe unsafeBitCast(values, to: SIMD8<UInt16>.self)
+        let twelve = unsafe unsafeBitCast((six & 0x3f) &<< 6 | six &>> 8, to: SIMD4<UInt32>.self)
+        let twentyFour = unsafe unsafeBitCast((twelve & 0xfff) &<< 12 | twelve &>> 16, to: SIMD2<UInt64>.self)
+        let (first, last) = (twentyFour[0] << 40 | (twentyFour[0] >> 32) << 16, twentyFour[1])
+        let end = last << 56 | (last >> 32) << 32
+        let words = SIMD2((first | (last & 0xff_ffff) >> 8).bigEndian, end.bigEndian)
+        return unsafe unsafeBitCast(words, to: Lanes.self)
+    }
+
+    /// - Parameter bytes: twelve, what is behind them counts for nothing.
+    @inline(__always)
+    static func values(ofBytes bytes: Lanes) -> Lanes {
+        let words = unsafe unsafeBitCast(bytes, to: SIMD2<UInt64>.self)
+        let (first, last) = (UInt64(bigEndian: words[0]), UInt64(bigEndian: words[1]))
+        let middle = (first & 0xffff) << 8 | last >> 56
+        let halves = SIMD2(first >> 40 | (first >> 16 & 0xff_ffff) << 32, middle | (last >> 32 & 0xff_ffff) << 32)
+        let twentyFour = unsafe unsafeBitCast(halves, to: SIMD4<UInt32>.self)
+        let twelve = unsafe unsafeBitCast(twentyFour &>> 12 | (twentyFour & 0xfff) &<< 16, to: SIMD8<UInt16>.self)
+        return unsafe unsafeBitCast(twelve &>> 6 | (twelve & 0x3f) &<< 8, to: Lanes.self)
+    }
+
+    /// -1 for each that is one of `first` to `last`, 0 for the others. All of them are ASCII.
+    @inline(__always)
+    private static func isIn(_ first: Unicode.Scalar, _ last: Unicode.Scalar, _ characters: Lanes) -> Lanes {
+        let (first, next) = (Int8(truncatingIfNeeded: first.value), Int8(truncatingIfNeeded: last.value) + 1)
+        return isAtLeast(first, characters) ^ isAtLeast(next, characters)
+    }
+
+    /// -1 for each that is, 0 for the others. `limit` and all lanes are 0 to 127.
+    @inline(__always)
+    private static func isAtLeast(_ limit: Int8, _ lanes: Lanes) -> Lanes {
+        (lanes &+ (Int8.min &- limit)) &>> 7
+    }
+}
+
+extension Span<UInt8> {
+    /// Sixteen bytes from `index` on, with `filler` for each behind the end.
+    @inline(__always)
+    func sixteen(at index: Int, filler: Unicode.Scalar) -> SixteenCharacters.Lanes {
+        if index <= count - 16 {
+            return unsafe unsafeBitCast(littleEndianWords(at: index), to: SixteenCharacters.Lanes.self)
+        }
+        var lanes = SixteenCharacters.Lanes(repeating: Int8(truncatingIfNeeded: filler.value))
+        for lane in 0..<count - index { lanes[lane] = Int8(bitPattern: self[index + lane]) }
+        return lanes
+    }
+}
+
+extension MutableSpan<UInt8> {
+    /// Writes the first of sixteen bytes from `index` on; the others too, where there is room for all.
+    @inline(__always)
+    mutating func write(_ lanes: SixteenCharacters.Lanes, count: Int, at index: Int) {
+        if index <= self.count - 16 {
+            unsafe withUnsafeMutableBytes { bytes in
+                unsafe bytes.storeBytes(of: lanes, toByteOffset: index, as: SixteenCharacters.Lanes.self)
+            }
+        } else {
+            for lane in 0..<count { self[index + lane] = UInt8(bitPattern: lanes[lane]) }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import PushCryptPrimitives
+
+extension JSONScanner {
+    //  string = quotation-mark *char quotation-mark
+    //  char = unescaped / escape …
+    //  unescaped = %x20-21 / %x23-5B / %x5D-10FFFF
+    @inline(__always)
+    mutating func scanString() throws(JSONError) {
+        let start = position
+        var hasEscapes = false
+        position += 1
+        while true {
+            skipPlainASCII()
+            switch try nextByte() {
+            case UInt8(ascii: "\""):
+                position += 1
+                append(.string, from: start, hasEscapes: hasEscapes)
+                return
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                try scanEscape()
+            case 0x80...:
+                try scanMultibyteCharacter()
+            default:
+                throw unexpectedByte()
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func skipPlainASCII() {
+        var next = position
+        while next <= bytes.count - 16 {
+            let found = Self.otherThanPlainASCII(bytes.bytes.littleEndianWords(at: next))
+            guard found[0] | found[1] == 0 else {
+                let bits = found[0] == 0 ? 64 + found[1].trailingZeroBitCount : found[0].trailingZeroBitCount
+                position = next + bits / 8
+                return
+            }
+            next += 16
+        }
+        while next < bytes.count, Self.isPlainASCII(bytes[next]) { next += 1 }
+        position = next
+    }
+
+    private static func isPlainASCII(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// Sixteen bytes at once: in each word the highest bit of the first one that is not plain ASCII is set, none below it,
+    /// and none at all where all are plain.
+    @inline(__always)
+    private static func otherThanPlainASCII(_ words: SIMD2<UInt64>) -> SIMD2<UInt64> {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // In a byte without its highest bit, x - n borrows from the bytes above only where x < n.
+        let (below, quotes) = (words &- ones &* 0x20, (words ^ (ones &* 0x22)) &- ones)
+        let backslashes = (words ^ (ones &* 0x5C)) &- ones
+        return (words | below | quotes | backslashes) & (ones &* 0x80)
+    }
+
+    //  escape ( %x22 / %x5C / %x2F / %x62 / %x66 / %x6E / %x72 / %x74 / %x75 4HEXDIG )
+    private mutating func scanEscape() throws(JSONError) {
+        let start = position
+        position += 1
+        guard try nextByte() == UInt8(ascii: "u") else {
+            guard JSONEscape.byte(for: bytes[position]) != nil else { throw unexpectedByte() }
+            position += 1
+            return
+        }
+        let unit = try scanCodeUnit()
+        guard UTF16.isSurrogate(unit) else { return }
+        // To represent an extended character that is not in the Basic Multilingual Plane, the character is
+        // represented as a 12-character sequence, encoding the UTF-16 surrogate pair.
+        let loneSurrogate = JSONError(.loneSurrogate, at: start)
+        guard UTF16.isLeadSurrogate(unit), try nextByte() == UInt8(ascii: "\\") else { throw loneSurrogate }
+        position += 1
+        guard try nextByte() == UInt8(ascii: "u") else { throw loneSurrogate }
+        guard UTF16.isTrailSurrogate(try scanCodeUnit()) else { throw loneSurrogate }
+    }
+
+    /// `u` and four hexadecimal digits.
+    private mutating func scanCodeUnit() throws(JSONError) -> UInt16 {
+        position += 1
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = JSONEscape.hexadecimalValue(of: try nextByte()) else { throw unexpectedByte() }
+            unit = unit << 4 | digit
+            position += 1
+        }
+        return unit
+    }
+
+    //  UTF8-2 = %xC2-DF UTF8-tail                                              RFC 3629, section 4
+    //  UTF8-3 = %xE0 %xA0-BF UTF8-tail / %xE1-EC 2( UTF8-tail ) /
+    //           %xED %x80-9F UTF8-tail / %xEE-EF 2( UTF8-tail )
+    //  UTF8-4 = %xF0 %x90-BF 2( UTF8-tail ) / %xF1-F3 3( UTF8-tail ) /
+    //           %xF4 %x80-8F 2( UTF8-tail )
+    mutating func scanMultibyteCharacter() throws(JSONError) {
+        let start = position
+        let tailCount: Int
+        var expected: ClosedRange<UInt8> = 0x80...0xBF
+        switch bytes[start] {
+        case 0xC2...0xDF: tailCount = 1
+        case 0xE0: (tailCount, expected) = (2, 0xA0...0xBF)
+        case 0xED: (tailCount, expected) = (2, 0x80...0x9F)
+        case 0xE1...0xEF: tailCount = 2
+        case 0xF0: (tailCount, expected) = (3, 0x90...0xBF)
+        case 0xF1...0xF3: tailCount = 3
+        case 0xF4: (tailCount, expected) = (3, 0x80...0x8F)
+        default: throw JSONError(.invalidUTF8, at: start)
+        }
+        position += 1
+        for _ in 0..<tailCount {
+            guard expected.contains(try nextByte()) else { throw JSONError(.invalidUTF8, at: start) }
+            expected = 0x80...0xBF
+            position += 1
+        }
+    }
+}
+
+//  char = unescaped /
+//      escape (
+//          %x22 /          ; "    quotation mark  U+0022
+//          %x5C /          ; \    reverse solidus U+005C
+//          %x2F /          ; /    solidus         U+002F
+//          %x62 /          ; b    backspace       U+0008
+//          %x66 /          ; f    form feed       U+000C
+//          %x6E /          ; n    line feed       U+000A
+//          %x72 /          ; r    carriage return U+000D
+//          %x74 /          ; t    tab             U+0009
+//          %x75 4HEXDIG )  ; u and four hexadecimal digits
+enum JSONEscape {
+    /// What a backslash and this letter stand for; `nil` if nothing, or if it is `u`.
+    static func byte(for letter: UInt8) -> UInt8? {
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: nil
+        }
+    }
+
+    /// The letter that stands for this byte behind a backslash, where there is one.
+    static func letter(for byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
+        case 0x08: UInt8(ascii: "b")
+        case 0x0C: UInt8(ascii: "f")
+        case 0x0A: UInt8(ascii: "n")
+        case 0x0D: UInt8(ascii: "r")
+        case 0x09: UInt8(ascii: "t")
+        default: nil
+        }
+    }
+
+    static func hexadecimalValue(of digit: UInt8) -> UInt16? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(digit - UInt8(ascii: "0"))
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(digit - UInt8(ascii: "A")) + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(digit - UInt8(ascii: "a")) + 10
+        default: nil
+        }
+    }
+
+    static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
+    /// Unescapes what stands between the quotes of a string; only for strings that the scanner let pass.
+    static func removed(from content: ArraySlice<UInt8>) -> [UInt8] {
+        JSONSteps.add(content.count)
+        var result: [UInt8] = []
+        // No escape is shorter than what it stands for.
+        result.reserveCapacity(content.count)
+        var rest = content
+        while let first = rest.popFirst() {
+            guard first == UInt8(ascii: "\\"), let letter = rest.popFirst() else {
+                result.append(first)
+                continue
+            }
+            if let byte = byte(for: letter) {
+                result.append(byte)
+            } else {
+                result += character(fromHexadecimal: &rest).utf8
+            }
+        }
+        return result
+    }
+
+    /// The character whose `\u` was just taken from `rest`.
+    private static func character(fromHexadecimal rest: inout ArraySlice<UInt8>) -> Unicode.Scalar {
+        var value = UInt32(codeUnit(fromHexadecimal: &rest))
+        if UTF16.isLeadSurrogate(UInt16(value)) {
+            rest.removeFirst(2)
+            let trail = UInt32(codeUnit(fromHexadecimal: &rest))
+            value = 0x10000 + (value - 0xD800) << 10 + (trail - 0xDC00)
+        }
+        // Never nil: the scanner refuses surrogates without their other half.
+        return Unicode.Scalar(value)!
+    }
+
+    private static func codeUnit(fromHexadecimal rest: inout ArraySlice<UInt8>) -> UInt16 {
+        defer { rest.removeFirst(4) }
+        return rest.prefix(4).reduce(0) { $0 << 4 | (hexadecimalValue(of: $1) ?? 0) }
+    }
+}
+
+/// Writes JSON strings with as few escapes as the grammar allows: `"`, `\` and control characters, not `/`.
+package enum JSONWriter {
+    /// Appends the string with its quotes.
+    package static func appendString(_ string: String, to output: inout [UInt8]) {
+        append(string.utf8, to: &output)
+    }
+
+    package static func appendString(_ string: Substring, to output: inout [UInt8]) {
+        append(string.utf8, to: &output)
+    }
+
+    /// - Parameter utf8: valid UTF-8; not looked at.
+    package static func appendString(utf8: ArraySlice<UInt8>, to output: inout [UInt8]) {
+        append(utf8, to: &output)
+    }
+
+    /// The exact number of bytes that `appendString` appends, quotes among them.
+    package static func encodedCount(of string: String) -> Int { encodedCount(string.utf8) }
+
+    package static func encodedCount(of string: Substring) -> Int { encodedCount(string.utf8) }
+
+    package static func encodedCount(ofUTF8 utf8: ArraySlice<UInt8>) -> Int { encodedCount(utf8) }
+}
+
+//  Not generic above: a generic function is slow when it is called from another module.
+extension JSONWriter {
+    private static func append(_ utf8: some Collection<UInt8>, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        let start = output.count
+        output += utf8
+        // Most strings need no escape, and an array is searched faster than a string.
+        if let firstEscaped = output[start...].firstIndex(where: { encodedCount($0) > 1 }) {
+            let rest = Array(output[firstEscaped...])
+            output.removeSubrange(firstEscaped...)
+            for byte in rest { appendEscaped(byte, to: &output) }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func encodedCount(_ utf8: some Collection<UInt8>) -> Int {
+        utf8.reduce(2) { $0 + encodedCount($1) }
+    }
+
+    private static func encodedCount(_ byte: UInt8) -> Int {
+        guard byte < 0x20 else { return byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 2 : 1 }
+        return JSONEscape.letter(for: byte) == nil ? 6 : 2
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to output: inout [UInt8]) {
+        if encodedCount(byte) == 1 {
+            output.append(byte)
+        } else if let letter = JSONEscape.letter(for: byte) {
+            output += [UInt8(ascii: "\\"), letter]
+        } else {
+            output += "\\u00".utf8
+            output += [JSONEscape.hexadecimalDigit(byte >> 4), JSONEscape.hexadecimalDigit(byte & 15)]
+        }
+    }
+}

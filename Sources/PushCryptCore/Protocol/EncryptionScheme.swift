@@ -1,0 +1,127 @@
+import PushCryptHPKE
+import PushCryptPrimitives
+
+/// How one key encrypts or decrypts (PROTOCOL section 3).
+///
+/// `Key` is `any DHPublicKey` for sealing and `any DHPrivateKey` for opening. The schemes are classes: threads that use one
+/// key share them, where a struct's copies would count a reference for each of its parts.
+enum EncryptionScheme<Key: Sendable>: Sendable {
+    /// Suites 1 and 2.
+    case hpke(HPKEScheme<Key>)
+    /// Suite 4.
+    case shared(SharedSecretScheme)
+
+    /// The profile of messages to this key.
+    func profile(isSigned: Bool) -> Profile {
+        var profile: Profile = isSigned ? .signed : []
+        if case .hpke(let scheme) = self, scheme.psk != nil { profile.insert(.psk) }
+        return profile
+    }
+
+    /// R, which names the recipient in a signature, 32 bytes.
+    ///
+    /// ```
+    /// R = SHA-256(serialised public key)                     suites 1 and 2
+    ///     HMAC-SHA256(K as used, "pushcrypt/1 recipient")    suite 4
+    /// ```
+    func recipientName(backend: any CryptoBackend) throws -> [UInt8] {
+        switch self {
+        case .hpke(let scheme): try backend.sha256(scheme.publicKey.serialized.bytes)
+        case .shared(let scheme): scheme.recipientName()
+        }
+    }
+}
+
+/// HPKE with one key: suites 1 and 2.
+final class HPKEScheme<Key: Sendable>: Sendable {
+    let key: Key
+    let publicKey: any DHPublicKey
+    let psk: PSK?
+    private let hpke: HPKE
+
+    /// - Parameters:
+    ///   - psk: 32 bytes; its id is the key's `kid`.
+    init(_ key: Key, _ publicKey: any DHPublicKey, psk: SecretBytes?, kid: KeyID, backend: any CryptoBackend) throws {
+        self.key = key
+        self.publicKey = publicKey
+        self.psk = try psk.map { secret in try PSK(secret, id: Array(kid.utf8)) }
+        hpke = Suite.hpke(publicKey.group, backend: backend)
+    }
+}
+
+extension HPKEScheme where Key == any DHPublicKey {
+    func seal(_ plaintext: Span<UInt8>, info: Span<UInt8>, appendingTo sealed: inout [UInt8]) throws {
+        try hpke.seal(plaintext, to: key, info: info, psk: psk, appendingTo: &sealed)
+    }
+}
+
+extension HPKEScheme where Key == any DHPrivateKey {
+    func open(_ sealed: Span<UInt8>, info: Span<UInt8>) throws -> [UInt8] {
+        try hpke.open(sealed, with: key, info: info, psk: psk)
+    }
+}
+
+/// Suite 4 (PROTOCOL section 3).
+///
+/// ```
+/// sealed = salt(16) || AES-256-GCM(key: okm[0..<32], nonce: okm[32..<44], aad: empty, plaintext)
+/// prk    = HKDF-Extract(salt, K)
+/// okm    = HKDF-Expand(prk, info, 44)
+/// ```
+/// The salt is fresh for every message, so that no key has a nonce budget.
+final class SharedSecretScheme: Sendable {
+    static let saltByteCount = 16
+    static let aead = AEAD.aes256GCM
+
+    private let secret: SecretBytes
+    private let backend: any CryptoBackend
+
+    init(secret: SecretBytes, backend: any CryptoBackend) {
+        self.secret = secret
+        self.backend = backend
+    }
+
+    func seal(_ plaintext: Span<UInt8>, info: Span<UInt8>, appendingTo sealed: inout [UInt8]) throws {
+        try withTemporarySecret(count: Self.saltByteCount) { salt in
+            try backend.randomBytes(into: &salt)
+            try withKeyAndNonce(salt: salt.span, info: info) { key, nonce in
+                sealed.append(contentsOf: salt.span)
+                try backend.seal(
+                    .aes256GCM, key: key, nonce: nonce, aad: .init(), plaintext: plaintext, appendingTo: &sealed)
+            }
+        }
+    }
+
+    func open(_ sealed: Span<UInt8>, info: Span<UInt8>) throws -> [UInt8] {
+        guard sealed.count >= Suite.shared.overheadByteCount else {
+            throw CryptoError(.authenticationFailure, "AEAD")
+        }
+        return try withKeyAndNonce(salt: sealed.extracting(first: Self.saltByteCount), info: info) { key, nonce in
+            try backend.open(
+                .aes256GCM, key: key, nonce: nonce, aad: .init(),
+                ciphertext: sealed.extracting(droppingFirst: Self.saltByteCount))
+        }
+    }
+
+    private func withKeyAndNonce<Result>(
+        salt: Span<UInt8>, info: Span<UInt8>, _ body: (Span<UInt8>, Span<UInt8>) throws -> Result
+    ) throws -> Result {
+        let secret = secret
+        return try withTemporarySecrets(HKDF.hashByteCount, 44) { prk, okm in
+            HKDF.extract(salt: salt, into: &prk, backend: backend) { hmac in hmac.update(secret.bytes) }
+            try backend.withHMACSHA256(key: prk.span) { hmac in
+                try HKDF.expand(hmac, into: &okm) { hmac in hmac.update(info) }
+            }
+            return try body(okm.span.extracting(0..<32), okm.span.extracting(32..<44))
+        }
+    }
+
+    /// R in a signature, 32 bytes.
+    func recipientName() -> [UInt8] {
+        let secret = secret
+        let hmac = backend.hmacSHA256(key: secret.bytes)
+        hmac.update("pushcrypt/1 recipient")
+        let name = SecretBytes(count: HKDF.hashByteCount) { code in hmac.finalize(into: &code) }
+        return Array(name.bytes)
+    }
+}

@@ -1,0 +1,84 @@
+import PushCryptHPKE
+package import PushCryptPrimitives
+
+/// Seals and opens `message`, the padded inner payload, as the bytes of the `sealed` member (PROTOCOL sections 3 and 4).
+///
+/// ```
+/// sealed    = enc || ct      suites 1 and 2, HPKE base or psk
+///           | salt || ct     suite 4
+/// ct        = AEAD(plaintext)
+/// plaintext = message                      unsigned
+///           | signature(64) || message     signed
+/// ```
+package enum Envelope {
+    /// Bytes that `sealed` is longer than `message`.
+    package static func overheadByteCount(_ suite: Suite, isSigned: Bool) -> Int {
+        suite.overheadByteCount + (isSigned ? MessageSignature.byteCount : 0)
+    }
+
+    /// - Parameter signer: signs the message; nil for the unsigned profile.
+    /// - Throws: `CryptoError` or `HPKEError` when the backend fails.
+    package static func seal(
+        _ message: [UInt8], to recipient: Recipient, signer: SenderKey?, topic: Topic
+    ) throws -> [UInt8] {
+        try withContextInfo(
+            suite: recipient.suite, profile: recipient.scheme.profile(isSigned: signer != nil), kid: recipient.kid,
+            skid: signer?.kid, topic: topic
+        ) { info in
+            guard let signer else { return try seal(plaintext: message, to: recipient, info: info) }
+            let name = try recipient.scheme.recipientName(backend: recipient.backend)
+            let input = MessageSignature.input(info: info, recipientName: name, message: message.bytes)
+            let plaintext = try signer.key.signature(for: input.bytes) + message
+            return try seal(plaintext: plaintext, to: recipient, info: info)
+        }
+    }
+
+    private static func seal(plaintext: [UInt8], to recipient: Recipient, info: Span<UInt8>) throws -> [UInt8] {
+        var sealed = [UInt8]()
+        sealed.reserveCapacity(plaintext.count + recipient.suite.overheadByteCount)
+        switch recipient.scheme {
+        case .hpke(let scheme): try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
+        case .shared(let scheme): try scheme.seal(plaintext.bytes, info: info, appendingTo: &sealed)
+        }
+        return sealed
+    }
+
+    /// - Parameter sender: the sender key that the payload names, `skid`, and its public half; nil for the unsigned
+    ///   profile.
+    /// - Throws: `FailureClass`: `undecryptable` for whatever is wrong with the bytes, `internalError` when the backend
+    ///   fails.
+    package static func open(
+        _ sealed: [UInt8], with key: RecipientKey, signedBy sender: (skid: KeyID, key: any VerificationKey)?,
+        topic: Topic
+    ) throws(FailureClass) -> [UInt8] {
+        try withContextInfo(
+            suite: key.suite, profile: key.scheme.profile(isSigned: sender != nil), kid: key.kid, skid: sender?.skid,
+            topic: topic
+        ) { info throws(FailureClass) in
+            let plaintext = try open(sealed, with: key, info: info)
+            guard let sender else { return plaintext }
+            guard plaintext.count >= MessageSignature.byteCount else { throw .undecryptable }
+            guard let name = try? key.scheme.recipientName(backend: key.backend) else { throw .internalError }
+            let message = plaintext.bytes.extracting(droppingFirst: MessageSignature.byteCount)
+            let input = MessageSignature.input(info: info, recipientName: name, message: message)
+            let signature = plaintext.bytes.extracting(first: MessageSignature.byteCount)
+            guard sender.key.isValid(signature, for: input.bytes) else { throw .undecryptable }
+            return Array(message)
+        }
+    }
+
+    private static func open(
+        _ sealed: [UInt8], with key: RecipientKey, info: Span<UInt8>
+    ) throws(FailureClass) -> [UInt8] {
+        do {
+            switch key.scheme {
+            case .hpke(let scheme): return try scheme.open(sealed.bytes, info: info)
+            case .shared(let scheme): return try scheme.open(sealed.bytes, info: info)
+            }
+        } catch let error as CryptoError where error.code == .backendFailure {
+            throw .internalError
+        } catch {
+            throw .undecryptable
+        }
+    }
+}

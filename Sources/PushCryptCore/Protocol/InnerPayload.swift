@@ -1,0 +1,114 @@
+import PushCryptPrimitives
+
+/// The payload that the user should see: an ordinary APNs payload, kept byte for byte.
+package struct InnerPayload: Sendable {
+    package let text: JSONText
+    /// The number of padding bytes at the end of an opened message.
+    package private(set) var paddingByteCount = 0
+
+    /// The longest JSON, in bytes without padding. In a message, the member that sealing adds counts too.
+    package static let maximumByteCount = 262_144
+    /// The most JSON values, names not counted: a value costs the recipient more memory than it has bytes.
+    package static let maximumValueCount = 16_384
+
+    /// Why JSON is not an inner payload.
+    package struct Flaw: Error, Equatable, Sendable {
+        package let reason: String
+    }
+
+    /// Reads a payload; sealing and opening both use this.
+    ///
+    /// - Throws: `JSONError` for bytes that aren't strict JSON, `Flaw` for JSON that isn't an alert payload or is too
+    ///   large: the length is checked first, the values are counted while the text is scanned.
+    package init(json: [UInt8]) throws {
+        let text = try Self.text(json)
+        guard text.root.kind == .object else { throw Flaw(reason: "the payload is not a JSON object") }
+        guard let aps = text.root["aps"], aps.kind == .object else {
+            throw Flaw(reason: "the payload has no aps object")
+        }
+        guard AlertText.isPresent(in: aps["alert"]) else {
+            throw Flaw(
+                reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key: there is nothing to show")
+        }
+        self.text = text
+    }
+
+    private static func text(_ json: [UInt8]) throws -> JSONText {
+        do throws(JSONError) {
+            return try JSONText(json, maximumCount: maximumByteCount, maximumValueCount: maximumValueCount)
+        } catch {
+            switch error.code {
+            case .tooLong: throw Flaw(reason: "the payload has more than \(maximumByteCount) bytes")
+            case .tooManyValues:
+                throw Flaw(
+                    reason: "the payload has more than \(maximumValueCount) JSON values: byte \(error.byteOffset) "
+                        + "begins one too many")
+            default: throw error
+            }
+        }
+    }
+
+    package var aps: JSONValue? { text.root["aps"] }
+
+    /// The header that sealing added; nil if there is none or it breaks a rule.
+    package var header: MessageHeader? { MessageHeader(text.root[MessageHeader.name]) }
+
+    /// The message with `header`, not padded yet.
+    ///
+    /// - Throws: `Flaw` when the payload has a `pushcrypt` member of its own.
+    package func message(with header: MessageHeader) throws -> [UInt8] {
+        try requireNoHeader()
+        return try text.appendingToRoot(rawMember: header.rawMember)
+    }
+
+    /// - Throws: `Flaw` when the payload has a `pushcrypt` member of its own.
+    package func requireNoHeader() throws {
+        guard text.root[MessageHeader.name] == nil else {
+            throw Flaw(reason: "the payload already has a pushcrypt member: was it sealed before?")
+        }
+    }
+
+    /// The payload as its sender wrote it.
+    package var withoutHeader: [UInt8] { text.removingFromRoot(MessageHeader.name) }
+
+    /// The inner payload of an opened message.
+    ///
+    /// - Throws: `FailureClass.malformed`.
+    package init(message: consuming [UInt8]) throws(FailureClass) {
+        let count = message.count
+        let end = message.lastIndex { $0 != paddingByte } ?? -1
+        message.removeLast(count - end - 1)
+        do {
+            try self.init(json: message)
+        } catch {
+            throw .malformed
+        }
+        paddingByteCount = count - text.bytes.count
+    }
+}
+
+/// An inner payload as the plaintext of a blob (PROTOCOL section 6): padded on the right with spaces to a multiple of
+/// 4 KiB, so that the blob's length reveals less.
+package enum OffloadedPayload {
+    package static let multipleInBytes = 4_096
+
+    /// - Parameter json: an inner payload as it would be sealed, without a `pushcrypt` member.
+    /// - Throws: `JSONError`, `InnerPayload.Flaw`.
+    package static func plaintext(json: [UInt8]) throws -> [UInt8] {
+        let payload = try InnerPayload(json: json)
+        try payload.requireNoHeader()
+        let padding = (multipleInBytes - json.count % multipleInBytes) % multipleInBytes
+        // The longest payload is a multiple itself, so that the padded one is never too long for a reference.
+        return json + [UInt8](repeating: paddingByte, count: padding)
+    }
+
+    /// - Returns: the payload that `plaintext` holds.
+    /// - Throws: `FailureClass.malformed`, also for a payload with a `pushcrypt` member: only the message may have one, and
+    ///   an offloaded payload is never offloaded again.
+    package static func innerPayload(plaintext: [UInt8]) throws(FailureClass) -> InnerPayload {
+        guard plaintext.count <= OffloadReference.maximumSize else { throw .malformed }
+        let payload = try InnerPayload(message: plaintext)
+        guard (try? payload.requireNoHeader()) != nil else { throw .malformed }
+        return payload
+    }
+}

@@ -1,0 +1,88 @@
+import PushCryptPrimitives
+
+/// The member that sealing adds to the inner payload (PROTOCOL section 5).
+///
+/// ```
+/// "pushcrypt": {"id": "<16 random bytes, base64url>", "iat": <unix seconds>, "exp": <unix seconds>, [extras]}
+/// iat < exp <= iat + 30 days
+/// ```
+package struct MessageHeader: Equatable, Sendable {
+    /// 16 bytes.
+    package let id: [UInt8]
+    package let issuedAt: UnixTime
+    package let expiresAt: UnixTime
+    package let extras: MessageExtras
+
+    package static let name = "pushcrypt"
+    package static let idByteCount = 16
+    /// The freshness window: the longest time between `iat` and `exp`, in seconds.
+    package static let windowInSeconds: Int64 = 30 * 86_400
+
+    package init(id: [UInt8], issuedAt: UnixTime, expiresAt: UnixTime, extras: MessageExtras = MessageExtras()) {
+        self.id = id
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.extras = extras
+    }
+
+    /// The member's raw text.
+    package var rawMember: [UInt8] {
+        var member = [UInt8]()
+        member.reserveCapacity(96)
+        member += #""pushcrypt":{"id":""#.utf8
+        Base64URL.append(id.bytes, to: &member)
+        member += #"","iat":"#.utf8
+        member += String(issuedAt.seconds).utf8
+        member += #","exp":"#.utf8
+        member += String(expiresAt.seconds).utf8
+        extras.append(to: &member)
+        member.append(UInt8(ascii: "}"))
+        return member
+    }
+
+    /// - Returns: nil where a required member is missing, or a member has the wrong type or value.
+    package init?(_ value: JSONValue?) {
+        guard let value, let id = value["id"]?.utf8.flatMap(Base64URL.decode), id.count == Self.idByteCount,
+            let issuedAt = value["iat"]?.protocolInteger, let expiresAt = value["exp"]?.protocolInteger,
+            issuedAt < expiresAt, expiresAt - issuedAt <= Self.windowInSeconds, let extras = MessageExtras(value)
+        else { return nil }
+        self.init(id: id, issuedAt: UnixTime(issuedAt), expiresAt: UnixTime(expiresAt), extras: extras)
+    }
+}
+
+extension MessageHeader {
+    /// A header with a new random id or, for a campaign, with the id that follows from its name.
+    ///
+    /// - Throws: `CryptoError` when the backend has no entropy.
+    package static func fresh(
+        for recipient: Recipient, campaign: String? = nil, issuedAt: UnixTime, expiresAt: UnixTime,
+        extras: MessageExtras = MessageExtras()
+    ) throws -> MessageHeader {
+        let id =
+            try campaign.map { try Self.id(campaign: $0, recipient: recipient) }
+            ?? recipient.backend.randomBytes(count: idByteCount)
+        return MessageHeader(id: id, issuedAt: issuedAt, expiresAt: expiresAt, extras: extras)
+    }
+
+    /// How long a campaign's name may be, in bytes of UTF-8.
+    package static let campaignByteCounts = 1...255
+
+    /// The id of a campaign's message to one recipient: every time and on every host the same.
+    ///
+    /// ```
+    /// id = first 16 bytes of SHA-256("pushcrypt/1 campaign" || 0x00 || lp16(campaign) || lp16(kid)
+    ///                                || lp16(device id or empty))
+    /// ```
+    /// - Parameter campaign: the name; its length is in `campaignByteCounts`.
+    /// - Throws: `CryptoError`.
+    package static func id(campaign: String, recipient: Recipient) throws -> [UInt8] {
+        try withTemporaryBytes(capacity: 21 + 2 + 255 + 2 + 11 + 2 + 64) { input in
+            input.append("pushcrypt/1 campaign")
+            input.append(0)
+            input.append(lengthPrefixed: campaign)
+            input.append(lengthPrefixed: recipient.kid.description)
+            input.append(lengthPrefixed: recipient.device?.description ?? "")
+            return Array(try recipient.backend.sha256(input.bytes).prefix(idByteCount))
+        }
+    }
+}
