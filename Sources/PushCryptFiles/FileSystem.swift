@@ -52,7 +52,7 @@ package enum FileSystem {
     /// - Throws: `FileError` with `cannotCreate` where there is none.
     package static func folder(of path: String) throws(FileError) -> Folder {
         do throws(FileError) {
-            return try Folder(parent(of: path), followingLinks: true)
+            return try Folder(above: path)
         } catch {
             guard error.code == .notFound else { throw error }
             throw FileError(.cannotCreate, path, "can't create \(path): \(error.reason)")

@@ -10,13 +10,21 @@ package final class Folder: Sendable {
     private let parent: Folder?
     private let followsLinks: Bool
 
-    /// - Parameters:
-    ///   - path: empty for the current folder.
-    ///   - followingLinks: whether a symbolic link to a folder is opened.
+    /// - Parameter followingLinks: whether a symbolic link to a folder is opened.
     /// - Throws: `FileError` with `symbolicLink`, `notFound`, `noPermission`.
-    package init(_ path: String, followingLinks: Bool = false) throws(FileError) {
+    package convenience init(_ path: String, followingLinks: Bool = false) throws(FileError) {
+        try self.init(path, opening: path, followingLinks: followingLinks)
+    }
+
+    /// The folder that a file or folder is in, or will be; a link to a folder is followed.
+    package convenience init(above path: String) throws(FileError) {
+        let parent = FileSystem.parent(of: path)
+        try self.init(parent, opening: parent.isEmpty ? "." : parent, followingLinks: true)
+    }
+
+    private init(_ path: String, opening place: String, followingLinks: Bool) throws(FileError) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
-        let descriptor = unsafe open(path.isEmpty ? "." : path, flags)
+        let descriptor = unsafe open(place, flags)
         guard descriptor >= 0 else {
             let number = errno
             throw Self.failure(number, path, followingLinks ? nil : FileStatus(path))

@@ -22,7 +22,7 @@ package final class NewFile {
         self.path = path
         let temporaryName = FileSystem.name(of: path) + ".part-\(FileSystem.randomName())"
         do throws(FileError) {
-            folder = try Folder(FileSystem.parent(of: path), followingLinks: true)
+            folder = try Folder(above: path)
         } catch {
             throw FileError(.create, path, systemError: error.systemError)
         }

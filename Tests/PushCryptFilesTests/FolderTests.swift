@@ -174,11 +174,18 @@ struct FolderTests {
         #expect(error?.code == .notAFile)
     }
 
-    @Test("an empty path is the current folder, and errors name files without a slash in front")
+    @Test("the folder above a name is the current one, whose errors name files as they were named")
     func current() throws {
-        let error = #expect(throws: FileError.self) { try Folder("").read("no such file here") }
+        let error = #expect(throws: FileError.self) { try Folder(above: "name").read("no such file here") }
         #expect(error?.code == .notFound)
         #expect(error?.reason.hasPrefix("can't read no such file here: ") == true)
+    }
+
+    @Test("an empty path is not found: it is not the current folder")
+    func empty() {
+        for body in [{ _ = try Folder("") }, { _ = try FileSystem.names(in: "") }] {
+            #expect(FileError.Code.notFound == #expect(throws: FileError.self) { try body() }?.code)
+        }
     }
 }
 
