@@ -65,7 +65,7 @@ struct DuplicateRule {
         do throws(StoredRecord.Flaw) {
             return try line.record.result.get()
         } catch {
-            throw RecipientDirectoryError(error, path, line: line.number)
+            throw RecipientDirectoryError(flaw: error, in: path, line: line.number)
         }
     }
 

@@ -131,7 +131,7 @@ package final class RecipientReader {
         do throws(StoredRecord.Flaw) {
             return try stored.result.get()
         } catch {
-            throw RecipientDirectoryError(error, path)
+            throw RecipientDirectoryError(flaw: error, in: path)
         }
     }
 
