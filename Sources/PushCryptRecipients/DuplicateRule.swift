@@ -62,10 +62,10 @@ struct DuplicateRule {
                 "\(path): lines \(line.number) and \(rival) have different records of key \(line.record.name): no choice "
                     + "is made", line: line.number)
         }
-        do {
+        do throws(StoredRecord.Flaw) {
             return try line.record.result.get()
         } catch {
-            throw RecipientDirectoryError(error, path, line: line.number)
+            throw RecipientDirectoryError(flaw: error, in: path, line: line.number)
         }
     }
 

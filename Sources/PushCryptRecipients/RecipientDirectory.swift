@@ -96,7 +96,7 @@ package final class RecipientReader {
     private func recipient(
         _ record: KeyRecord, _ device: DeviceID? = nil
     ) throws(RecipientDirectoryError) -> Recipient {
-        do {
+        do throws(KeyError) {
             return try record.recipient(device)
         } catch {
             throw RecipientDirectoryError(.invalidRecord, "\(path): \(error.reason)")
@@ -128,10 +128,10 @@ package final class RecipientReader {
             throw RecipientDirectoryError(
                 .invalidRecord, "\(path): the record of key \(name) isn't JSON with that kid and device")
         }
-        do {
+        do throws(StoredRecord.Flaw) {
             return try stored.result.get()
         } catch {
-            throw RecipientDirectoryError(error, path)
+            throw RecipientDirectoryError(flaw: error, in: path)
         }
     }
 

@@ -77,7 +77,7 @@ extension RecipientDirectoryError {
 
 extension RecipientDirectoryError {
     /// A record that can't be used.
-    init(_ flaw: StoredRecord.Flaw, _ path: String, line: Int? = nil) {
+    init(flaw: StoredRecord.Flaw, in path: String, line: Int? = nil) {
         let place = line.map { "\(path): line \($0)" } ?? path
         self.init(flaw.isPrivateKey ? .privateKey : .invalidRecord, "\(place): \(flaw.reason)", line: line)
     }

@@ -62,20 +62,22 @@ struct StoredRecord {
     init?(_ text: [UInt8], named name: RecordName) {
         guard let root = try? JSONText(text).root, let found = try? RecordName(root), found == name else { return nil }
         self.name = name
-        result = Result { () throws(Flaw) in try Self.record(root) }
+        result = Result { () throws(Flaw) in try Self.record(root, kid: name.kid) }
     }
 
-    private static func record(_ root: JSONValue) throws(Flaw) -> KeyRecord {
+    private static func record(_ root: JSONValue, kid: KeyID) throws(Flaw) -> KeyRecord {
         let record: KeyRecord
         do {
             record = try KeyRecord(root, backend: DefaultBackend.shared)
+        } catch let error as KeyError {
+            throw Flaw(reason: error.reason, isPrivateKey: false)
         } catch {
-            throw Flaw(reason: "\(error)", isPrivateKey: false)
+            throw Flaw(reason: "key \(kid): \(error)", isPrivateKey: false)
         }
-        do {
+        do throws(KeyError) {
             _ = try record.recipient()
         } catch {
-            throw Flaw(reason: "\(error)", isPrivateKey: record.isPrivateAsymmetric)
+            throw Flaw(reason: error.reason, isPrivateKey: record.isPrivateAsymmetric)
         }
         return record
     }

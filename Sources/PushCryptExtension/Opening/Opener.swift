@@ -3,7 +3,7 @@ public import PushCryptCore
 /// Opens sealed payloads: a function of payload, keys and time, without side effects.
 public struct Opener: Sendable {
     private let topic: Topic
-    private let keyring: any RecipientKeyring
+    private var keyring: any RecipientKeyring
     private let senders: SenderTrust
 
     /// - Parameters:
@@ -15,6 +15,13 @@ public struct Opener: Sendable {
         self.topic = try Topic(topic)
         self.keyring = keyring
         self.senders = senders
+    }
+
+    /// The same with other keys.
+    package func with(_ keyring: any RecipientKeyring) -> Opener {
+        var opener = self
+        opener.keyring = keyring
+        return opener
     }
 
     /// Restores what was sealed, or returns the failure class.

@@ -32,7 +32,7 @@ struct OpenWorker: LineWorker {
 
     mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
-        let opener = try line.device.map { try self.opener(for: $0) } ?? opener
+        let opener = self.opener(for: line.device)
         let push: OpenedPush
         do throws(FailureClass) {
             push = try opener.open(Array(line.payload.rawBytes), at: plan.time ?? .now).get()
@@ -51,8 +51,9 @@ struct OpenWorker: LineWorker {
         return .opened
     }
 
-    private func opener(for device: DeviceID) throws -> Opener {
-        try Opener(topic: plan.topic, keyring: KeysetKeyring(plan.keyset, device: device), senders: plan.senders)
+    private func opener(for device: DeviceID?) -> Opener {
+        guard let device else { return opener }
+        return opener.with(KeysetKeyring(plan.keyset, device: device))
     }
 
     /// A line's end is white space between tokens wherever JSON may have one, and a space is as good.
