@@ -44,6 +44,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     /// The file or folder, as the caller named it.
     package let path: String
+    /// nil where a check refused the file.
+    package let operation: Operation?
     /// `errno` of the call that failed; 0 where a check refused the file.
     package let systemError: Int32
     /// What is wrong, with the path, and what to do.
@@ -53,6 +55,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.path = path
         self.reason = reason
+        operation = nil
         systemError = 0
     }
 
@@ -62,19 +65,26 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package init(_ operation: Operation, _ path: String, systemError number: Int32 = errno) {
         code = Self.code(number, operation)
         self.path = path
+        self.operation = operation
         systemError = number
-        reason = "can't \(operation.rawValue) \(path): \(unsafe String(cString: strerror(number)))"
+        reason = "can't \(operation.rawValue) \(path): \(Self.message(number))"
     }
 
     private init(_ error: FileError, _ reason: String) {
         code = error.code
         path = error.path
+        operation = error.operation
         systemError = error.systemError
         self.reason = reason
     }
 
     /// The same error with more in its reason.
     package func adding(_ text: String) -> FileError { FileError(self, reason + text) }
+
+    /// What the system says of ``systemError``, without the path.
+    package var systemMessage: String { Self.message(systemError) }
+
+    private static func message(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 
     private static func code(_ number: Int32, _ operation: Operation) -> Code {
         switch number {

@@ -1,9 +1,9 @@
 import PushCryptPrimitives
 
-/// A lock on a file that has no other purpose, for its owner alone.
+/// A lock that processes of one user share: on a folder that no other user can open, else on a file in it that has no other
+/// purpose.
 ///
-/// Every user who can open a file or folder can lock it and so stop others. A folder that other users can open is therefore
-/// never locked itself: processes of one user share a lock file in it.
+/// Every user who can open a file or folder can lock it, and so stop those who wait for it.
 package final class FileLock: Sendable {
     /// Whether several processes may hold a lock at once.
     package enum Kind: Sendable {
@@ -17,29 +17,35 @@ package final class FileLock: Sendable {
         case forever
     }
 
-    private let file: OpenFile
+    private let folder: Folder
+    private let file: OpenFile?
 
-    /// Opens the file, or makes it, mode 0600.
-    ///
+    /// - Parameter name: of the file that is made in a folder that other users can open, mode 0600.
     /// - Throws: `FileError` with `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `noPermission`.
     package init(in folder: Folder, named name: String) throws(FileError) {
-        file = try folder.openFile(name, O_RDWR | O_CREAT, mode: 0o600, .create)
+        self.folder = folder
+        guard try !folder.status().access.keepsOthersOut(.ownerOnly) else {
+            file = nil
+            return
+        }
+        let file = try folder.openFile(name, O_RDWR | O_CREAT, mode: 0o600, .lock)
         try file.requireFile(.ownerOnly)
+        self.file = file
     }
+
+    private var descriptor: Int32 { file?.descriptor ?? folder.descriptor }
 
     /// - Throws: `FileError` with `busy` where it wasn't free in time.
     package func lock(_ kind: Kind, _ wait: Wait) throws(FileError) {
-        try Self.lock(file.descriptor, file.path, kind, wait)
+        try Self.lock(descriptor, folder.path, kind, wait)
     }
 
     package func unlock() {
-        _ = flock(file.descriptor, LOCK_UN)
+        _ = flock(descriptor, LOCK_UN)
     }
 
     /// - Parameter descriptor: the lock is given back when it is closed, also by a crash.
-    static func lock(
-        _ descriptor: Int32, _ path: String, _ kind: Kind, _ wait: Wait
-    ) throws(FileError) {
+    static func lock(_ descriptor: Int32, _ path: String, _ kind: Kind, _ wait: Wait) throws(FileError) {
         let operation = kind == .shared ? LOCK_SH : LOCK_EX
         if case .forever = wait {
             while flock(descriptor, operation) != 0 {

@@ -47,8 +47,10 @@ package enum FileSystem {
         try? folder(of: path).removeFolder(name(of: path))
     }
 
-    /// The folder in which something is to be made.
-    private static func folder(of path: String) throws(FileError) -> Folder {
+    /// The folder in which something is to be made; a link to a folder is followed.
+    ///
+    /// - Throws: `FileError` with `cannotCreate` where there is none.
+    package static func folder(of path: String) throws(FileError) -> Folder {
         do throws(FileError) {
             return try Folder(parent(of: path), followingLinks: true)
         } catch {

@@ -223,9 +223,10 @@ package final class Folder: Sendable {
         try synchronize()
     }
 
-    package func rename(_ name: String, to other: String) throws(FileError) {
+    /// - Parameter isLasting: whether the new name is to outlast a power failure.
+    package func rename(_ name: String, to other: String, isLasting: Bool = true) throws(FileError) {
         try rename(name, to: other, .write)
-        try synchronize()
+        if isLasting { try synchronize() }
     }
 
     /// Renames a file or folder to a name that must be free.
@@ -253,16 +254,21 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Removes a folder in this one with the files in it. It stays where it holds another folder, or where its name has
-    /// become that of another one.
+    /// Removes a folder in this one with the files in it. Nothing is removed where it was renamed, and the folder stays
+    /// where it holds another one.
     ///
-    /// - Parameter folder: what ``folder(_:)`` returned.
+    /// - Parameters:
+    ///   - folder: what ``folder(_:)`` returned.
+    ///   - checked: called when the folder was found under its name, for the tests of those who exchange it then.
     /// - Returns: whether nothing of that name is left.
     @discardableResult
-    package func remove(_ folder: Folder) -> Bool {
-        for name in (try? folder.names()) ?? [] { try? folder.remove(name) }
+    package func remove(_ folder: Folder, checked: () -> Void = {}) -> Bool {
         let name = FileSystem.name(of: folder.path)
-        if (try? folder.isInPlace()) == true { unsafe unlinkat(descriptor, name, AT_REMOVEDIR) }
+        guard (try? folder.isInPlace()) == true else { return !has(name) }
+        checked()
+        for file in (try? folder.names()) ?? [] { try? folder.remove(file) }
+        // Of a link, or of a folder that isn't empty, unlinkat(2) removes nothing.
+        unsafe unlinkat(descriptor, name, AT_REMOVEDIR)
         return !has(name)
     }
 

@@ -126,7 +126,7 @@ package final class OpenFile: Sendable {
         try write(bytes[...], counting: &count)
     }
 
-    func setMode(_ mode: Int) throws(FileError) {
+    package func setMode(_ mode: Int) throws(FileError) {
         guard fchmod(descriptor, mode_t(mode)) == 0 else { throw FileError(.write, path) }
     }
 

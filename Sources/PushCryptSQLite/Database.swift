@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptPrimitives
 
 #if canImport(SQLite3)
@@ -93,7 +94,7 @@ import CPushCryptSQLite
 
     private func waitsOn() -> Bool {
         guard ContinuousClock.now < waitEnd else { return false }
-        SharedFolder.pause()
+        FileLock.pause()
         return true
     }
 

@@ -1,3 +1,4 @@
+package import PushCryptFiles
 import PushCryptPrimitives
 
 #if canImport(SQLite3)
@@ -46,13 +47,6 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// What the last system call said.
-    static func system(_ what: String) -> SQLiteError {
-        let number = errno
-        let code = [ENOSPC, EDQUOT].contains(number) ? SQLITE_FULL : SQLITE_CANTOPEN
-        return SQLiteError(extendedCode: code, systemError: number, reason: "can't \(what): error \(number)")
-    }
-
     package var description: String { reason }
 
     // Macros that are expressions of macros don't reach Swift.
@@ -75,5 +69,23 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
             systemError == EPERM ? .locked : extendedCode & 0xff == SQLITE_IOERR ? .failed : .unavailable
         default: .failed
         }
+    }
+}
+
+extension SQLiteError: FileErrorConvertible {
+    package init(_ error: FileError) {
+        guard let operation = error.operation else {
+            self.init(error.code == .busy ? .busy : .unavailable, error.reason)
+            return
+        }
+        let what =
+            switch operation {
+            case .read: "open the folder of the store"
+            case .lock: "lock the folder of the store"
+            case .create, .write, .remove: "create the store"
+            }
+        self.init(
+            extendedCode: error.code == .noSpace ? SQLITE_FULL : SQLITE_CANTOPEN, systemError: error.systemError,
+            reason: "can't \(what): error \(error.systemError)")
     }
 }

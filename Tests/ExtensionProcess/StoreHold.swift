@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptExtension
+import PushCryptFiles
 import PushCryptSQLite
 
 /// `store-hold FOLDER folder|database`: takes a lock, says `held`, and keeps it until it is killed.

@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
@@ -21,12 +22,20 @@ import Testing
     @Test("many share it, and none while it is held alone")
     func lock() throws {
         let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
-        let isFree = { (lock: SharedFolder.Lock) in
+        let isFree = { (lock: FileLock.Kind) in
             (try? second.withLock(lock, timeout: .zero) { true }) ?? false
         }
         first.with(.shared) { #expect(isFree(.shared) && !isFree(.exclusive)) }
         first.with(.exclusive) { #expect(!isFree(.shared) && !isFree(.exclusive)) }
         #expect(isFree(.exclusive))
+    }
+
+    @Test("another user who locks a folder that all can open doesn't stop those who use the database")
+    func openToOthers() throws {
+        try temporary.setMode(0o755, of: ".")
+        let other = try Folder(temporary.path)
+        try other.lock(.exclusive, .none)
+        #expect(try SharedFolder(temporary.path).withLock(.exclusive, timeout: .zero) { true })
     }
 
     @Test("a lock is given back by an error")
@@ -57,7 +66,7 @@ import Testing
 }
 
 extension SharedFolder {
-    fileprivate func with(_ lock: Lock, _ body: () -> Void) {
+    fileprivate func with(_ lock: FileLock.Kind, _ body: () -> Void) {
         do throws(SQLiteError) {
             try withLock(lock, timeout: .zero) { () throws(SQLiteError) in body() }
         } catch {

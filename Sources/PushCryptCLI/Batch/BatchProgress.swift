@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// How far a batch is, in a line of the terminal.
@@ -11,9 +12,9 @@ struct BatchProgress {
     init?() {
         guard isatty(STDOUT_FILENO) == 0, let line = ProgressLine() else { return nil }
         self.line = line
-        var status = stat()
-        let isFile = unsafe fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        byteCount = isFile ? Int(status.st_size) - Int(lseek(STDIN_FILENO, 0, SEEK_CUR)) : nil
+        let status = try? OpenFile(descriptor: STDIN_FILENO, named: "stdin").status()
+        byteCount =
+            status?.kind == .file ? status.map { Int($0.byteCount) - Int(lseek(STDIN_FILENO, 0, SEEK_CUR)) } : nil
     }
 
     mutating func show(lineCount: Int, position: Int) {

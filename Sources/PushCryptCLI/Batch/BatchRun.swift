@@ -10,7 +10,7 @@ struct BatchRun {
     /// Of the line that neither stdout nor the errors file has yet.
     private var next: Int
 
-    /// - Throws: `KeystoreError` when the errors file is there already.
+    /// - Throws: `FileError` when the errors file is there already.
     init(_ options: BatchOptions, participle: String) throws {
         self.options = options
         self.participle = participle

@@ -37,7 +37,7 @@ final class LineBlocks: @unchecked Sendable {
     ///   - first: lines before this one are skipped.
     ///   - limitInBytes: of a line; a longer one comes in pieces, if it isn't whole in a block.
     init(from first: Int, limitInBytes: Int, _ interruption: Interruption) throws(Failure) {
-        reader = try PieceReader("-")
+        reader = try PieceReader()
         self.interruption = interruption
         self.limitInBytes = limitInBytes
         while number < first, let piece = try nextPiece() { skip(to: first, piece) }
@@ -61,7 +61,7 @@ final class LineBlocks: @unchecked Sendable {
         signal = signal ?? interruption.wait(toRead: STDIN_FILENO)
         guard signal == nil, let piece = try reader.next() else { return nil }
         position += piece.count
-        return piece[...]
+        return piece
     }
 
     private func skip(to first: Int, _ piece: ArraySlice<UInt8>) {

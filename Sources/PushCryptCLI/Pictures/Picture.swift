@@ -11,7 +11,7 @@ struct Picture {
     let height: Double
     let parts: [String]
 
-    /// - Throws: `KeystoreError`, when the file can't be written. The file is there as a whole or not at all.
+    /// - Throws: `FileError` when the file can't be written. The file is there as a whole or not at all.
     func write(to file: PictureFile) throws {
         try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8), mode: 0o644)
     }

@@ -1,36 +1,33 @@
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// A file or stdin piece by piece, in constant memory.
 final class PieceReader {
     /// `stdin`, or the file's path.
-    let name: String
-    private let descriptor: Int32
+    var name: String { file.path }
+    private let file: OpenFile
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
     /// - Parameter path: `-` is stdin.
-    init(_ path: String) throws(Failure) {
-        name = path == "-" ? "stdin" : path
-        descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno == EACCES ? .noPermission : .noInput) }
-    }
-
-    deinit {
-        if descriptor > STDERR_FILENO { close(descriptor) }
+    init(_ path: String = "-") throws(Failure) {
+        file =
+            path == "-"
+            ? OpenFile(descriptor: STDIN_FILENO, named: "stdin")
+            : try Self.reporting { () throws(FileError) in try OpenFile(path, waiting: true) }
     }
 
     /// - Returns: never an empty piece; nil at the end.
-    func next() throws(Failure) -> [UInt8]? {
-        while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe read(descriptor, buffer.baseAddress, buffer.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure(.noInput) }
-            return count == 0 ? nil : Array(chunk[..<count])
-        }
+    func next() throws(Failure) -> ArraySlice<UInt8>? {
+        let count = try Self.reporting { () throws(FileError) in try file.readSome(into: &chunk) }
+        return count == 0 ? nil : chunk[..<count]
     }
 
-    private func failure(_ status: ExitStatus) -> Failure {
-        Failure(status, "can't read \(name): \(unsafe String(cString: strerror(errno)))")
+    /// What can't be read is missing input, whatever the system says of it.
+    private static func reporting<Value>(_ body: () throws(FileError) -> Value) throws(Failure) -> Value {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            throw Failure(error.code == .noPermission ? .noPermission : .noInput, error.reason)
+        }
     }
 }

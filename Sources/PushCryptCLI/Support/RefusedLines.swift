@@ -23,7 +23,7 @@ struct RefusedLines {
 
     var path: String { file.path }
 
-    /// - Throws: `KeystoreError` when there is such a file already: an earlier run's lines are in it.
+    /// - Throws: `FileError` when there is such a file already: an earlier run's lines are in it.
     init(_ path: String) throws {
         file = try NewFile(path)
     }

@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)
@@ -52,19 +53,21 @@ enum StandardStreams {
 
     /// - Parameter count: is raised by the bytes that were written, also when not all of them could be.
     static func write(_ bytes: ArraySlice<UInt8>, counting count: inout Int) throws(Failure) {
-        guard writeAll(bytes, to: STDOUT_FILENO, counting: &count) else {
-            throw Failure(.inputOutput, "can't write to stdout: \(unsafe String(cString: strerror(errno)))")
+        do throws(FileError) {
+            try OpenFile(descriptor: STDOUT_FILENO, named: "stdout").write(bytes, counting: &count)
+        } catch {
+            throw Failure(.inputOutput, "can't write to stdout: \(error.systemMessage)")
         }
     }
 
     /// One line on stderr. If that fails there is nobody left to tell.
     static func complain(_ message: String) {
-        _ = writeAll(Array("pushcrypt: \(TerminalText.harmless(message.utf8))\n".utf8), to: STDERR_FILENO)
+        draw("pushcrypt: \(TerminalText.harmless(message.utf8))\n")
     }
 
     /// Words on stderr that are no complaint.
     static func note(_ words: String) {
-        _ = writeAll(Array("pushcrypt: \(TerminalText.harmless(lines: words))\n".utf8), to: STDERR_FILENO)
+        draw("pushcrypt: \(TerminalText.harmless(lines: words))\n")
     }
 
     /// Whether a person sees what is said and types what is read.
@@ -75,19 +78,9 @@ enum StandardStreams {
 
     /// All of stdin; of a longer input the first `limit` bytes and one more.
     static func readAll(limit: Int) throws(Failure) -> [UInt8] {
+        let reader = try PieceReader()
         var bytes = [UInt8]()
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= limit {
-            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe read(STDIN_FILENO, buffer.baseAddress, min(buffer.count, limit + 1 - bytes.count))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw Failure(.noInput, "can't read stdin: \(unsafe String(cString: strerror(errno)))")
-            }
-            guard count > 0 else { break }
-            bytes += chunk[..<count]
-        }
+        while bytes.count <= limit, let piece = try reader.next() { bytes += piece.prefix(limit + 1 - bytes.count) }
         return bytes
     }
 
@@ -112,30 +105,6 @@ enum StandardStreams {
 
     /// Words that stay in their line on stderr and are written over; made by this tool, control characters and all.
     static func draw(_ words: String) {
-        _ = writeAll(Array(words.utf8), to: STDERR_FILENO)
+        try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(words.utf8))
     }
-
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var count = 0
-        return writeAll(bytes[...], to: descriptor, counting: &count)
-    }
-
-    private static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, counting total: inout Int) -> Bool {
-        var written = 0
-        defer { total += written }
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe writeBytes(descriptor, buffer.baseAddress! + written, buffer.count - written)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            written += count
-        }
-        return true
-    }
-}
-
-/// write(2), which the functions above hide by their name.
-private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
-    unsafe write(descriptor, start, count)
 }

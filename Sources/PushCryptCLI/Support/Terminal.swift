@@ -1,18 +1,17 @@
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
 /// The person in front of the process: the controlling terminal, whatever stdin and stdout are, where stderr is one too.
 final class Terminal {
-    private let descriptor: Int32
+    private let file: OpenFile
+    private var descriptor: Int32 { file.descriptor }
 
     init?() {
         guard isatty(STDERR_FILENO) == 1 else { return nil }
-        descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        let descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
-    }
-
-    deinit {
-        close(descriptor)
+        file = OpenFile(descriptor: descriptor, named: "the terminal", isOwned: true)
     }
 
     /// Asks for a passphrase, which is not shown.
@@ -48,36 +47,13 @@ final class Terminal {
     /// Asks a question that only a typed `yes` agrees to.
     func agrees(_ question: String) throws -> Bool {
         write("\(question) Type yes to go on: ")
-        var (line, byte) = ([UInt8](), [UInt8](repeating: 0, count: 1))
-        while line.count < 64, unsafe Self.readBytes(descriptor, &byte, 1) == 1, byte[0] != UInt8(ascii: "\n") {
-            line.append(byte[0])
-        }
+        var line = [UInt8]()
+        while line.count < 64, let byte = nextByte(), byte != .newline { line.append(byte) }
         return line == Array("yes".utf8)
     }
 
     func write(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe Self.writeBytes(descriptor, $0.baseAddress!, $0.count) }
-    }
-
-    private static func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Darwin)
-        unsafe Darwin.write(descriptor, start, count)
-        #elseif canImport(Glibc)
-        unsafe Glibc.write(descriptor, start, count)
-        #else
-        unsafe Musl.write(descriptor, start, count)
-        #endif
-    }
-
-    private static func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        #if canImport(Darwin)
-        unsafe Darwin.read(descriptor, start, count)
-        #elseif canImport(Glibc)
-        unsafe Glibc.read(descriptor, start, count)
-        #else
-        unsafe Musl.read(descriptor, start, count)
-        #endif
+        try? file.write(Array(text.utf8))
     }
 
     /// Character by character: signals are off too, so that no interrupt leaves the terminal without echo.
@@ -119,12 +95,10 @@ final class Terminal {
     }
 
     private func nextByte() -> UInt8? {
-        var byte: UInt8 = 0
-        while true {
-            let count = unsafe Self.readBytes(descriptor, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            return count == 1 ? byte : nil
-        }
+        var byte: [UInt8] = [0]
+        defer { wipe(&byte) }
+        guard let count = try? file.readSome(into: &byte), count == 1 else { return nil }
+        return byte[0]
     }
 
     /// The usual keys, whatever stty says.

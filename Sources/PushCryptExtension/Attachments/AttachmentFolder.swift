@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)
@@ -33,21 +34,18 @@ struct AttachmentFolder: Sendable {
     ///
     /// - Throws: `AttachmentError` with `noSpace`, `inputOutput`.
     func makePartFile() throws(AttachmentError) -> PartFile {
-        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .failure("make the folder") }
-        return try PartFile(path + "/\(process)-\(bootAge())-\(UUID().uuidString)")
+        let folder = try AttachmentError.converting { () throws(FileError) in
+            try Folder.makeIfMissing(path)
+            return try Folder(path, followingLinks: true)
+        }
+        return try PartFile(in: folder, named: "\(process)-\(bootAge())-\(UUID().uuidString)")
     }
 
     /// Removes what processes left behind that were killed, whole files among it: their notification never came.
     func removeLeftovers() {
-        guard let folder = unsafe opendir(path) else { return }
-        defer { unsafe closedir(folder) }
+        guard let folder = try? Folder(path, followingLinks: true), let names = try? folder.names() else { return }
         let now = bootAge()
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
-            }
-            if isLeftover(name, at: now) { unsafe unlink(path + "/" + name) }
-        }
+        for name in names where isLeftover(name, at: now) { try? folder.remove(name) }
     }
 
     private func isLeftover(_ name: String, at now: Int64) -> Bool {

@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptSQLite
 
 /// The database file: opened at the first use, made where there is none, and made anew where it is damaged.

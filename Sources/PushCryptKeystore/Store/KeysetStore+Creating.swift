@@ -22,9 +22,8 @@ extension KeysetStore {
         try editor.add(record, activatesAt: time, as: action)
         let stored = try editor.finished(after: nil, by: actor)
         let folders = try KeystoreError.converting { () throws(FileError) in
-            let parent = FileSystem.parent(of: path)
-            try FileSystem.makeFolders(parent)
-            return TemporaryKeysetFolders(in: try Folder(parent, followingLinks: true))
+            try FileSystem.makeFolders(FileSystem.parent(of: path))
+            return TemporaryKeysetFolders(in: try FileSystem.folder(of: path))
         }
         let notices = folders.discard()
         try folders.publish(as: FileSystem.name(of: path)) { folder in

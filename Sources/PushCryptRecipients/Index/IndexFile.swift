@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptSQLite
 
 /// The file of an index: `FILE.index` beside the directory or, where that can't be written, one that goes with this object.

@@ -1,3 +1,4 @@
+import PushCryptFiles
 import PushCryptPrimitives
 import PushCryptSQLite
 

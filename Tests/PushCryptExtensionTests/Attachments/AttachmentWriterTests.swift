@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
@@ -128,7 +129,8 @@ import Testing
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"))
     func diskFull() throws {
         let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
-        let file = PartFile(folder.path + "/x", descriptor: dup(full.fileDescriptor))
+        let open = OpenFile(descriptor: full.fileDescriptor, named: "/dev/full")
+        let file = PartFile(in: try Folder(folder.path), named: "x", open)
         let sink = AttachmentSink(AttachmentWriter(file))
         expectFailure(.noSpace) { try sink.receive(Self.png) }
     }

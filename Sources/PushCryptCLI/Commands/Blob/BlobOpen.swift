@@ -35,7 +35,7 @@ struct BlobOpen: ParsableCommand {
         var plaintext: [UInt8] = []
         do {
             while let piece = try reader.next() {
-                try opener.open(piece, appendingTo: &plaintext)
+                try opener.open(Array(piece), appendingTo: &plaintext)
                 try file.append(plaintext)
                 plaintext.removeAll(keepingCapacity: true)
             }

@@ -75,7 +75,7 @@ struct BlobSeal: ParsableCommand {
         let sealer = try BlobSealer(.attachment)
         var sealed: [UInt8] = []
         while let piece = try reader.next() {
-            try sealer.seal(piece, appendingTo: &sealed)
+            try sealer.seal(Array(piece), appendingTo: &sealed)
             try sink.write(sealed)
             sealed.removeAll(keepingCapacity: true)
         }

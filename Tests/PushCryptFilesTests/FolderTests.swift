@@ -1,0 +1,247 @@
+import Foundation
+import PushCryptFiles
+import PushCryptTestSupport
+import Testing
+
+/// Another user who can write in the folder above exchanges an open folder for a link or for another folder.
+@Suite("Folder that is exchanged while it is open")
+struct ExchangedFolderTests {
+    private let place: TemporaryFolder
+    private let parent: Folder
+
+    init() throws {
+        place = try TemporaryFolder()
+        try FileSystem.makeFolder(place.path + "/parent")
+        try FileSystem.makeFolder(place.path + "/parent/open")
+        try FileSystem.replace(place.path + "/parent/open/own", with: [1])
+        try FileSystem.makeFolder(place.path + "/elsewhere")
+        try FileSystem.replace(place.path + "/elsewhere/precious", with: [2])
+        parent = try Folder(place.path + "/parent")
+    }
+
+    /// Moves `open` away and puts something else in its place.
+    private func exchange(_ what: String) throws {
+        let (open, moved) = (place.path + "/parent/open", place.path + "/parent/moved")
+        try FileManager.default.moveItem(atPath: open, toPath: moved)
+        if what == "link" {
+            try FileManager.default.createSymbolicLink(atPath: open, withDestinationPath: place.path + "/elsewhere")
+        } else {
+            try FileManager.default.copyItem(atPath: place.path + "/elsewhere", toPath: open)
+        }
+    }
+
+    @Test(
+        "Folder.remove of a folder that was exchanged before deletes nothing, neither there nor in the new one",
+        arguments: ["link", "folder"])
+    func remove(_ what: String) throws {
+        let open = try parent.folder("open")
+        try exchange(what)
+        #expect(!parent.remove(open))
+        #expect(try place.names(in: "elsewhere") == ["precious"])
+        #expect(try place.names(in: "parent/open") == ["precious"])
+        #expect(try place.names(in: "parent/moved") == ["own"])
+    }
+
+    @Test(
+        "Folder.remove of a folder that is exchanged after the check deletes its files and none of the new one",
+        arguments: ["link", "folder"])
+    func removeAfterCheck(_ what: String) throws {
+        let open = try parent.folder("open")
+        let isRemoved = parent.remove(open) {
+            do { try exchange(what) } catch { Issue.record(error) }
+        }
+        #expect(!isRemoved)
+        #expect(try place.names(in: "elsewhere") == ["precious"])
+        #expect(try place.names(in: "parent/open") == ["precious"])
+        #expect(try place.names(in: "parent/moved").isEmpty)
+    }
+
+    /// Its name was given to it, and what fails after that must not empty it.
+    @Test("Folder.remove of a folder that was published deletes nothing")
+    func published() throws {
+        let open = try parent.folder("open")
+        try parent.publish("open", as: "published")
+        #expect(parent.remove(open))
+        #expect(try place.names(in: "parent/published") == ["own"])
+    }
+
+    @Test("FileSystem.removeFolder with the path of a link deletes nothing")
+    func removePath() throws {
+        try exchange("link")
+        FileSystem.removeFolder(place.path + "/parent/open")
+        #expect(try place.names(in: "elsewhere") == ["precious"])
+        #expect(FileSystem.exists(place.path + "/parent/open"))
+    }
+
+    @Test("Folder.names lists the open folder and not the new one", arguments: ["link", "folder"])
+    func names(_ what: String) throws {
+        let (byPath, byName) = (try Folder(place.path + "/parent/open"), try parent.folder("open"))
+        try exchange(what)
+        #expect(try byPath.names() == ["own"])
+        #expect(try byName.names() == ["own"])
+    }
+
+    @Test(
+        "Folder.lock says that another folder took its place", arguments: ["link", "folder"], [true, false])
+    func lock(_ what: String, isOpenedByPath: Bool) throws {
+        let open = isOpenedByPath ? try Folder(place.path + "/parent/open") : try parent.folder("open")
+        try exchange(what)
+        let error = #expect(throws: FileError.self) { try open.lock(.exclusive, .none) }
+        #expect(error?.code == .changedMeanwhile)
+    }
+
+    @Test("a link is neither opened nor read nor written through")
+    func links() throws {
+        try exchange("link")
+        let paths = place.path + "/parent/open"
+        for body in [{ _ = try Folder(paths) }, { _ = try parent.folder("open") }, { _ = try parent.read("open") }] {
+            let error = #expect(throws: FileError.self) { try body() }
+            #expect(error?.code == .symbolicLink)
+            #expect(error?.reason == "\(paths) is a symbolic link")
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: place.path + "/parent/log", withDestinationPath: "../elsewhere/precious")
+        #expect(throws: FileError.self) { try parent.append([3], to: "log") }
+        #expect(try FileSystem.readFile(place.path + "/elsewhere/precious") == [2])
+        #expect(try Folder(paths, followingLinks: true).names() == ["precious"])
+    }
+}
+
+@Suite("Folder")
+struct FolderTests {
+    private let place: TemporaryFolder
+    private let folder: Folder
+
+    init() throws {
+        place = try TemporaryFolder()
+        folder = try Folder(place.path)
+    }
+
+    @Test("names are sorted, complete at every call, and include hidden ones")
+    func names() throws {
+        #expect(try folder.names().isEmpty)
+        for name in ["b", ".a", "c"] { _ = try folder.makeFile(name) }
+        for _ in 1...2 { #expect(try folder.names() == [".a", "b", "c"]) }
+        try folder.remove("b")
+        try folder.remove("b")
+        #expect(try folder.names() == [".a", "c"])
+    }
+
+    @Test("a folder with another folder in it stays, and its files are removed")
+    func removeNested() throws {
+        try folder.makeFolder("outer")
+        let outer = try folder.folder("outer")
+        try outer.makeFolder("inner")
+        _ = try outer.makeFile("file")
+        #expect(!folder.remove(outer))
+        #expect(try outer.names() == ["inner"])
+        outer.removeFolder("inner")
+        #expect(folder.remove(outer))
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test("replace takes every step in order, and leftovers finds what an interrupted one left")
+    func steps() throws {
+        var steps: [String] = []
+        var leftovers: [Int] = []
+        try folder.replace("file", with: [1]) { step in
+            steps.append(step)
+            leftovers.append((try? folder.leftovers())?.count ?? -1)
+        }
+        #expect(steps == ["created", "written", "synced", "renamed"])
+        #expect(leftovers == [1, 1, 1, 0])
+    }
+
+    @Test("publish refuses a name that is taken by anything", arguments: ["file", "folder", "dangling link"])
+    func publish(_ what: String) throws {
+        try folder.makeFolder("new")
+        switch what {
+        case "file": _ = try folder.makeFile("taken")
+        case "folder": try folder.makeFolder("taken")
+        default:
+            try FileManager.default.createSymbolicLink(atPath: place.path + "/taken", withDestinationPath: "nowhere")
+        }
+        let error = #expect(throws: FileError.self) { try folder.publish("new", as: "taken") }
+        #expect(error?.code == .alreadyExists)
+        try folder.publish("new", as: "free")
+        #expect(try folder.names() == ["free", "taken"])
+    }
+
+    @Test("a pipe in place of a file is refused without waiting for a writer")
+    func pipe() throws {
+        try #require(unsafe mkfifo(place.path + "/pipe", 0o600) == 0)
+        let error = #expect(throws: FileError.self) { try folder.read("pipe") }
+        #expect(error?.code == .notAFile)
+    }
+
+    @Test("an empty path is the current folder, and errors name files without a slash in front")
+    func current() throws {
+        let error = #expect(throws: FileError.self) { try Folder("").read("no such file here") }
+        #expect(error?.code == .notFound)
+        #expect(error?.reason.hasPrefix("can't read no such file here: ") == true)
+    }
+}
+
+@Suite("FileLock")
+struct FileLockTests {
+    private let place: TemporaryFolder
+
+    init() throws {
+        place = try TemporaryFolder()
+    }
+
+    private func lock(_ body: (FileLock) throws -> Void = { _ in }) throws {
+        try body(FileLock(in: Folder(place.path), named: "own.lock"))
+    }
+
+    @Test("a folder that other users can open is not locked itself: another user's lock on it stops nobody")
+    func openFolder() throws {
+        try place.setMode(0o755, of: ".")
+        let other = try Folder(place.path)
+        try other.lock(.exclusive, .none)
+        try lock { try $0.lock(.exclusive, .none) }
+        #expect(try place.names() == ["own.lock"])
+        #expect(try place.mode(of: "own.lock") == 0o600)
+    }
+
+    @Test("a folder of one's own is locked itself, without another file in it")
+    func ownFolder() throws {
+        let other = try Folder(place.path)
+        try other.lock(.exclusive, .none)
+        let error = #expect(throws: FileError.self) { try lock { try $0.lock(.exclusive, .none) } }
+        #expect(error?.code == .busy)
+        #expect(try place.names().isEmpty)
+    }
+
+    @Test("one process at a time holds an exclusive lock, and many hold a shared one", arguments: [0o700, 0o755])
+    func kinds(mode: Int) throws {
+        try place.setMode(mode, of: ".")
+        try lock { first in
+            try lock { second in
+                try first.lock(.shared, .none)
+                try second.lock(.shared, .none)
+                second.unlock()
+                for wait in [FileLock.Wait.none, .until(.now), .until(.now + .milliseconds(5))] {
+                    let error = #expect(throws: FileError.self) { try second.lock(.exclusive, wait) }
+                    #expect(error?.code == .busy)
+                }
+                first.unlock()
+                try second.lock(.exclusive, .forever)
+            }
+            try first.lock(.exclusive, .none)
+        }
+    }
+
+    @Test("a lock file that other users can open, or that is a link, is refused", arguments: [0o666, 0o640, nil])
+    func looseFile(mode: Int?) throws {
+        try place.setMode(0o755, of: ".")
+        if let mode {
+            try FileSystem.replace(place.path + "/own.lock", with: [], mode: mode)
+        } else {
+            try FileManager.default.createSymbolicLink(atPath: place.path + "/own.lock", withDestinationPath: "other")
+        }
+        let error = #expect(throws: FileError.self) { try lock() }
+        #expect(error?.code == (mode == nil ? .symbolicLink : .looseMode))
+        #expect(try place.names() == ["own.lock"])
+    }
+}
