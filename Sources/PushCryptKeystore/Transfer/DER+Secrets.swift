@@ -37,11 +37,10 @@ extension DER {
     /// The next member as an INTEGER that is not negative. A value above `Int.max` is returned as `Int.max`: every limit
     /// refuses it.
     static func count(_ members: inout ASN1NodeCollection.Iterator) throws -> Int {
+        // swift-asn1 refuses negative ones and drops the leading zero byte, that of 0 included.
         let bytes = try ArraySlice<UInt8>(derEncoded: &members)
-        guard let first = bytes.first, first < 0x80 else {
-            throw ASN1Error.invalidASN1IntegerEncoding(reason: "negative")
-        }
-        return bytes.count <= Int.bitWidth / 8 ? try Int(derIntegerBytes: bytes) : .max
+        guard bytes.count < Int.bitWidth / 8 else { return .max }
+        return bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// The next member as a BIT STRING without unused bits.

@@ -13,7 +13,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         var editing = try Editing()
         var (now, secrets) = (UnixTime.days(0), Set(try editing.secrets()))
-        for _ in 0..<40 {
+        for _ in 0..<60 {
             now = now + Int64.random(in: 1...40 * day, using: &random)
             var editor = KeysetEditor(editing.stored, at: now)
             let before = editor
