@@ -1,8 +1,8 @@
 import CPushCryptOpenSSL
-public import PushCryptPrimitives
+package import PushCryptPrimitives
 
 extension OpenSSLBackend {
-    public enum PasswordBasedDirection: Sendable {
+    package enum PasswordBasedDirection: Sendable {
         case encrypt, decrypt
     }
 
@@ -15,7 +15,7 @@ extension OpenSSLBackend {
     ///   - passphrase: any bytes. It is always given, so that OpenSSL never asks for one on the terminal.
     /// - Throws: `CryptoError` with `invalidParameters` for a scheme that OpenSSL doesn't have, `authenticationFailure` if
     ///   the padding is wrong, as after a wrong passphrase, `invalidLength`, `backendFailure`.
-    public func passwordBased(
+    package func passwordBased(
         _ direction: PasswordBasedDirection, _ input: Span<UInt8>, scheme: Span<UInt8>, passphrase: SecretBytes
     ) throws -> SecretBytes {
         let cipher = try PasswordBasedCipher(scheme, passphrase, direction)
