@@ -171,7 +171,8 @@ let package = Package(
         .testTarget(
             name: "PushCryptInteropTests",
             dependencies: [
-                "PushCryptExtension", "PushCryptSender", "PushCryptKeysets", "PushCryptKeystore", "PushCryptTestSupport",
+                "PushCryptExtension", "PushCryptSender", "PushCryptKeysets", "PushCryptKeystore",
+                "PushCryptTestSupport",
             ],
             path: "Tests/Interop",
             exclude: ["python"]

@@ -1,12 +1,12 @@
 import Foundation
 import PushCryptCore
 import PushCryptFiles
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptKeysets
-import PushCryptKeystore
 
 #if canImport(Glibc)
 import Glibc

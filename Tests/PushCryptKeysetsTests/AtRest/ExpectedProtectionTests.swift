@@ -1,11 +1,11 @@
 import PushCryptCore
 import PushCryptFiles
+import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptKeysets
-import PushCryptKeystore
 
 /// What `KeysetFile` gives to each source of a secret.
 @Suite("a secret demands encryption")
