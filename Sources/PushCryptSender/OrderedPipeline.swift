@@ -17,6 +17,7 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
     private let results: AsyncThrowingStream<Task<Output, Never>, any Error>
     private let permits: AsyncStream<Void>.Continuation
     private let reading: Task<Void, Never>
+    private let started: StartedWork
 
     /// Begins to read.
     ///
@@ -32,6 +33,8 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         for _ in 0..<capacity { permits.yield() }
         self.results = results
         self.permits = permits
+        let started = StartedWork()
+        self.started = started
         reading = Task {
             do {
                 var iterator = inputs.makeAsyncIterator()
@@ -39,8 +42,13 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
                 for await _ in permitted {
                     // Permits that were given before the cancellation still arrive after it.
                     guard !Task.isCancelled, let input = try await iterator.next() else { break }
+                    guard started.begin() else { break }
                     let lane = lanes[count % lanes.count]
-                    continuation.yield(Task { await lane.run(input) })
+                    continuation.yield(
+                        Task {
+                            defer { started.end() }
+                            return await lane.run(input)
+                        })
                     count += 1
                 }
                 continuation.finish()
@@ -52,6 +60,13 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
 
     deinit {
         reading.cancel()
+    }
+
+    /// Stops reading and waits until no lane works. A process that exits while another thread is inside OpenSSL may crash:
+    /// OpenSSL frees its memory at exit. A read that blocks is not waited for.
+    package func stopAndWait() {
+        reading.cancel()
+        started.stopAndWait()
     }
 
     /// - Returns: the next result; nil after the last one or after a cancellation.
@@ -83,6 +98,29 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         }
         arrival.wait()
         return try result.withLock { $0 }?.get()
+    }
+}
+
+/// Counts the work of the lanes that has begun and hasn't ended.
+private final class StartedWork: Sendable {
+    private let isStopped = Locked(false)
+    private let running = DispatchGroup()
+
+    /// - Returns: false once the pipeline is stopped.
+    func begin() -> Bool {
+        isStopped.withLock { isStopped in
+            if !isStopped { running.enter() }
+            return !isStopped
+        }
+    }
+
+    func end() {
+        running.leave()
+    }
+
+    func stopAndWait() {
+        isStopped.withLock { $0 = true }
+        running.wait()
     }
 }
 

@@ -14,7 +14,7 @@ struct FaultPointTests {
     }
 
     private func points() throws -> Set<String> {
-        let steps = try literals(in: "PushCryptKeysets", /step\("([a-z-]+)"\)/)
+        let steps = try literals(in: "PushCryptFiles", /step\("([a-z-]+)"\)/)
         let reached = try ["PushCryptKeystore", "PushCryptCLI"].flatMap { target in
             try literals(in: target, /FaultPoint\.reach\("([a-z-]+(?:\\\(\$0\))?)"\)/)
         }
