@@ -13,7 +13,8 @@ enum Main {
         }
     }
 
-    private static func run() async throws {
+    /// On the main thread: a command may block it. On the concurrency runtime's pool it would block the tasks of a batch.
+    @MainActor private static func run() async throws {
         var command = try PushCrypt.parseAsRoot()
         if var command = command as? any AsyncParsableCommand {
             try await command.run()

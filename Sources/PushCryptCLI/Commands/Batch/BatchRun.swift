@@ -68,6 +68,8 @@ struct BatchRun<Worker: LineWorker> {
 
     /// - Returns: the signal that ended it before its time.
     private mutating func takeLines(_ makeWorker: () throws -> sending Worker) throws -> Int32? {
+        // Waiting on a thread of the concurrency runtime's pool would take it from the workers, on one core for ever.
+        MainActor.preconditionIsolated()
         let limit = LineReader.queueLimitInBytes
         let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker(), limitInBytes: limit) }
         let blocks = try LineBlocks(from: next, limitInBytes: limit, Interruption())
