@@ -87,7 +87,7 @@ let package = Package(
         .target(
             name: "PushCryptSender",
             dependencies: [
-                "PushCryptPrimitives", "PushCryptCore", "PushCryptKeysets",
+                "PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptKeysets",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Sender"])),
             ]
         ),

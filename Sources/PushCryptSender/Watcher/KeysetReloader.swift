@@ -1,5 +1,6 @@
 import Logging
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
@@ -131,34 +132,16 @@ final class KeysetReloader: @unchecked Sendable {
 /// file    device, inode, mode, owner, size, time of the last write (ns), time of the last change of any kind (ns)
 /// folder  device, inode, mode, owner
 /// ```
-/// Empty where there is no file.
 struct FileStamp: Hashable, Sendable {
-    private let file: [Int64]
-    private let folder: [Int64]
+    /// nil if there is no file.
+    private let file: FileStatus?
+    private let folderIdentity: FileStatus.Identity?
+    private let folderAccess: FileAccess?
 
     init(_ place: KeysetPlace) {
-        file = Self.status(of: place.filePath).map(Self.everything) ?? []
-        folder = Self.status(of: place.folderPath).map(Self.identity) ?? []
-    }
-
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 ? status : nil
-    }
-
-    private static func identity(_ status: stat) -> [Int64] {
-        [
-            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_mode),
-            Int64(status.st_uid),
-        ]
-    }
-
-    private static func everything(_ status: stat) -> [Int64] {
-        #if canImport(Darwin)
-        let times = [status.st_mtimespec, status.st_ctimespec]
-        #else
-        let times = [status.st_mtim, status.st_ctim]
-        #endif
-        return identity(status) + [Int64(status.st_size)] + times.flatMap { [Int64($0.tv_sec), Int64($0.tv_nsec)] }
+        file = FileStatus(place.filePath, followingLinks: true)
+        let folder = FileStatus(place.folderPath, followingLinks: true)
+        folderIdentity = folder?.identity
+        folderAccess = folder?.access
     }
 }
