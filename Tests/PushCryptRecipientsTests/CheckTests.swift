@@ -7,7 +7,7 @@ import Testing
 
 @Suite("a directory's check")
 struct CheckTests {
-    @Test("counts recipients by suite")
+    @Test("check counts the recipients of each suite")
     func counts() throws {
         let devices = try Device.ofEverySort()
         let opened = try Place(devices.map(\.line) + [devices[0].line]).imported()

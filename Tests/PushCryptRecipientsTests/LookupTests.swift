@@ -6,7 +6,7 @@ import Testing
 
 @Suite("looking recipients up")
 struct LookupTests {
-    @Test("finds every sort, whole")
+    @Test("a lookup returns the whole record of each kind of key")
     func everySort() throws {
         let devices = try Device.ofEverySort()
         let directory = try Place(devices.map(\.line)).imported()
@@ -18,7 +18,7 @@ struct LookupTests {
         }
     }
 
-    @Test("finds nothing else")
+    @Test("a lookup of an id that no record has finds nothing")
     func nothingElse() throws {
         let phone = try Device.make(.shared).of("phone-1")
         let directory = try Place([phone.line]).imported()

@@ -97,8 +97,8 @@ extension KeychainItems.Item {
 
 /// Proves that the keychain is unlocked.
 ///
-/// An app that the system launches before the first unlock may be told that an item isn't found which is there. Whoever
-/// believes that makes a new key. What can't be faked is encryption: nothing can be added, nor an item's data be read,
+/// An app that the system launches before the first unlock may get "not found" for an item that exists, and
+/// would then make a new key. Encryption shows the truth: nothing can be added, nor an item's data be read,
 /// while the class key is locked. An item of the same class without meaning is added, once, and read.
 struct KeychainProbe: Sendable {
     private let items: KeychainItems

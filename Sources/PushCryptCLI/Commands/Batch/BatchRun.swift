@@ -129,7 +129,7 @@ struct RefusedSink {
     private var file: RefusedLines?
     private(set) var count = 0
 
-    /// How many lines are told of on stderr where there is no file.
+    /// The most refused lines that stderr shows if there is no errors file.
     private static let mostTold = 10
 
     init(_ path: String?) throws {

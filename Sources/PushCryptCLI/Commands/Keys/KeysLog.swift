@@ -97,7 +97,7 @@ struct KeysLog: ParsableCommand {
     }
 }
 
-/// One line of an audit log as `keys log` shows it: whoever wrote it, nothing in it is believed.
+/// One line of an audit log as `keys log` shows it. Its content is not trusted.
 struct LogRow: Encodable {
     /// The line's own number; null where the line isn't what a line is.
     let n: Int64?

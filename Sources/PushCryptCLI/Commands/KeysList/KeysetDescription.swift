@@ -33,24 +33,24 @@ struct KeysetDescription {
     private func yes(_ condition: Bool) -> TextTable.Cell { condition ? "yes" : "-" }
 
     private var plan: [String] {
-        var lines = view.clock < view.now ? told("Note", .due, view.clockNote) : []
+        var lines = view.clock < view.now ? labelled("Note", .due, view.clockNote) : []
         guard let plan = view.plan else { return lines }
         lines += plan.due.flatMap { step in
-            told("Due", .due, "\(step.action.words), since \(step.dueAt) (\(distance(step)))")
+            labelled("Due", .due, "\(step.action.words), since \(step.dueAt) (\(distance(step)))")
         }
-        if !plan.due.isEmpty { lines += told("Run", .due, "pushcrypt rotate \(view.path)") }
+        if !plan.due.isEmpty { lines += labelled("Run", .due, "pushcrypt rotate \(view.path)") }
         lines += plan.blocked.flatMap { step in
             let reason = step.blockedBy ?? ""
-            return told("Blocked", .bad, "\(step.action.words), since \(step.dueAt) (\(distance(step))): \(reason)")
+            return labelled("Blocked", .bad, "\(step.action.words), since \(step.dueAt) (\(distance(step))): \(reason)")
         }
         guard let next = plan.next else { return lines }
         let objection = next.blockedBy.map { ", but blocked: \($0)" } ?? ""
-        return lines + told("Next", .heading, "\(next.dueAt) \(next.action.words) (\(distance(next)))\(objection)")
+        return lines + labelled("Next", .heading, "\(next.dueAt) \(next.action.words) (\(distance(next)))\(objection)")
     }
 
     private func distance(_ step: RotationPlan.Step) -> String { TimeDistance.words(step.dueAt, from: view.now) }
 
-    private func told(_ label: String, _ style: TerminalText.Style, _ words: String) -> [String] {
+    private func labelled(_ label: String, _ style: TerminalText.Style, _ words: String) -> [String] {
         let indent = label.count + 2
         let rows = TerminalText.wrap(TerminalText.harmless(words.utf8), width: width - indent)
         return rows.enumerated().map { index, row in
