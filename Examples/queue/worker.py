@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--group", default="sealers")
     parser.add_argument("--name", required=True, help="the worker's name; each worker needs its own")
     parser.add_argument("--batch", type=int, default=1000, metavar="LINES")
-    parser.add_argument("--patience", type=int, default=60, metavar="SECONDS", help="until another worker may take over a line")
+    parser.add_argument("--patience", type=int, default=60, metavar="SECONDS", help="until a line is taken over")
     parser.add_argument("--campaign", required=True, help="the input of the message ids, with key and device")
     parser.add_argument("--pushcrypt", default="pushcrypt")
     parser.add_argument("options", nargs="+", help="options of seal, after --")
