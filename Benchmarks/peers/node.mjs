@@ -146,7 +146,7 @@ function check(line) {
     if (!suite) return null;
     const recipient = suite.curve.recipient(Buffer.from(secret, "hex"));
     const opened = suite.open(Buffer.from(sealed, "hex"), recipient, info(suite.number, kid));
-    if (opened.toString("hex") !== message) throw new Error(`not what was sealed: ${line}`);
+    if (opened.toString("hex") !== message) throw new Error(`differs from the sealed message: ${line}`);
     const again = suite.seal(opened, recipient, info(suite.number, kid));
     return [number, secret, kid, message, again.toString("hex")].join(" ");
 }

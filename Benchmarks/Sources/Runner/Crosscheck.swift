@@ -55,5 +55,5 @@ enum Crosscheck {
 
 struct Difference: Error, CustomStringConvertible {
     let line: String
-    var description: String { "not what was sealed: \(line)" }
+    var description: String { "differs from the sealed message: \(line)" }
 }
