@@ -2,10 +2,10 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who uses pushcrypt resolves what measuring it needs.
+// A separate package, so that packages that use pushcrypt don't resolve the benchmarks' dependencies.
 
-/// A package by path is known by its folder's name. The targets that measure what a message really goes through reach
-/// the library's `package` declarations by being compiled under that name, in place of this package's.
+/// The name of a package by path is its folder's name. The targets that measure internal functions need the library's
+/// `package` declarations. They are therefore compiled under that name instead of this package's name.
 let folder = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? "pushcrypt"
 let library = String(folder.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
 let insideTheLibrary: [SwiftSetting] = [.unsafeFlags(["-package-name", library])]
@@ -25,7 +25,7 @@ let package = Package(
     dependencies: [
         .package(name: "pushcrypt", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        // Without its traits, which replace malloc and the runtime's reference counting to count calls.
+        // Without its traits: they replace malloc and the runtime's reference counting to count calls.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
@@ -39,7 +39,7 @@ let package = Package(
         .executableTarget(
             name: "SwiftCryptoRunner",
             dependencies: ["RunnerProtocol", .product(name: "Crypto", package: "swift-crypto")]),
-        // The plugin takes what lies directly in a folder of the name Benchmarks.
+        // The plugin uses the targets whose folders are directly in a folder named Benchmarks.
         .executableTarget(
             name: "Suites",
             dependencies: ["BenchmarkSupport", .product(name: "Benchmark", package: "benchmark")] + libraryProducts,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the commands' part of docs/cli.md from the tool's own help.
+"""Writes the section of commands in docs/cli.md from the tool's own help.
 
     python3 docs/make_cli.py --tool .build/debug/pushcrypt            writes the page
     python3 docs/make_cli.py --tool .build/debug/pushcrypt --check    exit status 1 if the page is out of date
@@ -21,7 +21,7 @@ EVERYWHERE = ("version", "help")  # options of every command
 
 
 def escaped(text: str) -> str:
-    """Text of the help as Markdown, which keeps its brackets and bars."""
+    """Escapes text of the help, so that Markdown shows its brackets, bars and asterisks."""
     return re.sub(r"([<|*])", r"\\\1", text)
 
 
@@ -48,7 +48,7 @@ def shown(command: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def usage(path: list[str], command: dict[str, Any]) -> str:
-    """The command with what it needs; what may be left out is `[options]`."""
+    """The command with its required arguments and operands. `[options]` represents the optional ones."""
     needed = [argument for argument in shown(command) if argument["kind"] == "positional" or not argument["isOptional"]]
     words = [f"[{spelling(each)}]" if each["isOptional"] else spelling(each) for each in needed]
     return " ".join(path + words + (["[options]"] if len(needed) < len(shown(command)) else []))
@@ -64,7 +64,7 @@ def row(argument: dict[str, Any]) -> str:
 
 
 def section(path: list[str], command: dict[str, Any], seen: dict[str, str]) -> list[str]:
-    """`seen` has the rows of titled groups that stand above, and the command that has them."""
+    """`seen` maps the rows of each titled group above to the command that has them."""
     lines = [f"### {' '.join(path)}", "", escaped(command.get("abstract", "")), "", "```", usage(path, command), "```", ""]
     if command.get("discussion"):
         lines += [escaped(paragraphs(command["discussion"])), ""]

@@ -1,7 +1,7 @@
 import Benchmark
 import PushCryptCore
 
-/// Attachments: a mebibyte through both directions. The throughput is in blobs a second, so in MiB a second.
+/// Attachments: encryption and decryption of one mebibyte. The throughput in blobs a second is also in MiB a second.
 func addBlobBenchmarks() {
     let plaintext = [UInt8](repeating: 0x5a, count: 1 << 20)
     Benchmark("seal, blob of 1 MiB") { benchmark in

@@ -2,8 +2,8 @@ import Benchmark
 import BenchmarkSupport
 import PushCryptCore
 
-/// From a file's bytes to keys that are checked and ready: one record, and a published set of eight; of a shared key
-/// also from the master to what a device is sealed to.
+/// From a file's bytes to checked keys that are ready for use: one record, and a published set of eight. For a shared
+/// key also from the master to the recipient for a device.
 func addKeysetBenchmarks(_ suite: Suite) {
     Benchmark("recipient from a JWK, suite \(suite.rawValue)") { benchmark, jwk in
         for _ in benchmark.scaledIterations { blackHole(try Recipient(jwk: jwk)) }

@@ -3,7 +3,7 @@ import BenchmarkSupport
 import PushCryptCore
 import PushCryptPrimitives
 
-/// What a message carries besides encryption to a key (PROTOCOL section 4).
+/// The profile of a message (PROTOCOL section 4).
 enum MessageProfile: String {
     case base, psk, signed, both
 
@@ -16,7 +16,7 @@ enum MessageProfile: String {
     var isSigned: Bool { self == .signed || self == .both }
 }
 
-/// The bytes of the message in, those of the `sealed` member out, and back.
+/// From the bytes of the message to the bytes of the `sealed` member, and back.
 func addMessageBenchmarks(_ suite: Suite, _ profile: MessageProfile, byteCount: Int) {
     let name = "suite \(suite.rawValue), \(profile), \(byteCount) bytes"
     let message = [UInt8](repeating: UInt8(ascii: "x"), count: byteCount)

@@ -4,7 +4,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 
-/// JSON in to JSON out, by the public interface.
+/// From JSON to JSON, by the public interface.
 func addPayloadBenchmarks(_ suite: Suite) {
     Benchmark("seal, suite \(suite.rawValue), payload of \(TestMessage.payload.count) bytes") { benchmark, keys in
         let sealer = try Sealer(topic: TestMessage.topic)

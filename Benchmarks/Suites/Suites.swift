@@ -2,8 +2,8 @@ import Benchmark
 import BenchmarkSupport
 import PushCryptCore
 
-// Everything that a benchmark seals with is made before it is measured. `swift package benchmark` prints wall time,
-// throughput and, where the system counts them, instructions.
+// A benchmark makes its keys and messages before the measurement. `swift package benchmark` prints wall time,
+// throughput and, if the system counts them, instructions.
 
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(

@@ -1,5 +1,5 @@
-"""`pushcrypt seal --batch` against the library's Sealer on as many threads, with the same payload; and how long a fresh
-process takes to its first message."""
+"""Compares `pushcrypt seal --batch` with the library's Sealer on the same number of threads, with the same payload, and
+measures the time of a new process to its first message."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOPIC = "com.example.app"
 
 
 def threads() -> int:
-    """As many as this process may use: a container may have fewer than the machine."""
+    """The number of cores that this process may use: a container may have fewer than the machine."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -42,8 +42,8 @@ def check_is_there(tool: Path) -> None:
 
 
 def write_input(library: Path, suite: int, count: int, folder: Path) -> tuple[Path, list[str]]:
-    """A file of lines and the options that go with it: suites 1 and 2 bring a recipient in every line, suite 4 a device
-    of the master in a file."""
+    """Writes a file of lines and returns it with its options. Suites 1 and 2 have a recipient in every line. Suite 4
+    has a device of the master, which is in a file."""
     lines, key = folder / f"suite{suite}.jsonl", folder / f"suite{suite}.jwk"
     with open(lines, "wb") as target:
         subprocess.run([str(library), "batch", str(suite), str(count), str(key)], stdout=target, check=True)
@@ -58,7 +58,7 @@ def count_of_lines(file: Path) -> int:
 def batch_ratio(
     tool: Path, library_path: Path, library: Runner, suite: int, lines: int, rounds: int, folder: Path
 ) -> tuple[Figure, float, float]:
-    """The ratio, and the medians of both in nanoseconds for a message."""
+    """The ratio, and the medians of both in nanoseconds per message."""
     source, options = write_input(library_path, suite, lines, folder)
     command = [str(tool), "seal", "--batch", "--topic", TOPIC, *options]
     target, count = folder / "sealed.jsonl", threads()
@@ -88,7 +88,7 @@ def measure_batch(
 
 
 def measure_cold_start(floor: Path, library: Path, rounds: int) -> dict[str, tuple[Figure, float, float]]:
-    """From nothing to the first sealed payload and the end of the process; a fresh key is made on the way."""
+    """From the start of a process through its first sealed payload to its end, including making a fresh key."""
     found = {}
     for suite in SUITES:
         times: dict[Path, list[float]] = {library: [], floor: []}

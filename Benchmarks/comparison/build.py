@@ -1,4 +1,4 @@
-"""Builds what is compared. Every part but the floor and the library may be missing: it is named, the rest goes on."""
+"""Builds the compared programs. Only the floor and the library are required; a missing part is reported and skipped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .places import BENCHMARKS, BUILD, FLOOR, REPOSITORY, VENV
 
 
 class Missing(Exception):
-    """A part that isn't there, and why."""
+    """A part is missing, and the reason."""
 
 
 def say(text: str) -> None:
@@ -19,7 +19,7 @@ def say(text: str) -> None:
 
 
 def run(command: list[str], what: str, folder: Path = REPOSITORY, input: str | None = None) -> str:
-    """Standard output of a command; what it says besides is shown only when it fails."""
+    """Standard output of a command. Its standard error is shown only if it fails."""
     try:
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, input=input)
     except OSError as error:
@@ -54,7 +54,7 @@ def python_of_peers() -> Path:
 
 
 def crosscheck(floor: Path, library: Path, others: list[list[str]]) -> None:
-    """Each opens what the other sealed: the floor does the library's job, and so do the programs written for here."""
+    """Verifies that the floor and the programs written here do the library's job: each opens the other's messages."""
     for check in [[str(floor), "check"], *others]:
         sealed = subprocess.run([str(library), "sealed"], capture_output=True, text=True, check=True)
         answered = subprocess.run(check, input=sealed.stdout, capture_output=True, text=True)

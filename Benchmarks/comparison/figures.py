@@ -1,4 +1,4 @@
-"""Ratios by round and their medians. Below 1 is better than what follows `over_`."""
+"""Ratios by round and their medians. A value below 1 is better than the implementation that follows `over_`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .runners import PEER_NAMES, REFERENCE_NAMES
 
 @dataclass(frozen=True)
 class Figure:
-    """A median and what half of the rounds lay between."""
+    """A median, and the two values between which half of the rounds lie."""
 
     median: float
     low: float
@@ -26,7 +26,7 @@ class Figure:
 
 
 def divided(above: list[float] | None, below: list[float] | None) -> Figure | None:
-    """The ratio of each round, then the median: what slows a whole round down cancels out."""
+    """The median of the rounds' ratios: an influence that slows a whole round down cancels out."""
     if not above or not below:
         return None
     return Figure.of([left / right for left, right in zip(above, below)])
@@ -57,7 +57,7 @@ def peer_ratios(samples: Samples) -> dict[str, Figure | None]:
 
 
 def reference_ratios(samples: Samples) -> dict[str, Figure | None]:
-    """`reference.NAME` is sealing with the nearest suite; where a reference has several, they are named."""
+    """`reference.NAME` is sealing with the nearest suite. The name of a reference with several suites contains them."""
     found: dict[str, Figure | None] = {}
     for name in REFERENCE_NAMES:
         suites = [suite for suite in SUITES if samples.of(name, f"seal{suite}")]
@@ -69,7 +69,7 @@ def reference_ratios(samples: Samples) -> dict[str, Figure | None]:
 
 
 def speed_ups(samples: Samples, runner: str, job: str) -> list[float] | None:
-    """By round, how many times the operations of one thread several do in the same time."""
+    """By round, the speed-up: the operations of several threads over those of one thread in the same time."""
     alone, together = samples.of(runner, job), samples.of(runner, job, THREADS)
     if not alone or not together:
         return None

@@ -1,6 +1,6 @@
-"""Instructions of an operation: those of a run with more operations less those of a run with fewer. They hardly change
-from run to run, unlike times. `perf` counts what the processor runs; where there is no counter, valgrind counts what
-its own processor runs, which has neither AVX-512 nor SHA instructions."""
+"""Instructions of an operation: the difference between a run with more operations and a run with fewer. Unlike times,
+they hardly change from run to run. `perf` counts the processor's instructions. If the processor's counter can't be
+read, valgrind counts the instructions of its emulated processor, which has neither AVX-512 nor SHA instructions."""
 
 from __future__ import annotations
 

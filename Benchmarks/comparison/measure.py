@@ -1,4 +1,4 @@
-"""Runs the jobs of all runners interleaved, in many short rounds: what disturbs one disturbs its neighbours too."""
+"""Runs the jobs of all runners interleaved, in many short rounds: a disturbance affects neighbouring jobs, too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cell:
 
 @dataclass
 class Samples:
-    """Nanoseconds for an operation by round, the same round at the same index."""
+    """Nanoseconds per operation by round. All lists have the same round at the same index."""
 
     rounds: dict[Cell, list[float]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Samples:
 @dataclass(frozen=True)
 class Plan:
     rounds: int
-    # How long one measurement of one round should take.
+    # The duration of one measurement of one round.
     milliseconds: float
 
 
@@ -51,7 +51,7 @@ def wanted_cells(runners: list[Runner]) -> list[Cell]:
 
 
 def calibrated_count(runner: Runner, cell: Cell, milliseconds: float) -> int | None:
-    """How many operations take about as long as asked; None where the runner doesn't have the job."""
+    """The number of operations that take about `milliseconds`; None if the runner doesn't have the job."""
     count = 1
     while True:
         taken = runner.nanoseconds(cell.job, count, cell.threads)
@@ -65,7 +65,7 @@ def calibrated_count(runner: Runner, cell: Cell, milliseconds: float) -> int | N
 def calibrate(runners: dict[str, Runner], plan: Plan) -> dict[Cell, int]:
     counts = {}
     for cell in wanted_cells(list(runners.values())):
-        # Threads are woken, and found a core, at the start of each stretch: that is to be a small part of it.
+        # A stretch begins with waking the threads and finding cores. A long stretch makes this part of the time small.
         milliseconds = plan.milliseconds * (30 if cell.threads > 1 else 1)
         count = calibrated_count(runners[cell.runner], cell, milliseconds)
         if count is not None:
@@ -74,7 +74,7 @@ def calibrate(runners: dict[str, Runner], plan: Plan) -> dict[Cell, int]:
 
 
 def shuffled(cells: list[Cell], order: random.Random) -> list[Cell]:
-    """In another order each time; the floor and the library stay neighbours, since their ratios are the smallest."""
+    """Changes the order each time. The floor and the library stay neighbours, since their ratios are the smallest."""
     own = [cell for cell in cells if cell.runner in OWN]
     others = [cell for cell in cells if cell.runner not in OWN]
     order.shuffle(own)
@@ -84,8 +84,8 @@ def shuffled(cells: list[Cell], order: random.Random) -> list[Cell]:
 
 
 def measure(started: list[Runner], plan: Plan, progress) -> Samples:
-    """Each round asks for every job once, job after job, so that those of one job stand close together in time; their
-    order changes from round to round."""
+    """Each round runs every job once on all runners, job after job, so that the runs of one job are close together in
+    time. The order changes from round to round."""
     runners = {runner.name: runner for runner in started}
     counts = calibrate(runners, plan)
     samples = Samples({cell: [] for cell in counts}, {runner.name: runner.versions for runner in started})

@@ -1,4 +1,4 @@
-"""The processes that are compared; the protocol is in Benchmarks/README.md."""
+"""The compared processes. Benchmarks/README.md describes their protocol."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from . import build
 from .places import BENCHMARKS, PEERS
 
-# Peers do the same construction as the library's suites 1 and 2; references another one, of which the nearest suite
-# is compared.
+# Peers use the same construction as the library's suites 1 and 2. References use another one and are compared with the
+# nearest suite.
 PYTHON_PEERS = {"pyca": "pyca.py", "pyhpke": "pyhpke_runner.py", "tink": "tink_runner.py"}
 PYTHON_REFERENCES = {
     "sealedbox": "sealedbox.py", "rfc8291": "rfc8291.py", "pywebpush": "pywebpush_runner.py", "aesgcm": "aesgcm.py",
@@ -41,12 +41,12 @@ class Runner:
 
     @staticmethod
     def last_words(process: subprocess.Popen[str]) -> str:
-        """What a runner that ended said last."""
+        """The last line of standard error of a runner that ended."""
         assert process.stderr is not None
-        return (process.stderr.read().strip().splitlines() or ["ended without a word"])[-1]
+        return (process.stderr.read().strip().splitlines() or ["ended without a message"])[-1]
 
     def nanoseconds(self, job: str, count: int, threads: int = 1) -> int | None:
-        """How long `count` operations on each thread took; None for a job that it doesn't have."""
+        """The time of `count` operations on each thread; None for a job that the runner doesn't have."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(f"{job} {count}\n" if threads == 1 else f"{job} {count} {threads}\n")
         self.process.stdin.flush()
@@ -69,7 +69,7 @@ def node_command() -> list[str]:
 
 
 def command(name: str) -> list[str]:
-    """Builds or installs a peer and says how to start it."""
+    """Builds or installs a peer and returns the command that starts it."""
     if name == "swiftcrypto":
         return [str(build.swift_product("swiftcrypto-runner"))]
     if name == "node":
@@ -79,7 +79,7 @@ def command(name: str) -> list[str]:
 
 
 def swift_crypto_version() -> str:
-    """swift-crypto doesn't say it itself."""
+    """The version from the resolved packages: swift-crypto doesn't report it."""
     pins = json.loads((BENCHMARKS / "Package.resolved").read_text())["pins"]
     return next((pin["state"]["version"] for pin in pins if pin["identity"] == "swift-crypto"), "")
 
@@ -92,7 +92,7 @@ def start_peer(name: str) -> Runner:
 
 
 def start_peers(names: list[str]) -> list[Runner]:
-    """Those of the peers that are there."""
+    """Starts the available peers and reports the others."""
     started = []
     for name in names:
         try:

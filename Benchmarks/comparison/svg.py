@@ -1,4 +1,4 @@
-"""The picture: how many times the floor everything costs, a panel for each operation, in light and in dark."""
+"""The picture: the cost of each runner as a multiple of the floor, a panel for each operation, for light and dark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .figures import Figure, divided, median_of
 from .measure import SUITES, Samples
 from .runners import PEER_NAMES
 
-# Without custom properties: not every program that draws SVG knows them.
+# Without custom properties: some SVG renderers don't support them.
 LIGHT = {
     "ground": "#ffffff", "text": "#1f2328", "quiet": "#59636e", "pushcrypt": "#0969da", "floor": "#8c959f",
     "peer": "#a9bdd2", "reference": "#dfc897",
@@ -27,7 +27,7 @@ text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", s
 
 def colours(palette: dict[str, str]) -> str:
     fills = [f".{name} {{ fill: {colour} }}" for name, colour in palette.items() if name != "text"]
-    # What stands on the line of the floor gets a rim of the ground's colour.
+    # Text on the line of the floor gets an outline in the background's colour.
     lines = [f".one {{ stroke: {palette['quiet']} }}", f".value {{ stroke: {palette['ground']} }}"]
     return "\n".join([f"text {{ fill: {palette['text']} }}", *fills, *lines])
 

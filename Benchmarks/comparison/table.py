@@ -1,4 +1,4 @@
-"""The text that a terminal gets."""
+"""The table for the terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def row(samples: Samples, runner: str, job: str, compared_to: str) -> str:
 
 
 def job_rows(samples: Samples, job: str) -> list[str]:
-    """The library first, then from fast to slow."""
+    """Rows: the library first, then from fast to slow."""
     runners = [cell.runner for cell in samples.rounds if cell.job == job and cell.threads == 1]
     runners.sort(key=lambda runner: (runner != "library", median_of(samples, runner, job)))
     rows = [row(samples, runner, job, job) for runner in runners]

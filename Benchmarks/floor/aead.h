@@ -8,7 +8,7 @@
 
 enum { TAG_BYTES = 16, NONCE_BYTES = 12 };
 
-// One cipher in both directions, the contexts reused: a message sets key and nonce only.
+// One cipher in both directions with reused contexts: a message sets only key and nonce.
 struct aead {
     EVP_CIPHER *cipher;
     EVP_CIPHER_CTX *seal, *open;
@@ -22,7 +22,7 @@ void aead_seal(
     struct aead *aead, const uint8_t *key, const uint8_t *nonce, const uint8_t *plaintext, size_t count,
     uint8_t *ciphertext);
 
-// Writes count - 16 bytes; 0 when the tag is wrong.
+// Writes count - 16 bytes; returns 0 if the tag is wrong.
 int aead_open(
     struct aead *aead, const uint8_t *key, const uint8_t *nonce, const uint8_t *ciphertext, size_t count,
     uint8_t *plaintext);

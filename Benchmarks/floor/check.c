@@ -38,7 +38,7 @@ static int check_line(const struct line *line, const struct suite *suite)
     void *state = suite->make(suite, secret, info, context_info(info, number, line->kid, "com.example.app"));
     int is_equal = sealed_count == count + suite_overhead(suite)
         && suite->open(state, sealed, sealed_count, opened) && memcmp(opened, message, count) == 0;
-    // One bit of it changed doesn't open.
+    // A message with one changed bit must not open.
     sealed[sealed_count - 1] ^= 1;
     int is_strict = !suite->open(state, sealed, sealed_count, opened);
 
@@ -57,7 +57,7 @@ int check(void)
     while (scanf("%7s %64s %15s %8192s %8192s", line.suite, line.secret, line.kid, line.message, line.sealed) == 5) {
         const struct suite *suite = suite_named(line.suite);
         int is_right = suite != NULL && check_line(&line, suite);
-        // The same by the other key path.
+        // The same with the other key path.
         if (is_right && suite == &suite_1)
             is_right = check_line(&line, &suite_1_evp);
         checked++;

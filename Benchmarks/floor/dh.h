@@ -10,11 +10,11 @@
 
 enum { DH_BYTES = 32, SCALAR_BYTES = 32, P256_BYTES = 65, X25519_BYTES = 32, LONGEST_PUBLIC_KEY = 65 };
 
-// Each curve by the library's key path, with everything reused that can be, and P-256 once more by the EVP layer. The
-// recipient's keys are imported once; `enc` is imported for each message that is opened.
+// Each curve by the library's key path, with every object reused where possible, and P-256 also by the EVP layer.
+// Imports the recipient's keys once, and `enc` for each message to open.
 //
 // begin:   a fresh ephemeral key; writes its public key, and DH(ephemeral, recipient)
-// receive: imports `enc` and writes DH(recipient, enc); 0 when enc is no public key
+// receive: imports `enc` and writes DH(recipient, enc); 0 if enc is not a public key
 struct dh {
     size_t public_key_bytes;
     void *(*make)(const uint8_t scalar[SCALAR_BYTES], uint8_t *public_key);

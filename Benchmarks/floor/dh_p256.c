@@ -37,7 +37,7 @@ static void *make(const uint8_t scalar[SCALAR_BYTES], uint8_t *public_key)
     must(EC_POINT_point2oct(
              s->group, s->recipient, POINT_CONVERSION_UNCOMPRESSED, public_key, P256_BYTES, s->context)
          == P256_BYTES);
-    // As the library's recipient is: a point read from its bytes.
+    // A point read from its bytes, like the library's recipient.
     must(EC_POINT_oct2point(s->group, s->recipient, public_key, P256_BYTES, s->context));
     return s;
 }

@@ -4,8 +4,8 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
-// P-256 by the EVP layer, to know what it costs: key generation with a reused context, and a derivation that is told
-// not to repeat the check of a public key that was checked at its import.
+// P-256 by the EVP layer, to measure its cost: key generation with a reused context, and a derivation that doesn't
+// repeat the check of a public key that was checked at its import.
 
 struct state {
     EVP_PKEY_CTX *generator;
@@ -35,7 +35,7 @@ static EVP_PKEY *import(const uint8_t public_key[P256_BYTES], const BIGNUM *scal
 
 static void *make(const uint8_t bytes[SCALAR_BYTES], uint8_t *public_key)
 {
-    // The public key by the other path: OpenSSL 3.0 derives none from a scalar here.
+    // The public key comes from the other path: OpenSSL 3.0 doesn't derive it from a scalar here.
     dh_p256.free(dh_p256.make(bytes, public_key));
     struct state *s = must_have(calloc(1, sizeof *s));
     BIGNUM *scalar = must_have(BN_bin2bn(bytes, SCALAR_BYTES, NULL));
@@ -83,7 +83,7 @@ static void begin(void *state, uint8_t *enc, uint8_t dh[DH_BYTES])
     EVP_PKEY_free(ephemeral);
 }
 
-// Setting the encoded public key of a key that has the group is the cheapest import that the layer has.
+// The cheapest import of the EVP layer: setting the encoded public key of a key that already has the group.
 static int receive(void *state, const uint8_t *enc, uint8_t dh[DH_BYTES])
 {
     struct state *s = state;

@@ -5,8 +5,8 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
-// A key object with u = 9 in place of its public key derives all the same, and derives its public key with u = 9 as
-// its peer (RFC 7748 section 6.1): OpenSSL's own generation and raw import take a slower way to the public key.
+// A key object with u = 9 in place of its public key still derives. It derives its public key with u = 9 as its peer
+// (RFC 7748 section 6.1). OpenSSL's own generation and raw import compute the public key more slowly.
 
 static const uint8_t base_point[X25519_BYTES] = {9};
 
@@ -31,7 +31,7 @@ static EVP_PKEY *import(EVP_PKEY_CTX *importer, const uint8_t *public_key, const
     return key;
 }
 
-// Fails on the all-zero result that RFC 9180 section 7.1.4 has refused.
+// Fails on the all-zero result, which RFC 9180 section 7.1.4 requires to refuse.
 static int derive(EVP_PKEY_CTX *context, EVP_PKEY *peer, uint8_t *secret)
 {
     size_t count = DH_BYTES;

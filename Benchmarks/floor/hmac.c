@@ -65,7 +65,7 @@ void message_add_hole(struct message *message, size_t count)
     message->count += count;
 }
 
-// FIPS 180-4 section 5.1.1: a one bit, zeros, the length in bits; the block of the key counts.
+// FIPS 180-4 section 5.1.1: a one bit, zeros, the length in bits; the length includes the key's block.
 void message_end(struct message *message)
 {
     uint64_t bits = (BLOCK_BYTES + message->count) * 8;

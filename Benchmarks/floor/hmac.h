@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// HMAC-SHA256 (RFC 2104) by compressions: what a key needs is hashed once per key, a message is laid out and padded
-// once and only the bytes that change are copied into it.
+// HMAC-SHA256 (RFC 2104) by compressions. A key's blocks are hashed once per key. A message is laid out and padded
+// once; only the changing bytes are copied into it.
 
 enum { HASH_BYTES = 32, BLOCK_BYTES = 64 };
 
@@ -14,7 +14,7 @@ struct hmac_key {
     uint32_t inner[8], outer[8];
 };
 
-// A message of HMAC with its SHA-256 padding; `hole` is where the bytes go that change.
+// A message of HMAC with its SHA-256 padding; `hole` is the place of the changing bytes.
 struct message {
     uint8_t bytes[5 * BLOCK_BYTES];
     size_t count, blocks;

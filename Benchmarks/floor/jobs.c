@@ -9,7 +9,7 @@
 
 #include <openssl/rand.h>
 
-// Bytes of the raw jobs' message, and of what the payload jobs' JSON is padded to.
+// Lengths in bytes of the raw jobs' message and of the payload jobs' padded JSON.
 enum { MESSAGE_BYTES = 256, PAYLOAD_BYTES = 512, WARM_UP = 16 };
 
 struct job {
@@ -19,7 +19,7 @@ struct job {
     size_t message_bytes;
 };
 
-// Aligned so that no two threads write to one cache line (two, where the processor fetches them in pairs).
+// Aligned so that no two threads write to one cache line (or pair of lines, if the processor fetches pairs).
 struct worker {
     _Alignas(128) const struct job *job;
     long count;

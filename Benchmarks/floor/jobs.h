@@ -3,11 +3,11 @@
 
 #include <stdint.h>
 
-// Runs a job (seal1, open4, payload2seal, ...) `count` times on each of `threads` threads; returns the nanoseconds of
-// the monotonic clock that it took, or -1 for a job that the floor doesn't have.
+// Runs a job (seal1, open4, payload2seal, ...) `count` times on each of `threads` threads. Returns the time in
+// nanoseconds of the monotonic clock, or -1 for a job that the floor doesn't have.
 int64_t run_job(const char *job, long count, int threads);
 
-// Makes a key and seals once with it; 0 for a job that the floor doesn't have.
+// Makes a key and seals once with it. Returns 0 for a job that the floor doesn't have.
 int run_once(const char *job);
 
 #endif

@@ -8,8 +8,8 @@
 #include <openssl/crypto.h>
 
 // floor            a runner (Benchmarks/README.md): lines `JOB COUNT [THREADS]` in, nanoseconds out
-// floor check      proves it against another implementation's messages (check.h)
-// floor first JOB  does a job once, with all that stands before it in a fresh process
+// floor check      verifies the floor with another implementation's messages (check.h)
+// floor first JOB  runs a job once in a new process, including all set-up
 
 static void answer(const char *line)
 {

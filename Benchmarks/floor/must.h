@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// A floor that failed has measured nothing: it stops and says where.
+// If a call fails, the measurement is invalid: stops and prints the place.
 #define must(call) ((call) == 1 ? (void)0 : must_fail(#call))
 #define must_have(call) must_not_be_null((call), #call)
 

@@ -9,7 +9,7 @@
 #include <openssl/rand.h>
 
 // RFC 9180, mode base, single shot: section 4 (labels), 4.1 (DHKEM), 5.1 (key schedule) and 6.1, without the exporter
-// secret, which nobody asks for. What a message hashes, in compressions, P-256 and X25519:
+// secret, which no job needs. The hashing of a message, in compressions, for P-256 and X25519:
 //
 //   eae_prk = LabeledExtract("", "eae_prk", dh)                                2, the key is constant
 //   shared_secret = LabeledExpand(eae_prk, "shared_secret", enc || pkR, 32)    6 and 5
@@ -18,7 +18,7 @@
 //   key = LabeledExpand(secret, "key", context, Nk)                            5, of which 2 are for the key
 //   base_nonce = LabeledExpand(secret, "base_nonce", context, 12)              3
 //
-// psk_id_hash is a constant of the mode. info_hash isn't: info names the recipient, and one gets one message.
+// psk_id_hash is a constant of the mode. info_hash isn't: info names the recipient, and each gets one message.
 
 struct hpke {
     const struct dh *dh;

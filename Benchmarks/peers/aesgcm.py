@@ -1,4 +1,4 @@
-"""pyca's AES-256-GCM under one key for all messages: no key per message. Stands beside suite 4."""
+"""pyca's AES-256-GCM under one key for all messages: no key per message. Compared with suite 4."""
 
 import os
 

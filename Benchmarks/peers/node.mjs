@@ -1,8 +1,8 @@
-// HPKE (RFC 9180, base mode, single shot) put together from node:crypto, suites 1 and 2: what a backend in JavaScript
-// pays that adds no package.
+// HPKE (RFC 9180, base mode, single shot) built from node:crypto, suites 1 and 2: the cost for a JavaScript backend
+// that adds no package.
 //
 // node node.mjs         a runner (Benchmarks/README.md)
-// node node.mjs check   lines of the floor's check in, the same sealed here out
+// node node.mjs check   reads lines of the floor's check, writes the same messages sealed by node
 
 import crypto from "node:crypto";
 import readline from "node:readline";
@@ -135,7 +135,7 @@ function answer(line) {
     const [job, count, threads] = line.split(" ");
     const work = threads === undefined || threads === "1" ? operation(job) : null;
     if (!work) return "unsupported";
-    // Enough for the compiler to have seen the code.
+    // Enough calls for the compiler to optimize the code.
     nanoseconds(work, 256);
     return nanoseconds(work, Number(count)).toString();
 }
@@ -146,7 +146,7 @@ function check(line) {
     if (!suite) return null;
     const recipient = suite.curve.recipient(Buffer.from(secret, "hex"));
     const opened = suite.open(Buffer.from(sealed, "hex"), recipient, info(suite.number, kid));
-    if (opened.toString("hex") !== message) throw new Error(`not what was sealed: ${line}`);
+    if (opened.toString("hex") !== message) throw new Error(`differs from the sealed message: ${line}`);
     const again = suite.seal(opened, recipient, info(suite.number, kid));
     return [number, secret, kid, message, again.toString("hex")].join(" ");
 }

@@ -1,4 +1,4 @@
-"""pywebpush: RFC 8291 as most backends in Python send it; it encrypts only."""
+"""pywebpush: RFC 8291, as most Python backends use it. It only encrypts."""
 
 import os
 from base64 import urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""http_ece: RFC 8291, what Web Push encrypts with (P-256, HKDF-SHA256, AES-128-GCM). Stands beside suite 1."""
+"""http_ece: RFC 8291, the encryption of Web Push (P-256, HKDF-SHA256, AES-128-GCM). Compared with suite 1."""
 
 import os
 

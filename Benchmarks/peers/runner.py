@@ -1,4 +1,4 @@
-"""The runner protocol of Benchmarks/README.md for peers in Python, and what all of them seal."""
+"""The runner protocol of Benchmarks/README.md for peers in Python, and the message that all of them seal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def length_prefixed(text: str) -> bytes:
 
 
 def info(suite: int) -> bytes:
-    """The context that the library binds (PROTOCOL section 4), base profile."""
+    """The info of the library (PROTOCOL section 4), base profile."""
     context = b"pushcrypt/1\0" + bytes([suite, 0])
     return context + length_prefixed("AAAAAAAAAAA") + length_prefixed("") + length_prefixed("com.example.app")
 
@@ -36,7 +36,7 @@ def nanoseconds(operation: Operation, count: int) -> int:
 
 
 def answer(line: str, jobs: dict[str, Callable[[], Operation]]) -> str:
-    """For one thread: Python's lock makes more of them meaningless."""
+    """Time of one thread: Python's lock makes several threads meaningless."""
     words = line.split()
     if len(words) != 2 or words[0] not in jobs:
         return "unsupported"
@@ -46,7 +46,7 @@ def answer(line: str, jobs: dict[str, Callable[[], Operation]]) -> str:
 
 
 def serve(name: str, packages: list[str], jobs: dict[str, Callable[[], Operation]]) -> None:
-    """Answers jobs until standard input ends; each job makes its operation, with fresh keys."""
+    """Answers jobs until standard input ends. Each job makes its operation with fresh keys."""
     print(name_and_versions(name, packages), flush=True)
     for line in sys.stdin:
         print(answer(line, jobs), flush=True)

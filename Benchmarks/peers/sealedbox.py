@@ -1,4 +1,4 @@
-"""PyNaCl's SealedBox: X25519 and XSalsa20-Poly1305, without HKDF. Not HPKE; stands beside suite 2."""
+"""PyNaCl's SealedBox: X25519 and XSalsa20-Poly1305, without HKDF. Not HPKE. Compared with suite 2."""
 
 from nacl.public import PrivateKey, SealedBox
 

@@ -1,10 +1,10 @@
--- Ends a batch in one step: each line is acknowledged, what it became is added, and it is deleted.
+-- Finishes a batch in one step: acknowledges each line, adds its result, and deletes the line.
 --
 -- KEYS  input, sealed, refused
--- ARGV  group, then for each line: its id, "sealed" or "refused", what it became
+-- ARGV  group, then for each line: its id, "sealed" or "refused", its result
 --
--- XACK tells whether the line was still pending. When another worker has ended it meanwhile, that result stands and
--- ours is dropped. Returns how many of ours were added.
+-- XACK returns whether the line was still pending. If another worker has finished the line in the meantime, the script
+-- keeps that result and drops this worker's. Returns the number of results that it added.
 local added = 0
 for at = 2, #ARGV, 3 do
     local id, kind, line = ARGV[at], ARGV[at + 1], ARGV[at + 2]

@@ -1,4 +1,4 @@
-"""Runs workers on a Redis server of its own, kills one, holds one up, and looks at what came out; `run` starts it."""
+"""Runs workers on a separate Redis server, kills one, delays one, and checks the results. `run` starts it."""
 from __future__ import annotations
 
 import argparse
@@ -30,15 +30,15 @@ TOO_LONG = 5_000
 def main() -> None:
     parser = argparse.ArgumentParser(description="Rehearse worker.py on this machine.")
     parser.add_argument("--work", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--pushcrypt", default=shutil.which("pushcrypt"), help="the binary; else the one in PATH")
+    parser.add_argument("--pushcrypt", default=shutil.which("pushcrypt"), help="the binary; by default the one in PATH")
     parser.add_argument("--messages", type=int, default=20_000)
     parser.add_argument("--batch", type=int, default=100, help="lines that a worker takes at once")
     arguments = parser.parse_args()
     if not arguments.pushcrypt:
-        raise SystemExit("run: no pushcrypt in PATH; say --pushcrypt BINARY")
-    # So that what was started ends with this.
+        raise SystemExit("run: no pushcrypt in PATH; give --pushcrypt BINARY")
+    # Exits on SIGTERM, so that `finally` ends the started processes.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    # A socket's path may have 107 bytes, so it lies in a folder of its own.
+    # A socket's path may have 107 bytes, so it is in a separate temporary folder.
     with tempfile.TemporaryDirectory() as sockets:
         Rehearsal(arguments, Path(sockets, "redis")).run()
 
@@ -53,7 +53,7 @@ class Rehearsal:
         self.redis = redis.Redis(unix_socket_path=str(socket), protocol=2)
         self.processes: list[subprocess.Popen[bytes]] = []
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
-        # A producer that isn't sure tries again, so some messages are in the queue twice.
+        # A producer that got no answer tries again, so some messages are in the queue twice.
         self.repeated = range(0, arguments.messages, 100)
         self.bad = range(0, arguments.messages, 500)
 
@@ -71,16 +71,16 @@ class Rehearsal:
         finally:
             self.end()
         shutil.rmtree(self.folder)
-        print("all is well")
+        print("all checks passed")
 
     def tool(self, *options: str | Path, lines: bytes = b"") -> bytes:
         done = subprocess.run([self.binary, *options], input=lines, stdout=subprocess.PIPE, check=True)
         return done.stdout
 
-    # Redis and what is in it
+    # Redis and its streams
 
     def start_redis(self) -> None:
-        """No port, a socket only: nobody else reaches it, and nothing else has its number."""
+        """Uses a socket without a port: no other user can reach it, and no other server uses the same port."""
         command = ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"]
         command += ["--dir", str(self.folder), "--save", "", "--appendonly", "yes", "--logfile", "redis.log"]
         self.processes.append(subprocess.Popen(command))
@@ -121,16 +121,16 @@ class Rehearsal:
         self.wait_for_share(0.25)
         held = self.stop_in_the_middle("worker-1")
         self.workers.pop("worker-1").kill()
-        print(f"killed worker-1 with {held} lines in hand")
+        print(f"killed worker-1 while it held {held} lines")
         self.wait_for_share(0.5)
         held = self.stop_in_the_middle("worker-2")
-        wait(lambda: self.in_hand("worker-2") == 0, "its lines are taken over")
+        wait(lambda: self.in_hand("worker-2") == 0, "other workers have taken over its lines")
         self.workers["worker-2"].send_signal(signal.SIGCONT)
-        print(f"held up worker-2 with {held} lines in hand, until others had taken them over")
+        print(f"delayed worker-2 while it held {held} lines, until others had taken them over")
         wait(lambda: self.redis.xlen(INPUT) == 0, "the queue is empty")
         seconds = time.monotonic() - start
         self.stop_workers()
-        print(f"{self.redis.xlen(SEALED) / seconds:,.0f} messages/s: {seconds:.1f} s with the waiting for the two")
+        print(f"{self.redis.xlen(SEALED) / seconds:,.0f} messages/s: {seconds:.1f} s including both waits")
 
     def start_worker(self, name: str, keyset: Path) -> subprocess.Popen[bytes]:
         command = [
@@ -139,7 +139,7 @@ class Rehearsal:
             "--campaign", CAMPAIGN, "--pushcrypt", self.binary,
             "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
         ]
-        # What a killed worker leaves in its temporary folder goes with the run's.
+        # The temporary folder of a killed worker is removed with the run's folder.
         environment = os.environ | {"TMPDIR": str(self.folder)}
         with (self.folder / f"{name}.log").open("wb") as log:
             worker = subprocess.Popen(command, stderr=log, env=environment)
@@ -151,7 +151,7 @@ class Rehearsal:
         require(worker.wait(timeout=60) != 0, "a worker without a key ends")
         held = self.in_hand(name)
         require(held == self.arguments.batch, "a worker without a key acknowledges nothing")
-        print(f"{name} had no key and ended with {held} lines in hand")
+        print(f"{name} had no key and ended while it held {held} lines")
 
     def wait_for_share(self, share: float) -> None:
         enough = int(self.arguments.messages * share)
@@ -162,7 +162,7 @@ class Rehearsal:
         return next((one["pending"] for one in pending["consumers"] if one["name"] == worker.encode()), 0)
 
     def stop_in_the_middle(self, worker: str) -> int:
-        """Stops a worker while it holds lines; one that holds none is let go on and stopped again."""
+        """Stops a worker while it holds lines. If it holds none, lets it continue and stops it again."""
         process = self.workers[worker]
         while process.poll() is None and self.redis.xlen(INPUT):
             process.send_signal(signal.SIGSTOP)
@@ -171,13 +171,13 @@ class Rehearsal:
                 return held
             process.send_signal(signal.SIGCONT)
             time.sleep(0.003)
-        raise SystemExit(f"run: {worker} ended, or the queue did, before it was caught with lines in hand: say more --messages")
+        raise SystemExit(f"run: {worker} or the queue ended before the worker held lines: give more --messages")
 
     def stop_workers(self) -> None:
         for worker in self.workers.values():
             worker.terminate()
         for name, worker in self.workers.items():
-            require(worker.wait(timeout=60) == 0, f"{name} stops when it is told to")
+            require(worker.wait(timeout=60) == 0, f"{name} stops on SIGTERM")
 
     def end(self) -> None:
         for process in self.processes:
@@ -185,7 +185,7 @@ class Rehearsal:
                 process.kill()
                 process.wait()
 
-    # After
+    # Checks of the results
 
     def verify_all(self) -> None:
         ids: dict[str, list[str]] = defaultdict(list)
@@ -193,13 +193,13 @@ class Rehearsal:
             ids[line["device"]].append(line["pushcrypt"]["id"])
         refused = sum(1 for _ in self.entries(REFUSED))
         wanted = {name(number): 2 if number in self.repeated else 1 for number in range(self.arguments.messages)}
-        require(ids.keys() == wanted.keys(), "every device has a payload, and nobody else has")
+        require(ids.keys() == wanted.keys(), "every device has a payload, and there are no other payloads")
         require(all(len(set(some)) == 1 for some in ids.values()), "payloads of one device have the same message id")
         require({device: len(some) for device, some in ids.items()} == wanted, "no line was sealed twice")
         require(refused == 2 * len(self.bad), "every bad line is refused once")
         payloads = sum(len(some) for some in ids.values())
         print(f"{len(ids):,} devices, {payloads:,} payloads, {refused} lines refused")
-        print(f"{payloads - len(ids)} messages were fed twice; the second payload has the message id of the first")
+        print(f"{payloads - len(ids)} messages were added twice; the second payload has the message id of the first")
 
     def verify_sample(self) -> None:
         every = max(1, self.arguments.messages // SAMPLE)
@@ -207,7 +207,7 @@ class Rehearsal:
         lines = b"".join(json.dumps(line).encode() + b"\n" for line in sample)
         opened = self.tool("open", "--batch", "--keys", self.keyset, "--topic", TOPIC, lines=lines)
         for line in map(json.loads, opened.splitlines()):
-            require(line["payload"] == message(line["device"])["payload"], "each opens what was meant for it")
+            require(line["payload"] == message(line["device"])["payload"], "each device opens its own payload")
         print(f"{len(sample)} opened")
 
 
@@ -216,7 +216,7 @@ def name(number: int) -> str:
 
 
 def message(device: str, body: str = "") -> Line:
-    """What this device is to show: its name is in it, so that a payload that went astray is seen."""
+    """The payload for this device. It contains the device's name, so that the checks detect a wrong recipient."""
     alert = {"title": "Dr. Amara Osei", "body": body or f"Results for {device} are in."}
     return {"device": device, "payload": {"aps": {"alert": alert, "sound": "chime.caf"}}}
 
@@ -225,13 +225,13 @@ def wait(condition: Callable[[], bool], what: str, seconds: float = 600) -> None
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise SystemExit(f"run: waited in vain until {what}")
+            raise SystemExit(f"run: timed out waiting until {what}")
         time.sleep(0.02)
 
 
 def require(holds: bool, claim: str) -> None:
     if not holds:
-        raise SystemExit(f"run: this doesn't hold: {claim}")
+        raise SystemExit(f"run: this is not true: {claim}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Seals what waits in a Redis stream: takes lines in batches, has `pushcrypt seal --batch` seal them, passes them on.
+"""Seals the lines of a Redis stream: takes them in batches, runs `pushcrypt seal --batch`, adds the results to streams.
 
     worker.py --name worker-1 --campaign ID -- --topic com.example.app --to Keys/campaign
 
-Entries of the streams have one field, `line`. A batch is acknowledged in the same step that adds its results, so a
-worker that dies leaves its lines pending, and another takes them over.
+Entries of the streams have one field, `line`. One step adds the results of a batch and acknowledges it. If a worker
+dies, its lines stay pending, and another worker takes them over.
 """
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Worker:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
         self.redis = redis.Redis.from_url(arguments.redis, protocol=2)
-        # In braces: on a Redis cluster, streams of one transaction must lie on one node.
+        # In braces: on a Redis cluster, streams of one transaction must be on one node.
         stream = "{" + arguments.stream + "}"
         self.streams = [stream, f"{stream}:sealed", f"{stream}:refused"]
         self.finish = self.redis.register_script(FINISH)
@@ -54,7 +54,7 @@ class Worker:
                 self.take(entries)
 
     def stop(self, *_: object) -> None:
-        """The batch in hand is finished first."""
+        """Stops the worker after its current batch."""
         self.is_stopping = True
 
     def make_group(self) -> None:
@@ -65,7 +65,7 @@ class Worker:
                 raise
 
     def abandoned(self) -> list[Entry]:
-        """Lines that a worker took and didn't finish: it died, or it is too slow."""
+        """Takes over lines that a worker took and didn't finish, because it died or is too slow."""
         answer = self.redis.xautoclaim(
             self.streams[0], self.arguments.group, self.arguments.name,
             min_idle_time=self.arguments.patience * 1000, count=self.arguments.batch)
@@ -87,7 +87,7 @@ class Worker:
         command = [self.arguments.pushcrypt, "seal", "--batch", "--id-from", self.arguments.campaign]
         with tempfile.TemporaryDirectory() as folder:
             errors = Path(folder, "errors")
-            # A session of its own: Ctrl-C is for the worker, which lets the batch in hand end.
+            # A separate session: Ctrl-C reaches only the worker, which finishes its current batch.
             done = subprocess.run(
                 [*command, *self.arguments.options, "--errors", errors], stdout=subprocess.PIPE,
                 input=b"".join(line + b"\n" for line in lines), start_new_session=True)
@@ -100,27 +100,27 @@ class Worker:
 
 
 def split(lines: bytes) -> list[bytes]:
-    """At newlines only: `splitlines` would take a carriage return for one."""
+    """Splits at newlines only: `splitlines` would also split at a carriage return."""
     return lines.split(b"\n")[:-1]
 
 
 def as_entries(answer: list[tuple[bytes, dict[bytes, bytes]]]) -> list[Entry]:
-    """An entry is one line: a newline in it becomes a carriage return, which JSON takes for white space as well.
+    """An entry is one line: a newline in it becomes a carriage return, which is also white space in JSON.
 
-    An entry without a line is an empty one, which is refused.
+    An entry without a line becomes an empty line, which the tool refuses.
     """
     return [Entry(id, fields.get(b"line", b"").replace(b"\n", b"\r")) for id, fields in answer]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Seal what waits in a Redis stream.")
+    parser = argparse.ArgumentParser(description="Seal the lines of a Redis stream.")
     parser.add_argument("--redis", default="redis://127.0.0.1:6379/0", metavar="URL")
     parser.add_argument("--stream", default="pushes")
     parser.add_argument("--group", default="sealers")
-    parser.add_argument("--name", required=True, help="of this worker, its own")
+    parser.add_argument("--name", required=True, help="the worker's name; each worker needs its own")
     parser.add_argument("--batch", type=int, default=1000, metavar="LINES")
     parser.add_argument("--patience", type=int, default=60, metavar="SECONDS", help="until a line is taken over")
-    parser.add_argument("--campaign", required=True, help="makes the message ids, with key and device")
+    parser.add_argument("--campaign", required=True, help="the input of the message ids, with key and device")
     parser.add_argument("--pushcrypt", default="pushcrypt")
     parser.add_argument("options", nargs="+", help="options of seal, after --")
     Worker(parser.parse_args()).run()

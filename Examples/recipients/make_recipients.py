@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a file for `recipients import`, for trying batches out: JSON lines, a registration record on each.
+"""Makes an input file for `recipients import`, to try out batches: JSON lines, each a registration record.
 
     pip install cryptography
     umask 077
@@ -8,8 +8,8 @@
     pushcrypt recipients import devices.jsonl --into devices.sqlite
     pushcrypt recipients check devices.sqlite
 
-With --private the private halves of some go to a file, a JWK on each line, to open with what was sealed to them. Real
-keys are made on the devices, and their private halves never leave them.
+With --private it writes the private keys of some records to a file, a JWK on each line, to open messages that were
+sealed to them. In production the devices create the keys, and private keys never leave the devices.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def b64(data):
 
 
 def x25519():
-    """The members of RFC 7638's thumbprint, and d."""
+    """Returns the members of RFC 7638's thumbprint, and d."""
     key = X25519PrivateKey.generate()
     public = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     private = key.private_bytes(
@@ -49,9 +49,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("count", type=int)
     parser.add_argument("--suite", type=int, choices=[1, 2], default=2)
-    parser.add_argument("--psk", action="store_true", help="give each a pre-shared key")
-    parser.add_argument("--private", metavar="FILE", help="where private halves go")
-    parser.add_argument("--every", type=int, default=1000, metavar="N", help="of every Nth (1000)")
+    parser.add_argument("--psk", action="store_true", help="add a pre-shared key to each record")
+    parser.add_argument("--private", metavar="FILE", help="write private keys to this file")
+    parser.add_argument("--every", type=int, default=1000, metavar="N", help="private keys: of every Nth record (1000)")
     options = parser.parse_args()
     make, algorithm = (p256, "HPKE-7") if options.suite == 1 else (x25519, "HPKE-3")
     opened = os.open(options.private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600) if options.private else None

@@ -1,4 +1,4 @@
-"""The data set of a rehearsal: devices with the text that each is to get, and some that can't be sealed."""
+"""The data set of a rehearsal: devices with the text for each, and some lines that can't be sealed."""
 from __future__ import annotations
 
 import hashlib
@@ -21,15 +21,15 @@ def name(number: int) -> str:
 
 
 def payload(install: str) -> Line:
-    """What this one is to show: its name is in it, so that a payload that went astray is seen."""
+    """The payload for this device. It contains the device's name, so that the checks detect a wrong recipient."""
     alert = {"title": "Dr. Amara Osei", "body": f"Results for {install} are in."}
     return {"aps": {"alert": alert, "sound": "chime.caf"}}
 
 
 def line(install: str, record: Line | None) -> Line:
-    """A line of `seal --batch`. `install` and `token` are the queue's own and come out as they went in.
+    """A line of `seal --batch`. The tool copies `install` and `token`, which belong to the queue, to the output.
 
-    - record: seal to this registration record, and else to the device's key of a shared keyset.
+    - record: seal to this registration record; if None, to the device's key of a shared keyset.
     """
     token = hashlib.sha256(install.encode()).hexdigest()
     recipient = {"to": record} if record else {"device": install}
@@ -37,7 +37,7 @@ def line(install: str, record: Line | None) -> Line:
 
 
 def lines(count: int, refused: int, record: Line | None) -> Iterator[Line]:
-    """`count` lines to seal and, spread among them, `refused` with a text that fits into no push."""
+    """`count` lines to seal and, spread among them, `refused` lines with a text that fits into no push."""
     every = max(1, count // refused)
     for number in range(count):
         yield line(name(number), record)
@@ -48,7 +48,7 @@ def lines(count: int, refused: int, record: Line | None) -> Iterator[Line]:
 
 
 def write(folder: Path, form: str, data: Iterator[Line], rows: int) -> None:
-    """- rows: in a row group of Parquet, which is what Spark splits such a file at."""
+    """- rows: the number of rows in a row group of Parquet. Spark splits such a file at row groups."""
     folder.mkdir(parents=True)
     if form == "parquet":
         write_parquet(folder / "devices.parquet", data, rows)

@@ -1,11 +1,11 @@
-"""Seals a campaign with Spark: each partition goes through one `pushcrypt seal --batch`.
+"""Seals a campaign with Spark: one process `pushcrypt seal --batch` seals each partition.
 
     spark-submit job.py --input DEVICES --output FOLDER --campaign ID -- --topic com.example.app --to Keys/campaign
 
-A row of the input is a line of `seal --batch`: JSON lines as they are, or Parquet with the same members as columns,
-nested ones as structs. The output has two parts, written and committed together:
+A row of the input is a line of `seal --batch`: a JSON line, or a row of Parquet with the same members as columns and
+nested members as structs. The job writes and commits two parts of the output together:
 
-    FOLDER/kind=sealed/    the sealed lines, to be sent
+    FOLDER/kind=sealed/    the sealed lines, to send
     FOLDER/kind=refused/   the lines that can't be sealed, each with its reason
 """
 from __future__ import annotations
@@ -31,7 +31,7 @@ DONE, SOME_REFUSED = 0, 65
 
 
 class Feeder(threading.Thread):
-    """Writes rows to the tool while its output is read: with one thread for both, both pipes fill up and all wait."""
+    """Writes rows to the tool while another thread reads its output: with one thread, both full pipes would block."""
 
     def __init__(self, batches: Batches, pipe: BinaryIO) -> None:
         super().__init__(daemon=True)
@@ -42,7 +42,7 @@ class Feeder(threading.Thread):
 
     def run(self) -> None:
         try:
-            # Closed in any case: a tool whose input never ends never ends either.
+            # Closes the pipe in any case: the tool ends only after its input has ended.
             with self.pipe:
                 for batch in self.batches:
                     self.pipe.write(b"\n".join([*batch.column(0).to_pylist(), b""]))
@@ -54,10 +54,11 @@ class Feeder(threading.Thread):
 
 
 def sealer(command: list[str]) -> Callable[[Batches], Batches]:
-    """What `mapInArrow` calls for a partition, on an executor."""
+    """Returns the function that `mapInArrow` calls for each partition, on an executor."""
 
     def seal(batches: Batches) -> Batches:
-        # Refused lines are plain text: a private folder within Spark's scratch space, which ends with the application.
+        # Refused lines are plain text, so they go to a private folder in Spark's scratch space. Spark removes the
+        # scratch space when the application ends.
         scratch = os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0]
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             errors = Path(folder, "errors")
@@ -82,9 +83,9 @@ def seal_with(tool: Popen[bytes], batches: Batches, errors: Path) -> Batches:
     feeder.join()
     if feeder.failure:
         raise feeder.failure
-    # A tool that ends before its input has failed whatever its status: a bad key has that of refused lines.
+    # A tool that ends before its input has failed, regardless of its status: a bad key has the status of refused lines.
     if tool.wait() not in (DONE, SOME_REFUSED) or feeder.is_broken_off:
-        raise RuntimeError(f"pushcrypt ended with status {tool.returncode}; its words are in the executor's stderr")
+        raise RuntimeError(f"pushcrypt ended with status {tool.returncode}; its messages are in the executor's stderr")
     with errors.open("rb") as refused:
         for rows in grouped("refused", refused):
             count += rows.num_rows
@@ -100,14 +101,14 @@ def grouped(kind: str, lines: BinaryIO) -> Batches:
 
 
 def input_lines(spark: SparkSession, path: str, form: str) -> DataFrame:
-    """One binary column: as strings, bytes that aren't UTF-8 would be replaced in silence."""
+    """Returns one binary column. In a string column, Spark would silently replace bytes that aren't UTF-8."""
     if form == "parquet":
         return spark.read.parquet(path).select(sql.to_json(sql.struct("*")).cast("binary"))
     return spark.read.text(path, lineSep="\n").select(sql.col("value").cast("binary"))
 
 
 def check_counts(spark: SparkSession, lines: DataFrame, output: str) -> None:
-    """Counts what was committed, not what went by: tasks may have run more than once."""
+    """Counts the committed lines, not the processed ones: tasks may have run more than once."""
     written = spark.read.text(output, lineSep="\n").groupBy("kind").count().collect()
     counts = {row["kind"]: row["count"] for row in written}
     expected = lines.count()
@@ -121,13 +122,13 @@ def main() -> None:
     parser.add_argument("--input", required=True)
     parser.add_argument("--output", required=True, help="a folder that doesn't exist yet")
     parser.add_argument("--format", choices=["json", "parquet"], default="json")
-    parser.add_argument("--campaign", required=True, help="makes the message ids, with key and device")
+    parser.add_argument("--campaign", required=True, help="the input of the message ids, with key and device")
     parser.add_argument("--pushcrypt", default="pushcrypt", help="the binary on the executors")
     parser.add_argument("options", nargs="+", help="options of seal, after --")
     arguments = parser.parse_args()
 
-    # Version 1: a task's files appear at the end of the job, all together, and only those of the attempt that the
-    # driver let commit. Version 2 moves them while others still run.
+    # Version 1: all files appear together at the end of the job, and only those of attempts that the driver let
+    # commit. Version 2 moves a task's files while other tasks still run.
     committer = "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version"
     spark = SparkSession.builder.config(committer, "1").getOrCreate()
     # Two files are open per task, sealed and refused: without this, Spark would sort each partition by kind first.

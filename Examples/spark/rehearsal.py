@@ -1,6 +1,6 @@
-"""Runs job.py on a small cluster of its own and looks at what came out; `run` starts it.
+"""Runs job.py on a small separate cluster and checks the results. `run` starts it.
 
-Spark runs as `local-cluster`: a master, two workers, and for each an executor in a process of its own, all on loopback.
+Spark runs as `local-cluster`: a master, two workers, and for each an executor in a separate process, all on loopback.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ import devices
 TOPIC = "com.example.app"
 CAMPAIGN = "spring-2026"
 SAMPLE = 200
-# Java's best compiler takes longer than the whole of a short run, on cores that there are few of here.
+# With few cores, Java's optimizing compiler would take longer than a whole short run.
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SPARK = Path(pyspark.__file__).parent
 
@@ -34,7 +34,7 @@ SPARK = Path(pyspark.__file__).parent
 def main() -> None:
     parser = argparse.ArgumentParser(description="Rehearse job.py on this machine.")
     parser.add_argument("--work", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--pushcrypt", default=shutil.which("pushcrypt"), help="the binary; else the one in PATH")
+    parser.add_argument("--pushcrypt", default=shutil.which("pushcrypt"), help="the binary; by default the one in PATH")
     parser.add_argument("--devices", type=int, default=2000)
     parser.add_argument("--partitions", type=int, default=12)
     parser.add_argument("--format", choices=["json", "parquet"], default="json")
@@ -42,8 +42,8 @@ def main() -> None:
     parser.add_argument("--kill-worker", action="store_true", help="kill -9 an executor in the middle")
     arguments = parser.parse_args()
     if not arguments.pushcrypt:
-        raise SystemExit("run: no pushcrypt in PATH; say --pushcrypt BINARY")
-    # So that what was started ends with this.
+        raise SystemExit("run: no pushcrypt in PATH; give --pushcrypt BINARY")
+    # Exits on SIGTERM, so that `finally` ends the started processes.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.environ["PUSHCRYPT_PASSPHRASE"] = secrets.token_urlsafe(16)
     Rehearsal(arguments).run()
@@ -57,7 +57,7 @@ class Rehearsal:
         self.keyset = self.folder / "Keys" / "campaign"
         self.input, self.output = self.folder / "devices", self.folder / "sealed"
         self.log, self.scratch = self.folder / "spark.log", self.folder / "scratch"
-        # On every line, where there is no shared keyset for all of them.
+        # The record on every line, if there is no shared keyset for all lines.
         self.record: devices.Line | None = None
         self.refused_count = max(1, arguments.devices // 1000)
 
@@ -69,16 +69,16 @@ class Rehearsal:
         data = devices.lines(count, self.refused_count, self.record)
         devices.write(self.input, self.arguments.format, data, rows=max(1, count // self.arguments.partitions))
         seconds = self.seal()
-        print(f"{count / seconds:,.0f} devices/s: {seconds:.1f} s with the start of Spark")
+        print(f"{count / seconds:,.0f} devices/s: {seconds:.1f} s including the start of Spark")
         self.verify_all()
         self.verify_sample()
         if self.arguments.kill_worker:
             self.verify_loss()
         shutil.rmtree(self.folder)
         shutil.rmtree(SPARK / "work")
-        print("all is well")
+        print("all checks passed")
 
-    # Before
+    # Preparation
 
     def tool(self, *options: str | Path, lines: bytes = b"") -> bytes:
         done = subprocess.run([self.binary, *options], input=lines, stdout=subprocess.PIPE, check=True)
@@ -101,13 +101,13 @@ class Rehearsal:
             try:
                 if self.arguments.kill_worker:
                     self.kill_worker(job)
-                words = job.communicate()[0].decode().strip()
+                summary = job.communicate()[0].decode().strip()
             finally:
                 if job.poll() is None:
                     end(job)
         if job.returncode != 0:
             raise SystemExit(f"run: the job failed; see {self.log}")
-        print(words)
+        print(summary)
         return time.monotonic() - start
 
     def command(self) -> list[str]:
@@ -136,7 +136,7 @@ class Rehearsal:
         return os.environ | {"SPARK_HOME": str(SPARK), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 
     def kill_worker(self, job: subprocess.Popen[bytes]) -> None:
-        """Waits until a quarter of the tasks has committed, and kills an executor that is busy with another one."""
+        """Waits until a quarter of the tasks has committed, and kills an executor that runs another task."""
         while True:
             if job.poll() is not None:
                 raise SystemExit(f"run: the job ended too early; see {self.log}")
@@ -155,7 +155,7 @@ class Rehearsal:
     def is_tool(self, pid: int) -> bool:
         return command_line(pid).startswith(f"{self.binary} ")
 
-    # After
+    # Checks of the results
 
     def lines(self, kind: str) -> Iterator[devices.Line]:
         for file in sorted((self.output / f"kind={kind}").glob("part-*")):
@@ -167,10 +167,10 @@ class Rehearsal:
         refused = Counter(json.loads(line["input"])["install"] for line in self.lines("refused"))
         ids = {line["pushcrypt"]["id"] for line in self.lines("sealed")}
         wanted = {devices.name(number) for number in range(self.arguments.devices)}
-        require(sealed.keys() == wanted, "every device has a payload, and nobody else has")
+        require(sealed.keys() == wanted, "every device has a payload, and there are no other payloads")
         require(set(sealed.values()) == {1}, "no device has two payloads")
-        # Here all records are one and the same, and the id is made from its key.
-        require(len(ids) == (1 if self.record else len(wanted)), "each device's message has an id of its own")
+        # With --keys p256 or x25519 all lines have the same record, and the id is made from its key.
+        require(len(ids) == (1 if self.record else len(wanted)), "each device's message has its own id")
         require(len(refused) == self.refused_count == refused.total(), "every bad line is refused once")
         print(f"{len(sealed):,} devices, {sealed.total():,} payloads, {refused.total():,} lines refused")
 
@@ -182,7 +182,7 @@ class Rehearsal:
         repeated = self.batch("seal", "--id-from", CAMPAIGN, *self.options(), lines=again)
         for line, restored, repeat in zip(sample, opened, repeated, strict=True):
             install = line["install"]
-            require(restored["payload"] == devices.payload(install), f"{install} opens what was meant for it")
+            require(restored["payload"] == devices.payload(install), f"{install} opens its own payload")
             require(repeat["pushcrypt"]["id"] == line["pushcrypt"]["id"], "a repeat has the same message id")
         print(f"{len(sample)} opened; sealed again, each has the same message id")
 
@@ -195,13 +195,13 @@ class Rehearsal:
         lost = re.findall(r"Lost executor \d+ on [^:]+: .*", text)
         again = re.findall(r"Starting task (\d+\.[1-9]\d*) in stage", text)
         require(bool(lost), "Spark noticed that an executor was lost")
-        require(bool(again), "the executor was in the middle of a task, which ran again")
+        require(bool(again), "the killed executor was running a task, which Spark ran again")
         print(f"Spark's log: {lost[0]}; ran again: task {', '.join(again)}")
 
 
 def require(holds: bool, claim: str) -> None:
     if not holds:
-        raise SystemExit(f"run: this doesn't hold: {claim}")
+        raise SystemExit(f"run: this is not true: {claim}")
 
 
 def command_line(pid: int) -> str:
@@ -213,14 +213,14 @@ def command_line(pid: int) -> str:
 
 def parent(pid: str) -> int | None:
     try:
-        # The name of the program, in parentheses, may hold anything.
+        # The name of the program, in parentheses, may contain any character.
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
         return None
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that `pid` has started, and those that they have."""
+    """The child processes of `pid`, and all their descendants."""
     parents = {int(entry.name): parent(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
     found = [pid]
     for ancestor in found:

@@ -1,4 +1,4 @@
-"""What a partition does when the tool or the input fails. The shell stands in for the tool: it fails on demand."""
+"""Tests of a partition whose tool or input fails. A shell script replaces the tool, so that it fails on demand."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ ROWS = 10_000
 
 
 def tool(script: str) -> list[str]:
-    """$2 is the errors file, which the tool always writes: the job appends `--errors FILE`."""
+    """The job appends `--errors FILE`, so $2 is the errors file. The real tool always writes this file."""
     return ["sh", "-c", f': > "$2"; {script}', "tool"]
 
 
@@ -41,10 +41,10 @@ class PartitionTests(unittest.TestCase):
         self.addCleanup(os.environ.pop, "SPARK_LOCAL_DIRS")
 
     def tearDown(self) -> None:
-        self.assertEqual(os.listdir(self.scratch.name), [], "plain text stayed behind")
+        self.assertEqual(os.listdir(self.scratch.name), [], "the partition left plain text behind")
 
-    def refuse(self, script: str, words: str, data: Iterator[pa.RecordBatch]) -> None:
-        with self.assertRaisesRegex(RuntimeError, words):
+    def refuse(self, script: str, message: str, data: Iterator[pa.RecordBatch]) -> None:
+        with self.assertRaisesRegex(RuntimeError, message):
             kinds(sealer(tool(script))(data))
 
     def test_more_than_both_pipes_hold(self) -> None:
@@ -57,7 +57,7 @@ class PartitionTests(unittest.TestCase):
         script = 'read line; echo "$line" > "$2"; cat; exit 65'
         self.assertEqual(kinds(sealer(tool(script))(batches(1, rows=3))), ["sealed"] * 2 + ["refused"])
 
-    def test_refused_lines_that_nobody_kept(self) -> None:
+    def test_refused_lines_that_were_not_written(self) -> None:
         self.refuse("read line; cat; exit 65", "3 lines went in and 2 came out", batches(1, rows=3))
 
     def test_lost_lines(self) -> None:

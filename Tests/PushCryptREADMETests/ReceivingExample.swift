@@ -1,6 +1,6 @@
 import PushCryptExtension
 
-/// The part of a notification service extension that opens.
+/// Opens pushes in a notification service extension.
 struct PushRestorer {
     let configuration: ExtensionConfiguration
 
@@ -13,8 +13,7 @@ struct PushRestorer {
             senders: .pinned(try TrustedSenders(json: senders)), fallback: .bundled(.standard))
     }
 
-    /// Calls `show` exactly once: with what was sealed or, on any failure and when time runs out, with the app's own
-    /// text.
+    /// Calls `show` exactly once: with the restored content or, after a failure or a timeout, with the app's own text.
     ///
     /// - Parameter payload: the push as JSON.
     /// - Returns: the session; `serviceExtensionTimeWillExpire` calls its `expire()`.
@@ -28,7 +27,7 @@ struct PushRestorer {
         return session
     }
 
-    /// The same without deadline and placeholder: payload and time in, content or failure class out.
+    /// Opens a payload without a deadline and without a placeholder.
     func open(_ payload: [UInt8], at time: UnixTime) throws(FailureClass) -> OpenedPush {
         try configuration.opener.open(payload, at: time).get()
     }

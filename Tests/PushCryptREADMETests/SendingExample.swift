@@ -1,7 +1,7 @@
 import Foundation
 import PushCryptSender
 
-/// The part of a backend that seals: make one and keep it.
+/// Seals the pushes of a backend. Create one value and reuse it.
 struct AppointmentPusher {
     let sealer: Sealer
 

@@ -1,7 +1,7 @@
 package import PushCryptCore
 import PushCryptPrimitives
 
-/// A fresh key of a suite, both halves, of no use to anybody.
+/// A fresh key of a suite, public and private, for tests only.
 package struct TestKeys {
     package let recipient: Recipient
     package let recipientKey: RecipientKey
@@ -37,7 +37,7 @@ package struct TestKeys {
         (0..<secret.count).map { secret.bytes[$0] }
     }
 
-    /// The record as an app uploads it; for a shared key the key itself.
+    /// The record that an app uploads. For a shared key: the key itself.
     package func publicJWK() throws -> [UInt8] {
         var jwk = [UInt8]()
         try record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
@@ -46,14 +46,14 @@ package struct TestKeys {
 }
 
 extension TestKeys {
-    /// A set of fresh keys as it is published, UTF-8 JSON.
+    /// A published set of fresh keys, as UTF-8 JSON.
     package static func publishedKeyset(_ suite: Suite, count: Int) throws -> [UInt8] {
         let entries = try (0..<count).flatMap { _ in try TestKeys(suite: suite).keyset.entries }
         return try Keyset(entries).publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
     }
 }
 
-/// A sender's key and what a recipient pins of it.
+/// A sender's private key, and the public key that a recipient pins.
 package struct TestSender {
     package let key: SenderKey
     package let trusted: TrustedSenders

@@ -1,10 +1,10 @@
 package import PushCryptCore
 
-/// What is sealed.
+/// The message and the payload that the jobs seal.
 package enum TestMessage {
     package static let topic = "com.example.app"
     package static let time = UnixTime(1_800_000_000)
-    /// What the payload is padded to, and what the floor takes for it.
+    /// The length of the padded payload, and of the floor's message for the payload jobs.
     package static let paddedPayloadByteCount = 512
 
     /// A chat message of 412 bytes, which is padded to 512.

@@ -2,8 +2,8 @@ import BenchmarkSupport
 import Foundation
 import PushCryptCore
 
-/// Lines for `pushcrypt seal --batch`: for suites 1 and 2 each with a recipient of its own (a thousand keys, again and
-/// again), for suite 4 each with a device of the master that is written to a file.
+/// Lines for `pushcrypt seal --batch`. For suites 1 and 2 each line has a recipient (a thousand keys, repeated). For
+/// suite 4 each line has a device of the master, which is written to a file.
 struct BatchInput {
     private static let keyCount = 1_000
 

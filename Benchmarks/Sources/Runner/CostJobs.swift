@@ -2,8 +2,8 @@ import BenchmarkSupport
 import PushCryptCore
 import RunnerProtocol
 
-/// What a message costs besides: recipient1 recipient2 recipient4 (from a JWK to what is sealed to), device4 (the same
-/// from the master), keyset1 keyset2 keyset4 (a published set of eight, from JSON).
+/// Costs other than those of messages: recipient1 recipient2 recipient4 (from a JWK to a `Recipient`), device4 (from
+/// the master to a `Recipient`), keyset1 keyset2 keyset4 (a published set of eight keys, from JSON).
 enum CostJobs {
     static func operation(_ kind: Substring, _ suite: Suite) throws -> Work? {
         switch kind {

@@ -3,8 +3,8 @@ import PushCryptCore
 import PushCryptPrimitives
 import RunnerProtocol
 
-/// Lines `SUITE SECRET KID MESSAGE SEALED`, bytes in hexadecimal: proves that the floor does the same job. Fresh keys, of
-/// no use to anybody.
+/// Lines `SUITE SECRET KID MESSAGE SEALED`, bytes in hexadecimal, to verify that the floor does the same job. The keys
+/// are fresh test keys, so the lines may contain their secrets.
 enum Crosscheck {
     static func printSealed() throws {
         let topic = try Topic(TestMessage.topic)
@@ -55,5 +55,5 @@ enum Crosscheck {
 
 struct Difference: Error, CustomStringConvertible {
     let line: String
-    var description: String { "not what was sealed: \(line)" }
+    var description: String { "differs from the sealed message: \(line)" }
 }

@@ -4,8 +4,8 @@ import PushCryptExtension
 import PushCryptSender
 import RunnerProtocol
 
-/// The jobs of the library: seal1 open1 seal2 ... (256 bytes, what a message's encryption goes through) and
-/// payload1seal payload1open ... (JSON in, JSON out, by the public interface). seal1.64 is for a message of 64 bytes.
+/// The jobs of the library: seal1 open1 seal2 ... (the encryption of a message of 256 bytes) and payload1seal
+/// payload1open ... (from JSON to JSON, by the public interface). seal1.64 is for a message of 64 bytes.
 enum Jobs {
     @Sendable
     static func operation(_ job: String) throws -> Work? {

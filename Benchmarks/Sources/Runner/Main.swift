@@ -2,9 +2,9 @@ import PushCryptCore
 import RunnerProtocol
 
 // runner                             answers jobs
-// runner sealed                      prints messages that it sealed, for another implementation to open
+// runner sealed                      seals messages and prints them, for another implementation to open
 // runner open                        opens the messages that another implementation sealed
-// runner first JOB                   does a job once, with all that stands before it in a fresh process
+// runner first JOB                   runs a job once in a new process, including all set-up
 // runner batch SUITE COUNT KEYFILE   prints lines for `pushcrypt seal --batch`
 
 @main

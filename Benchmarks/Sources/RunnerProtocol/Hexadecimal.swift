@@ -5,7 +5,7 @@ public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// The bytes of `text`; nil for what isn't hexadecimal.
+/// The bytes of `text`; nil if it isn't hexadecimal.
 public func bytes(hexadecimal text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }

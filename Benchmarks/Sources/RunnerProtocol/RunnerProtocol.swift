@@ -4,10 +4,10 @@ import Glibc
 import Darwin
 #endif
 
-/// One operation with everything made ready; what it is called with stays outside of the measured time.
+/// One prepared operation. The measured time doesn't include making its arguments.
 public typealias Work = () throws -> Void
 
-/// A process that Benchmarks/compare gives jobs to (Benchmarks/README.md).
+/// A process that runs jobs for Benchmarks/compare (Benchmarks/README.md).
 ///
 /// ```
 /// runner  NAME VERSIONS
@@ -18,7 +18,7 @@ public struct JobRunner: Sendable {
     private let name: String
     private let operation: @Sendable (_ job: String) throws -> Work?
 
-    /// - Parameter operation: makes the operation of a job, for one thread; nil for a job that isn't known.
+    /// - Parameter operation: makes the operation of a job, for one thread; nil for an unknown job.
     public init(name: String, operation: @escaping @Sendable (_ job: String) throws -> Work?) {
         self.name = name
         self.operation = operation
@@ -52,8 +52,8 @@ public struct JobRunner: Sendable {
         return try time { try work() }
     }
 
-    /// A closure that runs the operation `count` times; the operation has run before, so that what is made at first
-    /// use is there.
+    /// A closure that runs the operation `count` times. The operation has already run, so that values made at first use
+    /// exist.
     private func prepared(_ job: String, count: Int) throws -> Work? {
         guard let operation = try operation(job) else { return nil }
         for _ in 0..<16 { try operation() }

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Threads that make themselves ready, start together and are timed until the last one is done.
+/// Starts prepared threads together and measures the time until the last one is done.
 ///
-/// - Parameter prepared: called on each thread; nil from any of them is nil from this function.
+/// - Parameter prepared: called on each thread. If it returns nil on any of them, this function returns nil.
 func timeOnThreads(_ count: Int, prepared: @escaping @Sendable () throws -> Work?) throws -> Int64? {
     let (ready, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let outcomes = Outcomes()
@@ -26,9 +26,9 @@ func timeOnThreads(_ count: Int, prepared: @escaping @Sendable () throws -> Work
     return outcomes.isMissing ? nil : nanoseconds
 }
 
-/// What became of each thread: an error, or work that there is none of.
+/// The failures of the threads: an error, or a job that isn't supported.
 ///
-/// `@unchecked Sendable`: the lock stands before everything.
+/// `@unchecked Sendable`: the lock protects every access.
 private final class Outcomes: @unchecked Sendable {
     private let lock = NSLock()
     private var errors: [any Error] = []

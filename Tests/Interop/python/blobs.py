@@ -1,4 +1,4 @@
-"""Encrypted blobs and what refers to them, written from the protocol page alone (sections 6 and 7), for interop tests.
+"""Encrypted blobs and references to them, written from the protocol page alone (sections 6 and 7), for interop tests.
 
 blob  = "PCB1" chunk+
 chunk = AES-256-GCM(key, nonce, aad, 65,536 bytes of plaintext; the last 1-65,536, empty only for an empty plaintext)
@@ -39,7 +39,7 @@ def _aad(purpose: str) -> bytes:
 
 
 def seal_blob(key: bytes, purpose: str, plaintext: bytes) -> bytes:
-    """The blob; the caller sees to it that the key is fresh."""
+    """The blob. The caller must pass a fresh key."""
     pieces = [plaintext[at:at + CHUNK] for at in range(0, len(plaintext), CHUNK)] or [b""]
     chunks = [AESGCM(key).encrypt(_nonce(counter, counter == len(pieces) - 1), piece, _aad(purpose))
               for counter, piece in enumerate(pieces)]
@@ -52,7 +52,7 @@ def reference(key: bytes, plaintext: bytes, blob: bytes) -> dict[str, Any]:
 
 
 def open_blob(ref: dict[str, Any], purpose: str, blob: bytes) -> bytes:
-    """The plaintext. The flag is expected at the end of the bytes, wherever that is; size and digest come after."""
+    """The plaintext. Requires the last chunk's flag at the end of the bytes, then verifies size and digest."""
     key = unb64(ref["key"], 32)
     body = blob[len(MAGIC):]
     chunks = [body[at:at + CHUNK + TAG] for at in range(0, len(body), CHUNK + TAG)]
@@ -74,7 +74,7 @@ def open_blob(ref: dict[str, Any], purpose: str, blob: bytes) -> bytes:
 
 
 def pad_payload(payload: bytes) -> bytes:
-    """An offloaded payload is padded with spaces to a multiple of 4 KiB."""
+    """Pads an offloaded payload with spaces to a multiple of 4 KiB."""
     return payload + b" " * (-len(payload) % PAGE)
 
 
@@ -98,7 +98,7 @@ def _check_reference(value: Any, limit: int) -> None:
 
 
 def check_extras(header: Obj) -> dict[str, Any]:
-    """attachments (1 to 8, ids distinct), offload, test (only true): each right, or the message is malformed."""
+    """Checks attachments (1 to 8, distinct ids), offload, test (only true); a wrong one makes the message malformed."""
     found: dict[str, Any] = {}
     if "attachments" in header:
         attachments = header["attachments"]
@@ -124,6 +124,6 @@ def check_extras(header: Obj) -> dict[str, Any]:
 
 
 def extras_text(extras: Optional[dict[str, Any]]) -> str:
-    """The members as they stand behind `exp`, a comma before each."""
+    """The members after `exp`, each with a comma before it."""
     parts = [f',"{name}":' + json.dumps(value, separators=(",", ":")) for name, value in (extras or {}).items()]
     return "".join(parts)

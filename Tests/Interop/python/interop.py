@@ -16,7 +16,7 @@ Request = dict[str, Any]
 
 
 def seal(request: Request) -> dict[str, Any]:
-    """Seal `inner` to one record (a device's key where `device` is given with a master)."""
+    """Seal `inner` to one record (to a device's key if `device` is given with a master)."""
     to = pc.for_device(pc.load_key(request["to"]), request.get("device"))
     sign_with = request.get("sign_with")
     outer = pc.seal(to, request["topic"], request["inner"], request["placeholder"], request["at"],
@@ -28,7 +28,7 @@ def seal(request: Request) -> dict[str, Any]:
 
 
 def open_(request: Request) -> dict[str, Any]:
-    """Open `payload` or `payload_b64`; `trust`, also an empty list, pins sender keys."""
+    """Open `payload` or `payload_b64`. `trust` pins sender keys, even if it is an empty list."""
     keys = [pc.for_device(pc.load_key(jwk), request.get("device")) for jwk in request["keys"]]
     trust = request.get("trust")
     pinned = [pc.load_key(jwk) for jwk in trust] if trust is not None else None
@@ -44,47 +44,47 @@ def open_(request: Request) -> dict[str, Any]:
 
 
 def kid(request: Request) -> dict[str, Any]:
-    """kid of a record that has none yet."""
+    """Compute the kid of a record without one."""
     return {"kid": pc.load_key(request["key"], require_kid=False).kid}
 
 
 def device_key(request: Request) -> dict[str, Any]:
-    """A device's own record."""
+    """Derive a device's record."""
     return {"key": pc.device_key(pc.load_key(request["key"]), request["device"]).record()}
 
 
 def generate(request: Request) -> dict[str, Any]:
-    """A fresh key and what the other side gets of it (for oct, where there is no public form, the record itself)."""
+    """Make a fresh key and its public record (for oct, which has no public form, the record itself)."""
     key = pc.generate(request["kind"], request.get("psk", False))
     return {"private": key.record(), "public": key.record(private=False)}
 
 
 def open_keyset(request: Request) -> dict[str, Any]:
-    """The private JWKs of an encrypted keyset's file."""
+    """Decrypt the private JWKs of an encrypted keyset's file."""
     return {"keys": keyset_at_rest.open_keyset(request["text"], request["passphrase"])}
 
 
 def seal_keyset(request: Request) -> dict[str, Any]:
-    """An encrypted keyset's file around given metadata."""
+    """Make an encrypted keyset's file with given metadata."""
     return {"text": keyset_at_rest.seal_keyset(request["metadata"], request["keys"], request["passphrase"],
                                                request["n"], request["r"], request["p"])}
 
 
 def seal_blob(request: Request) -> dict[str, Any]:
-    """A blob under a given key, with what refers to it."""
+    """Encrypt a blob under a given key, and make the reference to it."""
     key, plaintext = blobs.unb64(request["key"], 32), base64.b64decode(request["data"], validate=True)
     blob = blobs.seal_blob(key, request["purpose"], plaintext)
     return {"data": base64.b64encode(blob).decode(), "reference": blobs.reference(key, plaintext, blob)}
 
 
 def open_blob(request: Request) -> dict[str, Any]:
-    """The plaintext of a blob."""
+    """Decrypt a blob."""
     blob = base64.b64decode(request["data"], validate=True)
     return {"data": base64.b64encode(blobs.open_blob(request["reference"], request["purpose"], blob)).decode()}
 
 
 def versions(request: Request) -> dict[str, Any]:
-    """The libraries in use."""
+    """List the libraries in use."""
     return {"cryptography": version("cryptography"), "pyhpke": version("pyhpke")}
 
 
@@ -96,7 +96,7 @@ OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
 
 
 def answer(line: bytes) -> dict[str, Any]:
-    """The response to one request line; nothing escapes."""
+    """The response to one request line. Returns every exception as a response."""
     try:
         request = json.loads(line.decode("utf-8"))
         return OPERATIONS[request["op"]](request)

@@ -22,12 +22,12 @@ from strict_json import Refusal, b64, is_integer, parse, unb64
 
 DATA_KEY_AAD, KEYS_AAD = b"pushcrypt/1 data key", b"pushcrypt/1 keyset\0"
 SUITES = ("p256", "x25519", "shared", "ed25519")
-MEMORY = 2**31 - 1  # more than any parameters that are allowed need
+MEMORY = 2**31 - 1  # more than any allowed parameters need
 Random = Callable[[int], bytes]
 
 
 def members(text: str) -> dict[str, str]:
-    """The root object's members as they stand in the text."""
+    """The root object's members, each as its text in the file."""
     result, position, decoder = {}, text.index("{") + 1, json.JSONDecoder()
     while True:
         position = _space(text, position)
@@ -73,7 +73,7 @@ def _integer(value: Any, lowest: int, highest: int) -> int:
 
 
 def _check_lock(sealed: dict[str, Any]) -> dict[str, Any]:
-    """Parameters are checked before any work: n a power of two up to 2^20, r up to 32, p up to 16, at most 1 GiB."""
+    """Checks the parameters before any work: n a power of two up to 2^20, r up to 32, p up to 16, at most 1 GiB."""
     if not is_integer(sealed.get("v")) or sealed["v"] != 1:
         raise Refusal("malformed", "v")
     lock = sealed.get("passphrase")
@@ -99,7 +99,7 @@ def _check_digest(text: str, digest: Any) -> None:
 
 
 def _check_metadata(metadata: Any) -> dict[str, str]:
-    """The suites by the ids of the keys that aren't destroyed."""
+    """The suites of the keys that aren't destroyed, by key id."""
     if not isinstance(metadata, dict) or not is_integer(metadata.get("seq")) or not isinstance(metadata.get("keys"), dict):
         raise Refusal("malformed", "pushcrypt")
     for kid, member in metadata["keys"].items():
@@ -110,7 +110,7 @@ def _check_metadata(metadata: Any) -> dict[str, str]:
 
 
 def _check_keys(plaintext: bytes, suites: dict[str, str]) -> list[dict[str, str]]:
-    """Every key that the metadata names, and no other."""
+    """Requires every key that the metadata names, and no other."""
     root, _ = parse(plaintext)
     if not isinstance(root.get("keys"), list):
         raise Refusal("malformed", "keys")
@@ -118,12 +118,12 @@ def _check_keys(plaintext: bytes, suites: dict[str, str]) -> list[dict[str, str]
     if len(set(kids)) < len(kids):
         raise Refusal("duplicateKey")
     if set(kids) != set(suites):
-        raise Refusal("malformed", "a key is missing, or one too many")
+        raise Refusal("malformed", "a key is missing, or there is one too many")
     return [dict(jwk) for jwk in root["keys"]]
 
 
 def open_keyset(text: str, passphrase: str) -> list[dict[str, str]]:
-    """The private JWKs; Refusal with malformed, wrongSecret, damaged, duplicateKey, or what a JWK is refused with."""
+    """The private JWKs. Refusal: malformed, wrongSecret, damaged, duplicateKey, or the code for an invalid JWK."""
     whole, _ = parse(text.encode())
     if not isinstance(whole.get("sealed"), dict) or "keys" in whole:
         raise Refusal("malformed", "sealed")
@@ -142,7 +142,7 @@ def open_keyset(text: str, passphrase: str) -> list[dict[str, str]]:
 
 
 def seal_keyset(metadata: str, keys: Any, passphrase: str, n: int, r: int, p: int, random: Random = os.urandom) -> str:
-    """The text of a file around `metadata`, which is taken as it is; without the digest, which is optional."""
+    """The text of a file with `metadata`, unchanged and without the optional digest."""
     salt, data_key = random(16), random(32)
     kek, check = _derive(passphrase.encode(), salt, {"n": n, "r": r, "p": p})
     plaintext = json.dumps({"keys": keys}, indent="\t").encode()

@@ -26,12 +26,12 @@ class Entry:
         return moment in self.times and self.times[moment] <= now
 
     def seals(self, now: int) -> bool:
-        """activatesAt <= t < retiresAt, and it is neither revoked nor expired."""
+        """Whether activatesAt <= t < retiresAt, and the key is neither revoked nor expired."""
         ended = any(self.has_come(moment, now) for moment in ("retiresAt", "revokedAt", "expiresAt"))
         return self.has_come("activatesAt", now) and not ended
 
     def state(self, now: int) -> str:
-        """The state, but for `primary`."""
+        """The state, except `primary`."""
         for moment, state in (("revokedAt", "revoked"), ("expiresAt", "expired"), ("activatesAt", "retiring"),
                               ("retiresAt", "retiring")):
             if self.has_come(moment, now):
@@ -48,7 +48,7 @@ class Keyset:
     updated_at: Optional[int] = None
 
     def effective(self, at: int) -> int:
-        """States are evaluated at the later of the clock and the last write."""
+        """The time of evaluation: the later of the clock and the last write."""
         return at if self.updated_at is None else max(at, self.updated_at)
 
     def primary(self, at: int) -> Optional[Entry]:
@@ -64,7 +64,7 @@ class Keyset:
                 for entry in self.entries}
 
     def opening(self, kid: str, at: int) -> Optional[Entry]:
-        """The key to open or verify with, None if there is none; Refusal: keyExpired, keyRevoked."""
+        """The key to open or verify with, or None. Refusal: keyExpired, keyRevoked."""
         found = next((entry for entry in self.entries if entry.key.kid == kid), None)
         state = found.state(self.effective(at)) if found else None
         if state in ("expired", "revoked"):
@@ -102,7 +102,7 @@ def read(text: bytes) -> Keyset:
     keys = [pc.load_key(jwk) for jwk in root["keys"]]
     if "pushcrypt" not in root:
         if len(keys) != 1:
-            raise Refusal("malformed", "several keys, and nothing says which one seals")
+            raise Refusal("malformed", "several keys without times")
         return _keyset([Entry(keys[0], {"activatesAt": 0}, keys[0].psk is not None)])
     member = root["pushcrypt"]
     if not isinstance(member, Obj) or not is_integer(member.get("seq")) or not isinstance(member.get("keys"), Obj):
@@ -132,7 +132,7 @@ def _keyset(entries: list[Entry], updated_at: Optional[int] = None) -> Keyset:
 
 
 def _only(keyset: Keyset) -> Entry:
-    """The key of a set of one that has no end: no clock is needed to use it."""
+    """The only key of a set. It must have no retiresAt, expiresAt or revokedAt, so that its use needs no clock."""
     entry = keyset.entries[0]
     if len(keyset.entries) > 1 or any(name in entry.times for name in ("retiresAt", "expiresAt", "revokedAt")):
         raise Refusal("malformed", "choose a key by time")
@@ -140,7 +140,7 @@ def _only(keyset: Keyset) -> Entry:
 
 
 def recipient(text: bytes) -> pc.Key:
-    """A registration record, a device's own key or a shared key, as a sender reads it. Refusal: also `pskMissing`."""
+    """Reads a registration record, a device's key or a shared key as a sender does. Refusal: also `pskMissing`."""
     entry = _only(read(text))
     if entry.key.kind == "ed25519" or (entry.key.kind != "oct" and entry.key.secret is not None):
         raise Refusal("wrongKind", "a sender's key, or a private one")
@@ -171,7 +171,7 @@ READERS = {"keyset": lambda text: [entry.key.kid for entry in read(text).entries
 
 
 def open_payload(payload: bytes, keyset: bytes, pinned: Optional[bytes], topic: str, at: int) -> pc.Opened:
-    """`pc.open_payload` with key sets: a key that is revoked or expired opens and verifies nothing."""
+    """`pc.open_payload` with key sets. A revoked or expired key opens and verifies nothing."""
     recipients = read(keyset)
     trusted = senders(pinned) if pinned is not None else None
     root, _ = parse(payload)
@@ -180,7 +180,7 @@ def open_payload(payload: bytes, keyset: bytes, pinned: Optional[bytes], topic: 
         for keys, name in ((recipients, "kid"), (trusted, "skid")):
             if keys is not None and name in envelope:
                 unb64(envelope[name], 8)
-                # Whatever the message says, a revoked sender verifies nothing from the moment its set is read.
+                # Regardless of the message, a revoked sender key verifies nothing as soon as its set is read.
                 for entry in keys.entries if name == "skid" else ():
                     if entry.key.kid == envelope[name] and "revokedAt" in entry.times:
                         raise Refusal("keyRevoked")

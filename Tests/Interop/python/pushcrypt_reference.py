@@ -1,7 +1,7 @@
 """pushcrypt protocol, version 1: an independent reference written from the protocol page alone, for interop tests.
 
-Covers suites 1, 2 and 4, device keys and the base, psk, signed and both profiles; blobs and the references to them are
-in blobs.py. It keeps no state: replay protection, the clock that never runs backwards and key rotation are not here.
+It covers suites 1, 2 and 4, device keys, and the profiles base, psk, signed and both. blobs.py has blobs and the
+references to them. It keeps no state: it has no replay protection, no memory of the time, and no key rotation.
 """
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Key:
         return _KINDS[self.kind][3]
 
     def record(self, private: bool = True) -> dict[str, str]:
-        """The JWK; `private` False leaves `d` out (an oct record has no public form and keeps `k`)."""
+        """The JWK. If `private` is False, without `d` (an oct record has no public form and keeps `k`)."""
         jwk = _required_members(self.kind, self.public, self.secret)
         jwk.update(alg=_KINDS[self.kind][2], kid=self.kid)
         if private and self.kind != "oct" and self.secret is not None:
@@ -73,7 +73,7 @@ class Key:
 
 
 def _required_members(kind: str, public: bytes, secret: Optional[bytes]) -> dict[str, str]:
-    """The members that the thumbprint covers (RFC 7638, RFC 8037), in canonical form."""
+    """The members in the thumbprint (RFC 7638, RFC 8037), in canonical form."""
     kty, crv, _, _ = _KINDS[kind]
     if kind == "oct":
         return {"kty": kty, "k": b64(secret or b"")}
@@ -83,13 +83,13 @@ def _required_members(kind: str, public: bytes, secret: Optional[bytes]) -> dict
 
 
 def key_id(kind: str, public: bytes, secret: Optional[bytes]) -> str:
-    """kid from the canonical coordinates."""
+    """The kid of the canonical coordinates."""
     canonical = json.dumps(_required_members(kind, public, secret), sort_keys=True, separators=(",", ":"))
     return b64(hashlib.sha256(canonical.encode()).digest()[:8])
 
 
 def load_key(jwk: Any, require_kid: bool = True) -> Key:
-    """Import a record: exact alg, full-length coordinates on the curve, d fitting, kid recomputed and compared.
+    """Import a record: requires the exact alg, full-length coordinates on the curve, a matching d, and the right kid.
 
     Refusal: `malformed`, `unsupportedKey` (kty, crv, alg), `invalidKey`, `kidMismatch`, `invalidDeviceID`.
     """
@@ -109,7 +109,7 @@ def load_key(jwk: Any, require_kid: bool = True) -> Key:
     psk = unb64(jwk["psk"], 32) if "psk" in jwk else None
     kid = key_id(kind, public, secret)
     device = None
-    if "device" in jwk:  # the only record whose kid is another's: its master's
+    if "device" in jwk:  # the only record with another key's kid: its master's
         if not isinstance(jwk["device"], str):
             raise Refusal("malformed", "key record: device")
         device, kid = check_device(jwk["device"], "invalidDeviceID"), jwk["kid"]
@@ -119,7 +119,7 @@ def load_key(jwk: Any, require_kid: bool = True) -> Key:
 
 
 def _material(kind: str, jwk: dict[str, Any]) -> tuple[bytes, Optional[bytes]]:
-    """(serialised public key, d or k); ValueError or Refusal when they are no valid key or do not fit each other."""
+    """(serialised public key, d or k). ValueError or Refusal if they are not a valid key or do not match."""
     if kind == "oct":
         return b"", unb64(jwk.get("k"), 32)
     public = unb64(jwk.get("x"), 32)
@@ -136,7 +136,7 @@ def _material(kind: str, jwk: dict[str, Any]) -> tuple[bytes, Optional[bytes]]:
         check_ed25519(public)
     secret = unb64(jwk["d"], 32) if "d" in jwk else None
     if secret is not None and public_of(kind, secret) != public:
-        raise ValueError("d is another key's")
+        raise ValueError("d does not match x")
     return public, secret
 
 
@@ -173,7 +173,7 @@ def public_of(kind: str, secret: bytes) -> bytes:
 
 
 def generate(kind: str, psk: bool = False) -> Key:
-    """A fresh key; `psk` adds the 32-byte secret that is made with it (suites 1 and 2)."""
+    """A fresh key. `psk` adds a fresh 32-byte secret (suites 1 and 2)."""
     if kind not in _KINDS or (psk and kind in ("oct", "ed25519")):
         raise Refusal("invalidArgument", "kind")
     if kind == "p256":
@@ -185,7 +185,7 @@ def generate(kind: str, psk: bool = False) -> Key:
 
 
 def check_device(device: Any, code: str = "invalidArgument") -> str:
-    """A device id: 1-64 bytes of [A-Za-z0-9_-]."""
+    """Checks a device id: 1-64 bytes of [A-Za-z0-9_-]."""
     if not isinstance(device, str) or not _DEVICE_ID.fullmatch(device):
         raise Refusal(code, "device id")
     return device
@@ -201,7 +201,7 @@ def device_key(master: Key, device: str) -> Key:
 
 
 def for_device(key: Key, device: Optional[str]) -> Key:
-    """The device's own key where `key` is a master and a device is named; any other key as it is."""
+    """The device's key if `key` is a master and a device is named; any other key unchanged."""
     return device_key(key, device) if device is not None and key.kind == "oct" and key.device is None else key
 
 
@@ -229,14 +229,14 @@ def context(key: Key, skid: Optional[str], topic: str) -> bytes:
 def campaign_id(campaign: str, key: Key) -> bytes:
     """id = first 16 bytes of SHA-256("pushcrypt/1 campaign" 0x00 lp16(campaign) lp16(kid) lp16(device id or empty))
 
-    In the place of 16 random bytes, for a sender that may seal the same push twice.
+    It replaces 16 random bytes, for a sender that may seal the same push twice.
     """
     text = b"pushcrypt/1 campaign\x00" + lp16(campaign) + lp16(key.kid) + lp16(key.device or "")
     return hashlib.sha256(text).digest()[:16]
 
 
 def signed_bytes(key: Key, info: bytes, message: bytes) -> bytes:
-    """What the sender signs: "pushcrypt/1 signature" 0x00 info R message
+    """The input of the signature: "pushcrypt/1 signature" 0x00 info R message
 
     R = SHA-256(serialised public key), or for suite 4 HMAC-SHA256(K as used, "pushcrypt/1 recipient").
     """
@@ -268,7 +268,7 @@ def _suite4(key: Key, salt: bytes, info: bytes) -> tuple[AESGCM, bytes]:
 def encrypt(key: Key, info: bytes, plaintext: bytes) -> bytes:
     """sealed = enc ct (suites 1, 2) or salt(16) ct (suite 4); aad is empty.
 
-    Base mode seals with one HPKE library and opens with the other; psk mode (psk_id = the kid's bytes) has one.
+    Base mode seals with one HPKE library and opens with the other. Psk mode (psk_id = the kid's bytes) uses only one.
     """
     if key.suite == 4:
         salt = os.urandom(16)
@@ -283,7 +283,7 @@ def encrypt(key: Key, info: bytes, plaintext: bytes) -> bytes:
 
 
 def decrypt(key: Key, info: bytes, sealed: bytes) -> bytes:
-    """The plaintext; bad point, bad tag and too short are one class: undecryptable."""
+    """The plaintext. A bad point, a bad tag and a short text have one class: undecryptable."""
     size, suite, _ = _HPKE[key.suite]
     head, body = sealed[:size], sealed[size:]
     if len(body) < TAG_SIZE:
@@ -339,7 +339,7 @@ def _is_level(value: Any) -> bool:
 
 
 def _is_sound(value: Any) -> bool:
-    """A name, or a dictionary of critical (0 or 1), name and volume (0 to 1)."""
+    """Whether a sound is a name, or a dictionary of critical (0 or 1), name and volume (0 to 1)."""
     rules = {"critical": lambda v: is_integer(v) and v <= 1, "name": _is_string,
              "volume": lambda v: _is_number(v) and 0 <= v <= 1}
     if isinstance(value, Obj):
@@ -360,7 +360,7 @@ _EXPOSED_TYPES = {
 
 
 def _outer_aps(inner_aps: Obj, inner_text: str, placeholder: Any, expose: Iterable[str]) -> bytes:
-    """The placeholder, mutable-content and the exposed members: raw copies, after the two hints of the default."""
+    """The placeholder, mutable-content and the exposed members: raw copies, after the two default members."""
     given = list(expose)
     names = list(dict.fromkeys(given))
     if len(given) > MAX_EXPOSED or any(not isinstance(name, str) or not _EXPOSED_NAME.fullmatch(name)
@@ -405,7 +405,7 @@ def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: in
     member = f',"pushcrypt":{{"id":"{b64(os.urandom(16))}","iat":{at},"exp":{at + expires}{extras_text(extras)}}}'
     message = (text[:end] + member + text[end:]).encode("utf-8")
 
-    # The budget: base64url makes ceil(4n/3) characters of n bytes, so floor(3c/4) bytes fit c characters.
+    # The budget: base64url encodes n bytes as ceil(4n/3) characters, so floor(3c/4) bytes fit into c characters.
     skid = sign_with.kid if sign_with is not None else None
     outer_aps = _outer_aps(aps, text, placeholder, expose)
     characters = limit - len(_outer(outer_aps, to.kid, "", skid))
@@ -426,7 +426,7 @@ def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: in
         signer = _private_object("ed25519", sign_with.secret)
         plaintext = signer.sign(signed_bytes(to, info, message)) + message
     outer = _outer(outer_aps, to.kid, b64(encrypt(to, info, plaintext)), skid)
-    parse(outer)  # what the caller handed in (depth of the placeholder) must not make the whole malformed
+    parse(outer)  # the caller's placeholder (its depth) must not make the payload malformed
     assert len(outer) <= limit
     return outer
 
@@ -435,7 +435,7 @@ def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: in
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened message: the inner payload's text without the member that sealing added."""
+    """An opened message: the inner payload's text without the member that the sender added."""
 
     inner: str
     id: str
@@ -457,7 +457,7 @@ def index(keys: Iterable[Key], kinds: tuple[str, ...]) -> dict[str, Key]:
 
 def open_payload(payload: bytes, keys: Iterable[Key], topic: str, at: int,
                  trust: Optional[Iterable[Key]] = None) -> Opened:
-    """Open an outer payload with exactly one key, chosen by kid. A `trust` set (also an empty one) demands skid."""
+    """Open an outer payload with exactly one key, chosen by kid. A `trust` set (also an empty one) requires skid."""
     if not is_integer(at):
         raise Refusal("invalidArgument", "at")
     own = index(keys, ("p256", "x25519", "oct"))
@@ -503,7 +503,7 @@ def _is_one(value: Any) -> bool:
 
 
 def _opened(message: bytes, now: int, skid: Optional[str]) -> Opened:
-    """iat < exp <= iat + window, alert text present (else malformed); then freshness."""
+    """Checks iat < exp <= iat + window and the alert text (else malformed), then freshness."""
     root, text = parse_payload(message)
     added, aps = root.get("pushcrypt"), root.get("aps")
     if not isinstance(added, Obj) or not isinstance(aps, Obj) or not has_text(aps.get("alert")):
@@ -521,7 +521,7 @@ def _opened(message: bytes, now: int, skid: Optional[str]) -> Opened:
 
 
 def open_offloaded(plaintext: bytes) -> str:
-    """The payload in the plaintext of a blob: as an inner payload, and never with a header of its own."""
+    """The payload in the plaintext of a blob: an inner payload without a `pushcrypt` member."""
     root, text = parse_payload(plaintext)
     aps = root.get("aps")
     if len(plaintext) > MAX_OFFLOAD or "pushcrypt" in root or not isinstance(aps, Obj) or not has_text(aps.get("alert")):

@@ -1,4 +1,4 @@
-"""Strict JSON and canonical base64url, as the pushcrypt protocol wants them on both sides, and its typed refusals."""
+"""Strict JSON and canonical base64url, which the pushcrypt protocol requires on both sides, and typed refusals."""
 from __future__ import annotations
 
 import base64
@@ -20,7 +20,7 @@ class Refusal(Exception):
 
 
 # Refused as malformed: duplicate member names at any depth (compared unescaped), invalid UTF-8, BOM, lone surrogates,
-# depth over 64, a root that is no object, anything but white space after the last "}".
+# depth over 64, a root that is not an object, anything but white space after the last "}".
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
@@ -30,7 +30,7 @@ _LITERALS = (("true", True), ("false", False), ("null", None))
 
 
 class Obj(dict):
-    """A JSON object that remembers where each member stands: name -> (name start, value start, value end)."""
+    """A JSON object with the place of each member: name -> (name start, value start, value end)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Obj(dict):
 
 
 def parse(raw: bytes) -> tuple[Obj, str]:
-    """The root object and the text that its spans index (UTF-8 decoding is one to one, so slices are byte exact)."""
+    """The root object and the text of its spans (UTF-8 decoding is one to one, so slices are byte exact)."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -50,7 +50,7 @@ def parse(raw: bytes) -> tuple[Obj, str]:
 
 
 def parse_payload(raw: bytes) -> tuple[Obj, str]:
-    """The same for an inner payload, which has limits; padding behind it doesn't count."""
+    """The same for an inner payload, which has limits. Padding after it doesn't count."""
     if len(raw.rstrip(b" ")) > MAX_PAYLOAD:
         raise Refusal("malformed", "the payload is too long")
     value, text = parse(raw)
@@ -83,7 +83,7 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
     if not match:
         raise Refusal("malformed", "not a JSON value")
     token = match.group()
-    # An integer token has no fraction, no exponent and no minus zero; longer ones than 2^53 needs are never used.
+    # An integer token has no fraction and no exponent, and isn't -0. A token of over 17 characters is above 2^53.
     integer = match.group(1) is None and match.group(2) is None and token != "-0" and len(token) <= 17
     return int(token) if integer else float(token), match.end()
 
@@ -92,7 +92,7 @@ def _string(text: str, at: int) -> tuple[str, int]:
     match = _STRING.match(text, at)
     if not match:
         raise Refusal("malformed", "not a JSON string")
-    value = json.loads(match.group())  # escapes only: the token is already known to follow the grammar
+    value = json.loads(match.group())  # decodes escapes only: the token is known to match the grammar
     if _SURROGATE.search(value):
         raise Refusal("malformed", "lone surrogate")
     return value, match.end()
@@ -130,7 +130,7 @@ def _object(text: str, at: int, depth: int) -> tuple[Obj, int]:
 
 
 def _separator(text: str, at: int, closing: str) -> tuple[int, bool]:
-    """Past a comma to the next element (False), or past the closing bracket (True)."""
+    """Moves past a comma to the next element (False), or past the closing bracket (True)."""
     at = _skip(text, at)
     if text[at:at + 1] not in (closing, ","):
         raise Refusal("malformed", "neither a comma nor a closing bracket")

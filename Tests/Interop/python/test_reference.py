@@ -32,7 +32,7 @@ def opened(payload: bytes, *keys: pc.Key, topic: str = TOPIC, at: int = NOW, tru
 
 
 def craft(to: pc.Key, message: bytes, **outer: Any) -> bytes:
-    """An outer payload around any message whatever (base or psk profile)."""
+    """An outer payload with an arbitrary message (base or psk profile)."""
     field = {"v": 1, "kid": to.kid, "sealed": pc.b64(pc.encrypt(to, pc.context(to, None, TOPIC), message)), **outer}
     return json.dumps({"aps": {"alert": PLACEHOLDER, "mutable-content": 1}, "pushcrypt": field}).encode()
 
@@ -42,7 +42,7 @@ def inner_with(member: str) -> bytes:
 
 
 def rfc9180_psk_open(key: pc.Key, info: bytes, data: bytes) -> bytes:
-    """HPKE mode PSK written out from RFC 9180, without either HPKE library."""
+    """HPKE mode PSK, written from RFC 9180 without an HPKE library."""
     kem, aead, size, key_size = (0x10, 2, 65, 32) if key.suite == 1 else (0x20, 1, 32, 16)
     enc, ct = data[:size], data[size:]
     kem_suite = b"KEM" + kem.to_bytes(2, "big")
@@ -310,7 +310,7 @@ class ReferenceTests(unittest.TestCase):
                     self.assertIn(full, (4095, 4096))
                     top = lengths[-1]
                     sealed(key, bare % "x", pad="none", sign_with=signer)
-                    room = top - lengths[-1]  # how many bytes the body may grow
+                    room = top - lengths[-1]  # bytes by which the body may grow
                     largest, trust = bare % ("x" * (room + 1)), [signer] if signer else None
                     payload = sealed(key, largest, sign_with=signer)
                     self.assertEqual((len(payload), lengths[-1]), (full, top))

@@ -1,4 +1,4 @@
-"""The command lines: every command and option, good and bad."""
+"""The command lines: every command and option, with valid and invalid values."""
 
 import os
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Case:
     stdin: Union[bytes, str, None] = None
     environment: dict = field(default_factory=dict)
     prepare: Optional[Callable] = None
-    # Whether standard output is for machines although it isn't JSON.
+    # Whether programs read standard output, although it isn't JSON.
     is_data: bool = False
 
 
@@ -46,7 +46,7 @@ COMMANDS = {
 }
 
 
-# These take no --at.
+# These commands have no --at.
 WITHOUT_TIME = {"demo", "blob seal", "blob open", "keys rehearse", "recipients check", "recipients import"}
 
 
@@ -60,7 +60,7 @@ def help_texts(kids):
 
 
 def usage(kids):
-    """What no command takes."""
+    """Arguments that no command accepts."""
     for command, rest in COMMANDS.items():
         rest = [kids["shared"] if word == "KID" else word for word in rest]
         base = command.split()
@@ -453,7 +453,7 @@ def broken_keysets(kids):
 
 
 def numbers(kids):
-    """Numbers at the edges of their types, for every option that takes one."""
+    """Numbers at the limits of their types, for every option that accepts a number."""
     places = {
         "seal --limit": ["seal", "--to", "p256.jwk", "--topic", TOPIC, "--limit"],
         "seal --pad": ["seal", "--to", "p256.jwk", "--topic", TOPIC, "--pad"],

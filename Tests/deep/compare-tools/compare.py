@@ -3,15 +3,15 @@
 
     compare.py OLD NEW [--prose] [--only TEXT] [--jobs N] [--accepted FILE] [--report FILE]
 
-Each command line runs in a fresh copy of a folder of keystores, payloads and broken files that OLD made, with fixed
-times. Compared are standard output, the exit status, and the files that are left, with their modes. Random values
-(key ids, sealed fields, salts) are compared by their length and by where the same value stands again.
+OLD makes a folder of keystores, payloads and broken files. Each command line runs in a fresh copy of it, with fixed
+times. The script compares standard output, the exit status, and the remaining files with their modes. It compares
+random values (key ids, sealed fields, salts) by their length and by the places where the same value occurs.
 
-Without --prose, text on standard output that is not JSON is not compared (the language may have changed).
---accepted names a file of lines "CASE: REASON"; a difference of such a case is listed with its reason and doesn't count.
-A case in that file which shows no difference is an error: the list never grows stale.
+Without --prose, it compares standard output only if it is JSON (the messages may have changed).
+--accepted names a file of lines "CASE: REASON". The script lists a difference of such a case with its reason and
+doesn't count it. If a case in that file has no difference, the script reports an error, so that the list stays current.
 
-Then each tool opens what the other one sealed, and each reads and changes keystores that the other one made.
+Then each tool opens the other tool's sealed payloads, and reads and changes the other tool's keystores.
 
 Exit status: 0 no difference, 1 differences, 2 the script was called wrongly.
 """
@@ -29,9 +29,9 @@ import tempfile
 import cases
 import fixtures
 
-# Where standard output stands among the files; no file has an empty name.
+# The key of standard output among the files. No file has an empty name.
 STDOUT = ""
-# A file system in memory, where there is one: every case copies a hundred files.
+# A file system in memory, if there is one: every case copies a hundred files.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 TOKEN = re.compile(rb"[A-Za-z0-9_+/-]{11,}={0,2}")
 ENVIRONMENT = {
@@ -41,14 +41,14 @@ ENVIRONMENT = {
 
 
 class Outcome:
-    """What one run of a tool left."""
+    """The outcome of one run of a tool."""
 
     def __init__(self, status, stdout, stderr, files):
         self.status, self.stdout, self.stderr, self.files = status, stdout, stderr, files
 
 
 def tree(folder):
-    """Every file and folder below a folder: its mode, and its content or, of a link, its target."""
+    """The mode of every file and folder below a folder, and its content, or the target of a link."""
     found = {}
     for parent, folders, names in os.walk(folder):
         for name in folders + names:
@@ -69,7 +69,7 @@ def tree(folder):
 
 
 def run(tool, case, made):
-    """Runs a case in a copy of its own of the fixtures."""
+    """Runs a case in a separate copy of the fixtures."""
     with tempfile.TemporaryDirectory(prefix="pushcrypt-compare-", dir=MEMORY) as parent:
         folder = os.path.join(parent, "work")
         shutil.copytree(made, folder, symlinks=True)
@@ -90,7 +90,7 @@ def run(tool, case, made):
 
 
 def without_random(ours, theirs):
-    """Both lists of texts with the values that only one of them has replaced by their order and length."""
+    """Replaces, in both lists of texts, each value that only one list has by its order and length."""
     sides = [ours, theirs]
     tokens = [{token for text in side for token in TOKEN.findall(text)} for side in sides]
     shared = tokens[0] & tokens[1]
@@ -144,13 +144,13 @@ def differences(case, old, new, compares_prose):
 
 
 def same_size_blob(old, new):
-    """Encrypted blobs and databases have no text to compare."""
+    """Whether both are encrypted blobs or databases of the same size. They have no text to compare."""
     magic = (b"PCB1", b"SQLite format 3\0")
     return any(old.startswith(mark) and new.startswith(mark) for mark in magic) and len(old) == len(new)
 
 
 def shown(old, new):
-    """The first lines that differ."""
+    """Shows the first lines that differ."""
     ours, theirs = old.splitlines(), new.splitlines()
     lines = []
     for number in range(max(len(ours), len(theirs))):
@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--only", default="", help="run the cases whose name contains this text")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--accepted", help="a file of lines CASE: REASON")
-    parser.add_argument("--report", help="where the differences go, in place of standard output")
+    parser.add_argument("--report", help="write the differences to this file instead of standard output")
     options = parser.parse_args()
     old, new = os.path.abspath(options.old), os.path.abspath(options.new)
     accepted = {}
@@ -207,7 +207,7 @@ def main():
                     print("\n".join("  " + line for line in lines), file=report)
                 elif case.name in accepted:
                     bad += 1
-                    print(f"accepted but equal, take it out of the list: {case.name}", file=report)
+                    print(f"accepted but equal, remove it from the list: {case.name}", file=report)
         crossed = fixtures.cross(old, new, made, ENVIRONMENT, report)
         print(f"{len(every)} command lines: {bad} differ, {known} differ with a reason; "
               f"{crossed.done} crossings, {crossed.failed} failed", file=report)

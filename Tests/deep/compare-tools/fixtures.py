@@ -1,4 +1,4 @@
-"""The folder that every case runs in a copy of: keystores, keys, payloads and broken files, made by one tool."""
+"""Makes the folder whose copies the cases use: keystores, keys, payloads and broken files, made by one tool."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ NOW = "2026-06-01T00:00:00Z"
 TOPIC = "com.example.app"
 
 WRAP = """#!/bin/sh
-# A stand-in for a key service: wraps by encoding.
+# Simulates a key service: wraps by encoding.
 case "$1" in
 wrap) base64 -w0 ;;
 unwrap) base64 -d ;;
@@ -39,7 +39,7 @@ PAYLOADS = {
 
 
 class Tool:
-    """A tool that runs in a folder."""
+    """Runs a tool in a folder."""
 
     def __init__(self, path, folder, environment):
         self.path, self.folder, self.environment = path, folder, environment
@@ -109,7 +109,7 @@ def make(path, folder, environment):
 
 
 def damage(folder):
-    """Keysets that are broken, each in its own way."""
+    """Makes broken keysets, each with a different defect."""
     for name in ["cut", "flipped", "no-public", "no-log", "cut-log", "loose", "loose-file", "garbage", "other-public",
                  "unfinished"]:
         shutil.copytree(os.path.join(folder, "Keys/shared"), os.path.join(folder, "Broken", name))
@@ -134,7 +134,7 @@ def damage(folder):
 
 
 def files(tool, folder, kids):
-    """Keys as files."""
+    """Makes files of keys."""
     at = ["--at", NOW]
     for name in ["p256", "x25519", "psk", "sender"]:
         write(folder, f"{name}.set.json", tool("keys", "export", f"Keys/{name}", *at), 0o644)
@@ -173,7 +173,7 @@ def first(record):
 
 
 def sealed(tool, folder, kids):
-    """Payloads that the tool sealed, one for each kind of key and profile."""
+    """Seals one payload for each kind of key and profile."""
     seal = ["seal", "--topic", TOPIC, "--at", NOW]
     inner = PAYLOADS["inner.json"]
     for name, options in PROFILES.items():
@@ -246,7 +246,7 @@ class Crossings:
 
 
 def cross(old, new, made, environment, report):
-    """Each tool opens what the other sealed, and works on keystores that the other made or changed."""
+    """Each tool opens the other's sealed payloads, and uses keystores that the other made or changed."""
     counts = Crossings()
     tools = {"old": old, "new": new}
 
