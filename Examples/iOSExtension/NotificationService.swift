@@ -1,25 +1,25 @@
 import PushCryptApple
 
-/// The extension, whole. `NSExtensionPrincipalClass` in Info.plist names it.
+/// The complete extension. `NSExtensionPrincipalClass` in Info.plist names this class.
 final class NotificationService: PushCryptNotificationService {
     override func configure() throws -> ExtensionConfiguration {
         let group = try AppGroup("group.com.example.app")
         let store = SharedStore(folder: group.path(of: "pushes"), role: .extension)
 
-        // The app's bundle identifier; the keys that the app made and registered; the backend's keys that it pinned; and
-        // the text that is shown when a push can't be restored, a key of the app's strings.
+        // The app's bundle identifier, the keys that the app made and registered, the backend's keys that it pinned, and
+        // the text for a push that can't be restored, which is a key of the app's strings.
         var configuration = try ExtensionConfiguration(
             topic: "com.example.app",
             keyring: KeychainKeyring(accessGroup: "ABCDE12345.com.example.shared", usesSecureEnclave: false),
             senders: .pinned(SenderPins(folder: group.path(of: "senders"))),
             fallback: .bundled(.localized(title: "NEW_MESSAGE", body: nil)))
 
-        // The text that is shown before the device's first unlock.
+        // The text for pushes before the device's first unlock.
         configuration.unlockNotice = UnlockNotice(
             .localized(title: "NEW_MESSAGE", body: "UNLOCK_TO_READ"),
             marker: FileBootMarker(path: group.path(of: "boot")))
 
-        // Shows a push once, counts what became of it, fetches its pictures.
+        // Shows each push once, counts its outcome, and fetches its attachments.
         configuration.replayGuard = store
         configuration.diagnostics = store
         configuration.attachments = AttachmentStage(

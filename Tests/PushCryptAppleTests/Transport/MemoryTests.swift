@@ -19,8 +19,7 @@ import Testing
         return try #require(Int(line.dropFirst("growth ".count)))
     }
 
-    /// A receiver that keeps up, and one that is slower than the network by far.
-    @Test(arguments: [0, 3])
+    @Test("a long body is received in constant memory", arguments: [0, 3])
     func stream(rounds: Int) async throws {
         let body = Data(count: Self.byteCount)
         try await WebServer.serving { request in
@@ -34,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("receipts to a server that accepts each and streams its answer without end are sent in little memory")
+    @Test("receipts to a server that streams endless responses are sent in constant memory")
     func receipts() async throws {
         let folder = try TemporaryFolder()
         let chunk = [UInt8](repeating: 0, count: 65_536)
@@ -49,8 +48,8 @@ import Testing
         }
     }
 
-    /// Fetched, opened, verified and written.
-    @Test func attachment() async throws {
+    @Test("a large attachment is fetched in constant memory")
+    func attachment() async throws {
         let folder = try TemporaryFolder()
         let head = [UInt8](hex: "0000002066747970 69736F6D00000200")
         let file = try TestFile(head + [UInt8](repeating: 7, count: 20_000_000), type: "video/mp4")

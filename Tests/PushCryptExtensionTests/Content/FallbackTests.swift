@@ -45,7 +45,8 @@ import Testing
         #expect(fallback.content(for: Array(Self.hostile.utf8), failure) == content)
     }
 
-    @Test("bundled shows the app's own text and the default sound, and nothing of the relay's", arguments: classes)
+    @Test(
+        "bundled shows the app's own text and the default sound, and nothing of the outer payload", arguments: classes)
     func bundled(failure: FailureClass) {
         let payload = Fallback.bundled(Self.own).payload(for: Array(Self.hostile.utf8), failure)
         #expect(payload.text == Self.bundledAlert + #","sound":"default"}"# + Self.status(failure))
@@ -86,7 +87,7 @@ import Testing
         #expect(content.sound == (isPlayed ? .init(name: "default") : nil))
     }
 
-    @Test("members of the outer alert of another type than APNs has are left out")
+    @Test("members of the outer alert with the wrong type are ignored")
     func wrongTypes() {
         let outer =
             #"{"aps":{"alert":{"title":"x","body":{"a":1},"loc-args":["a",1],"title-loc-args":"a","subtitle":2}}}"#
@@ -94,7 +95,7 @@ import Testing
         #expect(payload.text == #"{"aps":{"alert":{"title":"x"}}"# + Self.status(.expired))
     }
 
-    @Test("a failure class shows the text that the app has for it, in both modes")
+    @Test("the text of a failure class is shown in both modes")
     func textByClass() {
         let texts = [FailureClass.unknownKey: Placeholder.literal(title: "Open the app once", body: nil)]
         for fallback in [Fallback.bundled(Self.own, texts: texts), .outerAlert(orElse: Self.own, texts: texts)] {

@@ -67,7 +67,7 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("the files of a stage that completes after its time limit go, those of the stages around it stay")
+    @Test("the files of a stage that completes after its time limit are removed, those of other stages are kept")
     func afterTheTimeLimit() async throws {
         let go = Signal()
         let late = FileStage(name: "late", folder: folder, timeLimit: .seconds(3), go: go)
@@ -82,7 +82,7 @@ import Testing
         #expect(try folder.names() == ["a", "b"])
     }
 
-    @Test("the files of content without text go, those that were there before it stay")
+    @Test("the files of content without text are removed, earlier files are kept")
     func emptied() async throws {
         let session = try session(
             attachments: FileStage(name: "a", folder: folder),
@@ -92,7 +92,7 @@ import Testing
         #expect(try folder.names() == ["a"])
     }
 
-    @Test("a file that a stage takes out of the content goes")
+    @Test("a file that a stage removes from the content is deleted")
     func takenOut() async throws {
         let session = try session(
             attachments: FileStage(name: "a", folder: folder),
@@ -102,7 +102,7 @@ import Testing
         #expect(try folder.names() == ["b"])
     }
 
-    @Test("a stage is cancelled before the handler is called, and its cancellation can't hold the handler up")
+    @Test("a stage is cancelled before the handler is called, and a blocking cancellation doesn't delay the handler")
     func cancelledFirst() async throws {
         let stage = CancellationStage()
         var configuration = try ExtensionConfiguration.test()
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// Meant for the thread sanitizer, too.
-    @Test("in 400 races of a stage's end and the deadline no file is left that wasn't handed over")
+    @Test("no file is left in races between the end of a stage and the deadline unless it was handed over")
     func race() async throws {
         var random = SplitMix64(seed: 5)
         var shownCount = 0

@@ -20,7 +20,8 @@ import Testing
         store.report(.sample())
     }
 
-    @Test("another process holds it beyond the time-out, and it works again after", arguments: ["folder", "database"])
+    @Test(
+        "a store locked by another process throws busy and works again afterwards", arguments: ["folder", "database"])
     func busy(_ what: String) throws {
         try folder.fill()
         let store = folder.store { $0.busyTimeout = .milliseconds(20) }
@@ -33,7 +34,7 @@ import Testing
         #expect(try store.statistics().rebuildCount == 0)
     }
 
-    @Test("the folder above isn't there, and it works when it comes")
+    @Test("a store whose parent folder is missing throws unavailable and works when it exists")
     func noFolder() throws {
         let path = folder.path + "/below"
         let store = SharedStore(folder: path, role: .extension)
@@ -42,19 +43,21 @@ import Testing
         #expect(try store.replayState() == ReplayState())
     }
 
-    @Test("the folder is a file")
+    @Test("a file in place of the folder throws unavailable")
     func file() throws {
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path))
         expect(.unavailable, folder.store())
     }
 
-    @Test("the file is a folder")
+    @Test("a folder in place of the store's file throws an error")
     func fileIsFolder() throws {
         try FileManager.default.createDirectory(atPath: folder.file.path, withIntermediateDirectories: true)
         expect(.unavailable, folder.store())
     }
 
-    @Test("no permission to write", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    @Test(
+        "without write permission a store throws unavailable",
+        .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
     func unwritable() throws {
         let script = "cd / && \(Unprivileged.prefix) \"$EXTENSION\" store-try '\(folder.path)' a"
         try folder.fill()
@@ -67,8 +70,11 @@ import Testing
         #expect(try ExtensionProcess.shell(script).lines == ["true"])
     }
 
-    /// Some pages are left, so that each of the writes is the one that fails.
-    @Test("a full disk", .enabled(if: FullDisk.isAvailable, FullDisk.missing), arguments: [0, 1, 2, 4, 8, 16, 30])
+    /// Some free pages are left, so that different writes fail.
+    @Test(
+        "on a full disk a store throws full and works again when space is free",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing),
+        arguments: LongTests.value([0, 1, 2, 4, 8, 16, 30], short: [0, 4, 16]))
     func full(_ pages: Int) throws {
         let output = try ExtensionProcess.shell(
             FullDisk.script(
@@ -85,7 +91,9 @@ import Testing
     }
 
     /// The time of one that was sealed later can't be remembered then, and it is refused all the same.
-    @Test("a full disk shows nothing twice", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    @Test(
+        "a store on a full disk still refuses messages that were shown",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
     func fullAndRepeated() throws {
         let output = try ExtensionProcess.shell(
             FullDisk.script(

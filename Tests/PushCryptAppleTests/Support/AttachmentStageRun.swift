@@ -5,7 +5,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 
 /// One run of the attachment stage in a folder of its own.
-final class StageRun: Sendable {
+final class AttachmentStageRun: Sendable {
     let timer = ManualTimer()
     /// How much time has passed for the stage.
     let elapsed = Locked(Duration.zero)
@@ -39,27 +39,13 @@ final class StageRun: Sendable {
     }
 
     private static func code(of error: any Error) -> String {
-        switch error {
-        case let error as AttachmentError: name(of: error.code)
-        case let error as TransferError: name(of: error.code)
-        default: "\(error)"
-        }
-    }
-
-    private static func name(of code: AttachmentError.Code) -> String {
-        let names: [AttachmentError.Code: String] = [
-            .tooLarge: "tooLarge", .wrongType: "wrongType", .damaged: "damaged", .noSpace: "noSpace",
-            .inputOutput: "inputOutput",
-        ]
-        return names[code] ?? "?"
-    }
-
-    private static func name(of code: TransferError.Code) -> String {
+        guard let error = error as? TransferError else { return "\(error)" }
         let names: [TransferError.Code: String] = [
             .addressRefused: "addressRefused", .status: "status", .encoding: "encoding", .network: "network",
-            .cancelled: "cancelled",
+            .cancelled: "cancelled", .tooLarge: "tooLarge", .wrongType: "wrongType", .damaged: "damaged",
+            .noSpace: "noSpace", .inputOutput: "inputOutput",
         ]
-        return names[code] ?? "?"
+        return names[error.code] ?? "?"
     }
 }
 
