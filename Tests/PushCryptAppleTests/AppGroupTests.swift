@@ -4,7 +4,7 @@ import Testing
 import UserNotifications
 
 @Suite struct AppGroupTests {
-    #if !canImport(Darwin)  // A Mac gives a folder to everybody.
+    #if !canImport(Darwin)  // macOS returns a folder for every group.
     @Test("an entitled app group returns the path of its folder")
     func entitled() throws {
         let name = "group.test.\(UUID().uuidString)"

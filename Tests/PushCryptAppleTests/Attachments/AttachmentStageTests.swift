@@ -136,9 +136,12 @@ import Testing
         arguments: [("image/png", 10_000_001, "tooLarge"), ("image/webp", 100, "wrongType")])
     func notAskedFor(type: String, byteCount: Int, code: String) async throws {
         let run = try AttachmentStageRun()
-        let file = try TestFile([UInt8](repeating: 0, count: byteCount), type: type, id: "a")
+        let file = try TestFile()
+        let blob = file.reference.blob
+        let size = try #require(BlobReference(blob.purpose, key: blob.key, size: Int64(byteCount), sha256: blob.sha256))
+        let reference = try AttachmentReference(url: file.reference.url, blob: size, type: type, id: "a")
         try await RawServer.serving([.body(file.blob)]) { server in
-            let content = try await run.process(try StagePush.opened(attachments: [file.reference]), from: server)
+            let content = try await run.process(try StagePush.opened(attachments: [reference]), from: server)
             #expect(content.missingAttachmentCount == 1)
             #expect(run.failed == ["a \(code)"])
             #expect(server.requests.isEmpty)

@@ -6,7 +6,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The whole way, from the system's host to a real server and back: whatever the server does, the text is delivered in time,
+/// The whole path from the system's host to a real server and back: for any response of the server, the text is delivered in time,
 /// once, and nothing is left in the folder.
 @Suite struct HostileServerTests {
     /// A device with an extension that fetches what pushes name from one server.

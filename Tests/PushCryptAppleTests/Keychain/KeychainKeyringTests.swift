@@ -27,7 +27,7 @@ import Testing
 
     /// The documented answer, no keychain, and an item that is there and isn't found.
     @Test(
-        "before the first unlock all is locked, and no key is made",
+        "before the first unlock every call throws locked and no key is made",
         arguments: [StubKeychain.Condition.locked, .hidden, .unavailable], [false, true])
     func locked(_ condition: StubKeychain.Condition, usesSecureEnclave: Bool) throws {
         let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
@@ -51,7 +51,8 @@ import Testing
 
     /// After a restart before the very first pair, too.
     @Test(
-        "nothing at all is there, and it is locked", arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
+        "an empty keychain that can't be read throws locked",
+        arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
     func emptyAndLocked(_ condition: StubKeychain.Condition) throws {
         let place = KeychainPlace(usesSecureEnclave: false)
         place.set(condition)

@@ -88,7 +88,7 @@ import UserNotifications
         #expect(content.failure == "timedOut")
         service.serviceExtensionTimeWillExpire()
         #expect(shown.count == 1)
-        // No session was begun: the message isn't claimed, and can be shown when it comes again.
+        // No session was started: the message isn't claimed and can be shown when it is received again.
         #expect(timer.durations == [])
     }
 

@@ -4,10 +4,10 @@ import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 
-/// One run of the attachment stage in a folder of its own.
+/// One run of the attachment stage in its own folder.
 final class AttachmentStageRun: Sendable {
     let timer = ManualTimer()
-    /// How much time has passed for the stage.
+    /// The time that has passed for the stage.
     let elapsed = Locked(Duration.zero)
     private let folder: TemporaryFolder
     private let plainMembers: [String]
@@ -20,7 +20,7 @@ final class AttachmentStageRun: Sendable {
         self.maximumCount = maximumCount
     }
 
-    /// What couldn't be had: `IDENTIFIER CODE`.
+    /// The missing attachments: `IDENTIFIER CODE`.
     var failed: [String] { failures.withLock { $0 } }
 
     func names() throws -> [String] { try folder.names() }
@@ -68,7 +68,7 @@ struct TestFile: Sendable {
     }
 
     private static func bytes(_ hex: String) -> [UInt8] {
-        // Some chunks of a blob long.
+        // The length of several chunks of a blob.
         Array(hex: hex) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     }
 }

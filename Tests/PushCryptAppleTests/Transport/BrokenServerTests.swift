@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// The port is taken, so that no other test gets it, and nobody listens there.
+    /// The socket is bound, so that no other test uses the port, but it doesn't listen.
     @Test("a refused connection throws network")
     func refusedConnection() async throws {
         let socket = try Socket(domain: AF_INET, type: .stream)

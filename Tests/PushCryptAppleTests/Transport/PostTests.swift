@@ -79,7 +79,7 @@ import Testing
     ]
 
     @Test(
-        "a post is over with the head of its answer, and the connection of an answer without end is closed",
+        "a post ends with the response head, and the connection of an endless response is closed",
         arguments: endlessBodies.indices)
     func endlessBody(index: Int) async throws {
         let closed = Signal()
@@ -96,7 +96,8 @@ import Testing
     ]
 
     @Test(
-        "a server that doesn't come to the end of its head is left when the time is up", arguments: withoutHead.indices)
+        "a post to a server that never completes its response head is cancelled at the time limit",
+        arguments: withoutHead.indices)
     func endlessHead(index: Int) async throws {
         let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
         let transport = URLSessionTransport.loopback(timer: timer)

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "a redirect whose body doesn't end is left when the time for the head of the answer is up",
+        "a redirect with an endless body is cancelled at the time limit for the response head",
         arguments: [[.hold()], [.flood([UInt8](repeating: 0, count: 4_096))]] as [[RawServer.Step]])
     func endlessBody(body: [RawServer.Step]) async throws {
         let (asked, timer) = (Signal(), ManualTimer())

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "a file with another name than the folder's own stays",
+        "a file whose name isn't one of the folder's is kept",
         arguments: [
             "x.part", "keys.json", uuid, uuid + ".part", "9-1-\(uuid)", "9-1-\(uuid).a.part", "9-1-\(uuid)x.part",
             "a-1-\(uuid).part", "0-1-\(uuid).part", "-9-1-\(uuid).part", "9--1-\(uuid).part", "9-\(uuid).part", ".part",

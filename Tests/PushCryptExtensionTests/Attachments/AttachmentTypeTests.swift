@@ -138,8 +138,8 @@ import Testing
         }
     }
 
-    /// Recorders of other systems give audio the brands of movies; it is audio, with its smaller limit, if the sender
-    /// says so.
+    /// Recorders of other systems give audio the brands of movies. It is audio, with its smaller limit, if the sender
+    /// declares it.
     @Test("a file with a movie brand is audio only if it is declared as audio")
     func audioOfMovieBrand() {
         let head = [UInt8](hex: "0000001866747970" + "6D703432" + "00000000")

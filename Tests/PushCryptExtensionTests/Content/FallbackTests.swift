@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "an outer payload without an alert that has text shows the app's own",
+        "an outer payload whose alert has no text shows the app's own text",
         arguments: [
             "", "{", "null", "[]", "{}", #"{"aps":null}"#, #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#,
             #"{"aps":{"alert":{}}}"#, #"{"aps":{"alert":{"title":"","body":1}}}"#, #"{"alert":"x"}"#,
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "any sound outside becomes the default one, and none stays none",
+        "any sound of the outer payload becomes the default sound, and a missing sound stays missing",
         arguments: [
             (#""default""#, true), (#""siren.caf""#, true), (#"{"name":"siren.caf","critical":1,"volume":1}"#, true),
             (#""""#, false), ("1", false), ("null", false),
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "the standard text replaces a bundled one without text",
+        "the standard text replaces an empty bundled text",
         arguments: [
             Placeholder(), .literal(title: "", body: ""), .localized(title: "", body: nil),
             .literal(title: " ", body: "\u{200B}"),
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "a failure class of the app's own keyring may have any characters",
+        "a custom failure class may contain any characters",
         arguments: ["diskFull", "a \"quoted\" one", "back\\slash", "line\nbreak", "", "é"])
     func ownClass(name: String) throws {
         let outer = Array(#"{"aps":{"alert":{"title-loc-key":"NEW"}}}"#.utf8)

@@ -6,7 +6,7 @@ import Testing
 
 /// The model of the system's contract, and sessions under it.
 @Suite struct NotificationHostTests {
-    /// An extension that does what the test says.
+    /// An extension that runs closures of the test.
     private struct Scripted: HostedExtension {
         var receive: @Sendable ([UInt8], HostExchange) -> Void = { _, _ in }
         var expire: @Sendable () -> Void = {}

@@ -44,7 +44,7 @@ import Darwin
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now)
         // A clock set back revives nothing: the file remembers when it was written.
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now - 1_000)
-        // Nor does a change by somebody who didn't know of the revocation.
+        // A change by a caller that doesn't know the revocation doesn't revert it either.
         try place.keyring.update(kid, to: KeyLifecycle(revokedAt: now + 50), at: now)
         try place.keyring.update(kid, to: KeyLifecycle(), at: now)
         #expect(try place.keyring.load(kid).lifecycle.revokedAt == now)
@@ -103,7 +103,7 @@ import Darwin
     }
 
     @Test(
-        "what belongs to another user is refused, also by root",
+        "a file or folder of another user is refused, even by root",
         .enabled(if: geteuid() == 0, "only root can give files away"), arguments: [true, false])
     func owner(isFolder: Bool) throws {
         let place = try KeyringPlace()

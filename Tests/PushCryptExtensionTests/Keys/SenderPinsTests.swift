@@ -71,7 +71,7 @@ import Testing
         try expectFailure(.unknownKey) { try result(of: TestPush(signer: "sender").sealed()) }
     }
 
-    /// A set without a number holds one key, and is number 0.
+    /// A set without a number contains one key and counts as number 0.
     @Test("update refuses a single key in place of a set") func single() throws {
         try pins.pinFirst(json: Self.published(["sender"], 1))
         expectDeviceKeyError(.rolledBack) { try pins.update(json: ReferenceVectors.shared.publicJWK("sender")) }

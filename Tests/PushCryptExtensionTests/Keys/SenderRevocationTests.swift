@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "a file whose revocations can't be read is damaged, and trusts nothing",
+        "a file with unreadable revocations is damaged and no sender is trusted",
         arguments: [
             #""revoked": 0"#, #""revoked": [""]"#, #""revoked": ["AAAA"]"#, #""revoked": [1]"#, #""others": []"#,
         ])

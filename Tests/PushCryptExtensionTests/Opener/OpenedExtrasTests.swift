@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptSender
 import Testing
 
-/// What a message names besides its payload, and the payload that was offloaded.
+/// The extras of a message, and the offloaded payload.
 @Suite struct OpenedExtrasTests {
     private static func attachment(id: String? = nil) throws -> AttachmentReference {
         try AttachmentReference(

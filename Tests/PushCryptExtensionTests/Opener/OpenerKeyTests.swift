@@ -74,8 +74,8 @@ import Testing
         #expect(result.failure == failure)
     }
 
-    /// A recipient's revoked key opens until its time has come; a sender's revoked key verifies nothing, whatever the
-    /// device's clock says.
+    /// A recipient's key with a future revocation still opens. A sender's revoked key never verifies, at any time of the
+    /// device's clock.
     @Test("a sender's key verifies according to its lifecycle, and a revoked one never verifies", arguments: lifecycles)
     func senderLifecycle(lifecycle: KeyLifecycle, failure: FailureClass?) throws {
         let payload = try TestPush(signer: "sender").sealed()

@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "ends at the first failure of the network",
+        "a flush ends at the first network failure",
         arguments: [TransferError.Code.network, .cancelled, .addressRefused])
     func network(_ code: TransferError.Code) async throws {
         transport.answer(.success, .failure(code))

@@ -22,7 +22,7 @@ import Testing
         #expect(!marker("first").markThisBoot())
         #expect(marker("second").markThisBoot())
         #expect(!marker("second").markThisBoot())
-        // A name that comes again is another boot's.
+        // A repeated name belongs to another boot.
         #expect(marker("first").markThisBoot())
     }
 

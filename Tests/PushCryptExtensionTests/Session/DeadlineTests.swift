@@ -3,7 +3,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// What ends a session early, and what comes too late.
+/// The early ends of a session, and events after them.
 @Suite struct DeadlineTests {
     enum End: CaseIterable {
         case timer, expire

@@ -4,7 +4,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct DeliverySessionTests {
-    /// Lets the session go where it wants to, with its key at hand.
+    /// Runs a session whose key is available.
     private static func deliveries(
         of payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now
     ) async throws -> [DeliverySession.Delivery] {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "limits of any length do not trap, by the system's own timer",
+        "time limits of any length don't trap with the system's timer",
         arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
     func longLimits(limit: Duration) async throws {
         var configuration = try ExtensionConfiguration.test(deadline: limit)

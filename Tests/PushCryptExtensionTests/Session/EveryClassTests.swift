@@ -53,7 +53,7 @@ import Testing
         Cause(
             failure: .undecryptable,
             payload: {
-                // Well-formed, and nothing that anybody sealed.
+                // Well-formed, but not the output of a sealer.
                 let zeros = String(repeating: "A", count: 200)
                 let kid = try TestKeys.id("p256")
                 return Array(

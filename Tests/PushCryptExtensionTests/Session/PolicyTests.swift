@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "a pushcrypt member that isn't sealed content is a failure with nothing but alert text, whatever the app lets through",
+        "an invalid pushcrypt member is a failure that shows only alert text, even if unsealed pushes are accepted",
         arguments: ["0", "null", "{}", "\"\"", "[]", #"{"v":1}"#], [false, true])
     func malformedEnvelope(_ member: String, letsUnsealedThrough: Bool) async throws {
         let payload = Array(

@@ -4,7 +4,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Stages work on restored content, one after the other, and none takes back what another achieved.
+/// Stages change restored content in order, and none reverts the result of another.
 @Suite struct StageTests {
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
@@ -158,7 +158,7 @@ import Testing
     enum CutStep: CaseIterable { case attachments, offload, own }
 
     @Test(
-        "a push that was restored has one receipt, also when time runs out in any of its steps",
+        "a restored push has one receipt, even if the time runs out in any of its steps",
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, receipts) = (HeldStage(.deaf), RecordingReporter())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// Whatever is handed over has text that a user sees.
+/// Delivered content always has visible text.
 @Suite struct TextTests {
     private static let bundled = "Bundled"
 
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "sealed text of which a user sees nothing shows the app's own",
+        "sealed text without visible characters shows the app's own text",
         arguments: [#"" ""#, #"{"title":"\t","body":"\u200b"}"#, #""\u2800""#, #""\u3164\u202e""#])
     func invisible(alert: String) async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: alert)) { _ in }
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "a stage that leaves text of which a user sees nothing has emptied it: the content before it is shown",
+        "a stage that leaves no visible text counts as emptied, and the content before it is shown",
         arguments: [KeyStage() as any ContentStage, BlankStage()])
     func stage(_ stage: any ContentStage) async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: #""Hello""#)) {
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "what a user sees",
+        "characters with a glyph are visible, and all others are not",
         arguments: [
             ("a", true), (" a ", true), ("é", true), ("🧶", true), ("👩‍👩‍👧", true), ("\u{0301}", true), ("٣", true),
             ("", false), (" \t\r\n", false), ("\u{A0}\u{3000}\u{2028}", false),

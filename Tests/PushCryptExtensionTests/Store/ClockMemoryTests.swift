@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "after one message of a clock three years ahead, the right clock shows the next message at once",
+        "after one message with a clock three years ahead, the correct clock shows the next message at once",
         arguments: [0, 1, 40] as [Int64], [60, window] as [Int64])
     func poisoned(days: Int64, lifetime: Int64) throws {
         if days > 0 { try use(days: days) }
@@ -96,7 +96,7 @@ import Testing
 
     /// The day before the last message and the tolerance is what isn't confirmed yet.
     @Test(
-        "a clock set back reopens nothing that expired more than a day before the last message",
+        "a clock set back shows no message that expired more than a day before the last one",
         arguments: [1, 2, 30, 365, 1_095] as [Int64])
     func setBack(days: Int64) throws {
         try use(days: 40)

@@ -20,7 +20,7 @@ import Testing
         return try? answer.get()
     }
 
-    /// While another process holds the store.
+    /// Runs the body while another process locks the store.
     private func whileHeld(_ body: () throws -> Void) throws {
         let holder = try ExtensionProcess.start("store-hold", folder.path, "database")
         #expect(holder.line() == "held")

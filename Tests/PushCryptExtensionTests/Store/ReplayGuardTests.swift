@@ -19,7 +19,7 @@ import Testing
         store = folder.store { $0.messageLimit = 5 }
     }
 
-    /// Makes H that `iat`. It takes a day, and another one for what is beyond a window.
+    /// Raises H to the `iat`. This needs a day for each window.
     private func confirm(_ issuedAt: Int64, _ store: SharedStore) throws {
         for day: Int64 in 0...2 {
             #expect(try claim("\(issuedAt) \(day)", issuedAt, at: issuedAt + day * Self.day, store))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "a claim lapses after 60 seconds, whichever way the clock went",
+        "a claim lapses after 60 seconds in either direction of the clock",
         arguments: [
             (0, false), (1, false), (59, false), (60, true), (61, true), (1_000_000, true), (-59, false), (-60, true),
             (-80_000, true),
@@ -124,7 +124,7 @@ import Testing
         #expect(try claim("a", 0, at: 0, store))
         if wasSeen { try store.markSeen("a") }
         #expect(try !claim("a", 600, at: 59, store))
-        // An earlier one takes nothing back.
+        // An earlier iat doesn't lower it.
         #expect(try !claim("a", 300, at: 59, store))
         #expect(try store.replayState().latest == now.seconds)
         try confirm(Self.window + Self.tolerance + 600, store)
@@ -143,7 +143,7 @@ import Testing
         #expect(try store.statistics().rebuildCount == 1)
     }
 
-    /// Anyone can send them, and each write takes the device's flash.
+    /// Everyone can send repeats, and each write wears the flash memory.
     @Test("an exact repeat writes nothing to the file")
     func unchanged() throws {
         #expect(try claim("a", 5))

@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "a database, but not ours",
+        "a database with a foreign schema or changed numbers is rebuilt once",
         arguments: [
             Literal("DROP TABLE message"), Literal("ALTER TABLE counter RENAME COLUMN recent TO old"),
             Literal("PRAGMA user_version = 3"), Literal("PRAGMA user_version = 0"),

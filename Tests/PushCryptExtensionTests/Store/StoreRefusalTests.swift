@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// A store that can't be used says why, and at once.
+/// A store that can't be used throws the reason at once.
 @Suite struct StoreRefusalTests {
     private let folder: StoreFolder
 
@@ -16,7 +16,7 @@ import Testing
         #expect(storeErrorCode { _ = try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now) } == code)
         #expect(storeErrorCode { try store.markSeen("a") } == code)
         #expect(storeErrorCode { _ = try store.statistics() } == code)
-        // Who can't throw says nothing.
+        // A report can't throw: it is dropped.
         store.report(.sample())
     }
 
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// Root may write everywhere, so as root these run the executable as nobody.
+/// Root may write everywhere, so as root these tests run the executable as the user `nobody`.
 private enum Unprivileged {
     static let missing: Comment = "root, and nobody else can be asked to run the executable (setpriv)"
 
@@ -142,7 +142,7 @@ private enum Unprivileged {
         (try? ExtensionProcess.shell("\(prefix) \"$EXTENSION\" store-try /none/none a"))?.lines.isEmpty == false
 }
 
-/// A file system of 64 pages of 4,096 bytes that goes with the script.
+/// A file system of 64 pages of 4,096 bytes that is removed with the script.
 enum FullDisk {
     static let missing: Comment = "no file system can be mounted here: it needs root, or user namespaces (unshare -rm)"
 
