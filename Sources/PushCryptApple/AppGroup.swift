@@ -6,12 +6,14 @@ import UserNotifications
 
 /// The folder that the app and its extension share.
 public struct AppGroup: Hashable, Sendable {
-    /// The folder itself.
+    /// The path of the folder.
     public let folder: URL
 
-    /// - Parameter identifier: `group.` and what follows it in the entitlements of both targets.
-    /// - Throws: ``ExtensionSetupError`` with `notEntitled` where the entitlements of the running target don't name the group;
-    ///   a Mac doesn't look.
+    /// Finds the group's folder.
+    ///
+    /// - Parameter identifier: the group in the entitlements of both targets, which begins with `group.`.
+    /// - Throws: ``ExtensionSetupError`` with `notEntitled` if the running target's entitlements don't name the group; macOS
+    ///   doesn't check this.
     public init(_ identifier: String) throws {
         let manager = FileManager.default
         guard let folder = manager.containerURL(forSecurityApplicationGroupIdentifier: identifier) else {
@@ -20,13 +22,40 @@ public struct AppGroup: Hashable, Sendable {
         self.folder = folder
     }
 
-    /// For tests, and for systems without app groups.
+    /// Uses a given folder, for tests and for systems without app groups.
     public init(folder: URL) {
         self.folder = folder
     }
 
-    /// Where a file of that name is, as `FileBootMarker` and others want it.
+    /// Returns the path of a file or folder in the group's folder.
     public func path(of name: String) -> String {
         folder.appendingPathComponent(name).path
     }
+}
+
+/// Why an extension can't be set up. The user sees the push's placeholder.
+public struct ExtensionSetupError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The running target's entitlements don't name the app group, or the name is misspelt.
+        public static let notEntitled = Code(name: "notEntitled")
+        /// `configure()` isn't overridden.
+        public static let notConfigured = Code(name: "notConfigured")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What failed, for logs.
+    public let reason: String
+
+    /// Creates an error.
+    public init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The reason.
+    public var description: String { reason }
 }

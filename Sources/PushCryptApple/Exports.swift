@@ -1,2 +1,2 @@
-// An extension's file needs one import.
+// An extension imports this module only.
 @_exported public import PushCryptExtension

@@ -47,6 +47,11 @@ package enum FileSystem {
         try? folder(of: path).removeFolder(name(of: path))
     }
 
+    /// Removes a file if there is one.
+    package static func removeFile(_ path: String) {
+        unsafe unlink(path)
+    }
+
     /// The folder in which something is to be made; a link to a folder is followed.
     ///
     /// - Throws: `FileError` with `cannotCreate` where there is none.

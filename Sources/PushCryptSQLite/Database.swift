@@ -7,28 +7,28 @@ import SQLite3
 import CPushCryptSQLite
 #endif
 
-/// A connection to a database file, over the SQLite that every one of these systems has.
+/// A connection to a database file, with the system's SQLite.
 ///
-/// This and not a library: GRDB's object code is 2.7 MB, more than twice that of all this package puts into an extension, for
-/// five tables and some dozen statements. It is also the only target beside OpenSSL's that handles pointers.
+/// GRDB isn't used: its object code of 2.7 MB is more than twice that of this package in an extension, which needs five
+/// tables and a few dozen statements.
 @safe package final class Database: @unchecked Sendable {
-    // Unchecked because of the connection and its statements: they are used by one thread at a time, for the owner has
-    // the database behind a lock.
+    // Unchecked because of the connection and its statements: the owner protects the database by a lock, so only one thread
+    // uses it at a time.
     private let connection: OpaquePointer
     private var statements: [String: Statement] = [:]
     private var waitEnd = ContinuousClock.now
 
-    /// Opens the file; SQLite reads it at the first use.
+    /// Opens a file, which SQLite reads at the first use.
     ///
     /// - Parameters:
-    ///   - creates: whether a file that isn't there is made.
+    ///   - creates: whether a missing file is created.
     ///   - busyTimeout: how long one statement waits for other connections.
     package convenience init(path: String, creates: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0) | Self.protection
         try self.init(name: path, flags: flags, busyTimeout: busyTimeout)
     }
 
-    /// A new, empty database in memory.
+    /// Creates an empty database in memory.
     package convenience init() throws(SQLiteError) {
         try self.init(name: ":memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: .zero)
     }
@@ -53,18 +53,17 @@ import CPushCryptSQLite
         unsafe sqlite3_close_v2(connection)
     }
 
-    // Readable and writable from the first unlock after a restart on. SQLite gives the class to the journal, too.
+    // Readable and writable after the first unlock. SQLite also uses the protection class for the journal.
     #if os(iOS) || os(watchOS) || os(tvOS) || os(visionOS)
     private static let protection = SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION
     #else
     private static let protection: Int32 = 0
     #endif
 
-    /// All statements from here on together wait for other connections until that moment at most; `busyTimeout` no
-    /// longer applies.
+    /// From now on all statements together wait for other connections until `end`, instead of `busyTimeout` each.
     package func wait(until end: ContinuousClock.Instant) {
         waitEnd = end
-        // SQLite calls it on the thread of the statement that waits, so the database is there.
+        // SQLite calls the handler on the thread of the waiting statement, so the database exists.
         unsafe sqlite3_busy_handler(
             connection,
             { context, _ in
@@ -79,7 +78,7 @@ import CPushCryptSQLite
         return true
     }
 
-    /// Whether the file under the name isn't the open one any more.
+    /// Whether the file was replaced, renamed or removed since it was opened.
     package var hasMoved: Bool {
         var moved: Int32 = 0
         let result = unsafe sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
@@ -91,23 +90,25 @@ import CPushCryptSQLite
         guard unsafe sqlite3_exec(connection, "\(sql)", nil, nil, nil) == SQLITE_OK else { throw error }
     }
 
-    /// Runs a statement; values get into it as parameters only, so the text is a literal.
+    /// Runs a statement. Its text is a literal, so values can only be parameters.
     ///
-    /// - Returns: how many rows it changed.
+    /// - Returns: the number of changed rows.
     @discardableResult
     package func run(_ sql: StaticString, _ values: SQLiteValue...) throws(SQLiteError) -> Int {
         _ = try rows(sql, values) { _ in }
         return Int(unsafe sqlite3_changes(connection))
     }
 
-    /// The first row.
+    /// Reads the first row; nil if there is none.
     package func first<Row>(
         _ sql: StaticString, _ values: SQLiteValue..., read: (Statement) -> Row
     ) throws(SQLiteError) -> Row? {
         try rows(sql, values, read: read).first
     }
 
-    /// - Parameter read: makes a value of the row that the statement stands on.
+    /// Reads all rows.
+    ///
+    /// - Parameter read: reads the statement's current row.
     package func rows<Row>(
         _ sql: StaticString, _ values: [SQLiteValue] = [], read: (Statement) -> Row
     ) throws(SQLiteError) -> [Row] {
@@ -124,14 +125,15 @@ import CPushCryptSQLite
         }
     }
 
-    /// The rows one at a time, in constant memory.
+    /// Reads the rows one at a time, in constant memory.
     package func cursor(_ sql: StaticString, _ values: SQLiteValue...) throws(SQLiteError) -> Cursor {
         guard let statement = unsafe Statement("\(sql)", on: connection) else { throw error }
         guard statement.bind(values) == SQLITE_OK else { throw error }
         return Cursor(statement, of: self)
     }
 
-    /// All or nothing. It has the only right to write from the start: two that began by reading couldn't both go on.
+    /// Runs `body` in a transaction that has the write lock from its start: two transactions that began by reading could
+    /// block each other.
     package func transaction<Value>(
         _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
@@ -141,7 +143,7 @@ import CPushCryptSQLite
             try run("COMMIT")
             return value
         } catch {
-            // Some errors have rolled back already; then there is nothing to do.
+            // After some errors SQLite has rolled back already, and this fails.
             _ = try? run("ROLLBACK")
             throw error
         }
@@ -161,5 +163,25 @@ import CPushCryptSQLite
         return unsafe SQLiteError(
             extendedCode: sqlite3_extended_errcode(connection), systemError: sqlite3_system_errno(connection),
             reason: "SQLite: \(reason)")
+    }
+}
+
+/// Forward-only row cursor.
+package final class Cursor {
+    private let database: Database
+    private let statement: Statement
+
+    init(_ statement: Statement, of database: Database) {
+        self.statement = statement
+        self.database = database
+    }
+
+    /// Returns the statement at its next row; nil after the last row.
+    package func next() throws(SQLiteError) -> Statement? {
+        switch statement.step() {
+        case SQLITE_ROW: return statement
+        case SQLITE_DONE: return nil
+        default: throw database.error
+        }
     }
 }

@@ -7,25 +7,25 @@ import SQLite3
 import CPushCryptSQLite
 #endif
 
-/// Why SQLite, or the system below it, didn't do something. The values that were bound are never in it.
+/// Why a call of SQLite or of the file system failed. It never contains bound values.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the owner of the database can do about it.
+    /// The kind of failure, as far as the owner of the database can react to it.
     package enum Kind: Sendable {
-        /// There is no such file.
+        /// The file doesn't exist.
         case missing
-        /// The file isn't the database that was written: only a new one helps.
+        /// The file isn't a valid database and must be replaced.
         case damaged
-        /// A later version of its owner wrote it.
+        /// A later version of the owner wrote the file.
         case newer
-        /// Others hold the database for longer than the time-out.
+        /// Other connections locked the database for longer than the timeout.
         case busy
         /// The disk is full.
         case full
-        /// The system refuses because the device wasn't unlocked yet.
+        /// The device wasn't unlocked yet.
         case locked
-        /// It can't be opened or written here.
+        /// The file can't be opened or written.
         case unavailable
-        /// Anything else.
+        /// Any other failure.
         case failed
     }
 
@@ -34,7 +34,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     package let extendedCode: Int32
     package let reason: String
 
-    /// - Parameter systemError: `errno` of the call that failed; 0 for none.
+    /// - Parameter systemError: `errno` of the failed call; 0 for none.
     package init(extendedCode: Int32, systemError: Int32, reason: String) {
         kind = Self.kind(extendedCode, systemError)
         self.extendedCode = extendedCode
@@ -49,12 +49,12 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { reason }
 
-    // Macros that are expressions of macros don't reach Swift.
+    // Swift doesn't import macros that are expressions of macros.
     private static let shortRead = SQLITE_IOERR | 2 << 8
     private static let corruptFileSystem = SQLITE_IOERR | 33 << 8
 
-    /// The statements of this package are fixed and tested. One that SQLite doesn't understand has met a schema that
-    /// isn't the package's, which is damage, as is a constraint that only foreign rows can break.
+    /// The statements are fixed and tested. If SQLite rejects one, or a constraint fails, the schema or the rows aren't those
+    /// of this package: the file is damaged.
     private static func kind(_ extendedCode: Int32, _ systemError: Int32) -> Kind {
         switch extendedCode & 0xff {
         case _ where extendedCode == shortRead || extendedCode == corruptFileSystem: .damaged
@@ -63,7 +63,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
             .damaged
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_FULL: .full
-        // Apple's SQLite says so for a file whose protection class keeps it closed.
+        // Apple's SQLite returns it for a file that its protection class makes unreadable.
         case SQLITE_AUTH: .locked
         case SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_PERM, SQLITE_READONLY:
             systemError == EPERM ? .locked : extendedCode & 0xff == SQLITE_IOERR ? .failed : .unavailable

@@ -1,33 +1,33 @@
 package import PushCryptFiles
 import PushCryptPrimitives
 
-/// The folder of a database that several processes use, and the lock by which one of them may replace the file.
+/// The folder of a database that several processes use, with the lock for replacing the file.
 ///
-/// SQLite's own locks are on the file. A process that writes to a file which another one has just replaced would leave
-/// its journal beside the new one, which would be destroyed by it: so everybody who uses the file holds this lock.
+/// SQLite locks the file itself. If a process writes to a file that another one has just replaced, its journal stays next to
+/// the new file and destroys it. So every process that uses the file has this lock.
 package final class SharedFolder: Sendable {
     private let folder: Folder
     private let lock: FileLock
 
-    /// Makes the folder where there is none, for the owner alone; those above it must be there.
+    /// Creates the folder for the owner only if it doesn't exist; its parent must exist.
     package init(_ path: String) throws(SQLiteError) {
         (folder, lock) = try SQLiteError.converting { () throws(FileError) in
-            // Where it can't be made, opening it says why.
+            // If this fails, opening the folder reports the reason.
             try? Folder.makeIfMissing(path)
             let folder = try Folder(path, followingLinks: true)
             return (folder, try FileLock(in: folder, named: "pushcrypt.lock"))
         }
     }
 
-    /// - Throws: `SQLiteError` of the kind `busy` when the lock wasn't free in time.
+    /// - Throws: `SQLiteError` of the kind `busy` if the lock wasn't free in time.
     package func withLock<Value>(
         _ kind: FileLock.Kind, timeout: Duration, _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
         try withLock(kind, until: ContinuousClock.now + timeout, body)
     }
 
-    /// - Parameter end: when waiting for the lock ends; the lock is tried once even if that has passed.
-    /// - Throws: `SQLiteError` of the kind `busy` when the lock wasn't free in time.
+    /// - Parameter end: when waiting for the lock ends; the lock is tried at least once.
+    /// - Throws: `SQLiteError` of the kind `busy` if the lock wasn't free in time.
     package func withLock<Value>(
         _ kind: FileLock.Kind, until end: ContinuousClock.Instant, _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
@@ -36,30 +36,30 @@ package final class SharedFolder: Sendable {
         return try body()
     }
 
-    /// For SQLite, which opens its files by path.
+    /// The path of a file, for SQLite.
     package func path(_ name: String) -> String { folder.path(of: name) }
 
     package func has(_ name: String) -> Bool { folder.has(name) }
 
-    /// nil where there is no such file.
+    /// The length of a file; nil if it doesn't exist.
     package func byteCount(of name: String) -> Int? { folder.status(of: name).map { Int(clamping: $0.byteCount) } }
 
-    /// Makes an empty file, for the owner alone.
+    /// Creates an empty file for the owner only.
     package func create(_ name: String) throws(SQLiteError) {
         _ = try SQLiteError.converting { () throws(FileError) in try folder.makeFile(name) }
     }
 
-    /// Keeps all but the owner out of a file.
+    /// Restricts a file to its owner.
     package func restrict(_ name: String) throws(SQLiteError) {
         try SQLiteError.converting { () throws(FileError) in try folder.file(name).setMode(0o600) }
     }
 
-    /// Makes the file one byte longer: a count that no crash tears.
+    /// Appends one byte to the file: a counter that no crash can corrupt.
     package func lengthen(_ name: String) {
         try? folder.append([UInt8(ascii: "+")], to: name)
     }
 
-    /// Nothing where there is no such file.
+    /// Removes a file if it exists.
     package func remove(_ name: String) {
         try? folder.remove(name)
     }

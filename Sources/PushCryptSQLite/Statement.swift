@@ -8,7 +8,7 @@ import CPushCryptSQLite
 package enum SQLiteValue: Sendable {
     case integer(Int64)
     case text(String)
-    /// Text as its bytes, for what is better in no `String`.
+    /// Text as bytes, for text that shouldn't be in a `String`.
     case utf8([UInt8])
     case null
 
@@ -21,11 +21,14 @@ package enum SQLiteValue: Sendable {
     }
 }
 
-/// A prepared statement; its columns are those of the row that it stands on.
+/// A prepared statement. Its columns are those of its current row.
 @safe package final class Statement {
     private let handle: OpaquePointer
 
-    /// - Parameter connection: open for as long as the statement is there: `sqlite3_close_v2` waits for it.
+    /// `SQLITE_TRANSIENT`, a macro that Swift doesn't import: SQLite copies the bytes before the call returns.
+    private static var transient: sqlite3_destructor_type { unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+    /// - Parameter connection: must be open; `sqlite3_close_v2` waits for the statement.
     init?(_ sql: String, on connection: OpaquePointer) {
         var prepared: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -52,19 +55,18 @@ package enum SQLiteValue: Sendable {
         switch value {
         case .integer(let integer): return unsafe sqlite3_bind_int64(handle, index, integer)
         case .text(var text):
-            // SQLITE_TRANSIENT, a macro that doesn't reach Swift: SQLite makes a copy before the call returns.
-            let copies = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
             return text.withUTF8 { bytes in
                 unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
-                    unsafe sqlite3_bind_text(handle, index, characters.baseAddress, Int32(characters.count), copies)
+                    unsafe sqlite3_bind_text(
+                        handle, index, characters.baseAddress, Int32(characters.count), Self.transient)
                 }
             }
         case .utf8(let bytes) where bytes.isEmpty: return bind(.text(""), at: index)
         case .utf8(let bytes):
-            let copies = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
             return unsafe bytes.withUnsafeBytes { buffer in
                 let characters = unsafe buffer.assumingMemoryBound(to: CChar.self)
-                return unsafe sqlite3_bind_text(handle, index, characters.baseAddress, Int32(buffer.count), copies)
+                return unsafe sqlite3_bind_text(
+                    handle, index, characters.baseAddress, Int32(buffer.count), Self.transient)
             }
         case .null: return unsafe sqlite3_bind_null(handle, index)
         }
@@ -75,7 +77,7 @@ package enum SQLiteValue: Sendable {
         unsafe sqlite3_step(handle)
     }
 
-    /// Gives up the row, the lock and the values.
+    /// Releases the row, the lock and the values.
     func reset() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
@@ -86,7 +88,7 @@ package enum SQLiteValue: Sendable {
         unsafe sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
     }
 
-    /// The text in a column, counted from 0; nil for NULL. Bytes that a damaged file has in place of UTF-8 are mended.
+    /// The text in a column, counted from 0; nil for NULL. Invalid UTF-8 of a damaged file is repaired.
     package func text(_ column: Int32) -> String? {
         guard let start = unsafe sqlite3_column_text(handle, column) else { return nil }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))

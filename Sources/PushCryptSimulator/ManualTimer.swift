@@ -1,7 +1,7 @@
 public import PushCryptExtension
 import PushCryptPrimitives
 
-/// A timer whose time comes when the test says so: a limit of 30 seconds takes none.
+/// A timer that a test fires, so that a limit of 30 seconds needs no time.
 public final class ManualTimer: DeadlineTimer {
     private struct Wait {
         let number: Int
@@ -18,16 +18,21 @@ public final class ManualTimer: DeadlineTimer {
     private let state = Locked(State())
     private let ignoresCancellation: Bool
 
-    /// - Parameter ignoresCancellation: for a timer that was about to fire when it was cancelled.
+    /// Creates a timer.
+    ///
+    /// - Parameter ignoresCancellation: simulates a timer that fires while it is cancelled.
     public init(ignoresCancellation: Bool = false) {
         self.ignoresCancellation = ignoresCancellation
     }
 
-    /// What was asked for, in order.
+    /// The scheduled durations, in order.
     public var durations: [Duration] { state.withLock { $0.durations } }
+    /// How many waits were cancelled.
     public var cancelCount: Int { state.withLock { $0.cancelCount } }
+    /// Whether a wait is pending.
     public var isPending: Bool { state.withLock { !$0.pending.isEmpty } }
 
+    /// Schedules `body` for ``fire(_:)``.
     public func schedule(
         after duration: Duration, _ body: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
@@ -44,7 +49,7 @@ public final class ManualTimer: DeadlineTimer {
         }
     }
 
-    /// Time is up for the first that waits, or the first of those that wait so long; at most once for each, and not after a
+    /// Fires the first pending wait, or the first one with the duration. Each wait fires at most once, and not after a
     /// cancellation.
     public func fire(_ duration: Duration? = nil) {
         let wait = state.withLock { state in

@@ -2,19 +2,22 @@ import PushCryptCore
 public import PushCryptExtension
 import PushCryptPrimitives
 
-/// The system's side of its contract with a notification service extension, as Apple documents it:
+/// Simulates the system's side of a notification service extension, as documented by Apple:
 ///
-/// - an extension runs for a push with an alert and `"mutable-content": 1` only;
-/// - it has 30 seconds, is told when they are nearly over, and then the original is shown;
-/// - content without alert text is thrown away, and the original is shown;
-/// - the handler is to be called once for each push; a process that dies leaves its pushes as they came;
-/// - one process serves several pushes, also at the same time.
+/// - an extension runs only for a push with an alert and `"mutable-content": 1`;
+/// - it has 30 seconds and is warned shortly before their end; then the original is shown;
+/// - content without alert text is dropped, and the original is shown;
+/// - the handler must be called once for each push; if the process ends, the original is shown;
+/// - one process may receive several pushes, also at the same time.
 public final class NotificationHost: Sendable {
-    /// How long the system waits, and how long it waits on after it said that time is up.
+    /// How long the system waits for an extension.
     public struct Patience: Sendable {
+        /// The time until the warning.
         public var limit: Duration
+        /// The time after the warning.
         public var grace: Duration
 
+        /// Creates a patience; the default is 30 seconds in total.
         public init(limit: Duration = .seconds(29), grace: Duration = .seconds(1)) {
             self.limit = limit
             self.grace = grace
@@ -32,6 +35,7 @@ public final class NotificationHost: Sendable {
         var breachCount = 0
     }
 
+    /// Creates a host of one extension.
     public init(
         _ hosted: any HostedExtension, timer: any DeadlineTimer = ThreadTimer(), patience: Patience = Patience()
     ) {
@@ -40,17 +44,17 @@ public final class NotificationHost: Sendable {
         self.patience = patience
     }
 
-    /// What was shown, in order.
+    /// The shown notifications, in order.
     public var presentations: [Presentation] { log.withLock { $0.presentations } }
-    /// How often any handler was called.
+    /// How often handlers were called.
     public var handlerCallCount: Int { log.withLock { $0.handlerCallCount } }
-    /// How many of these calls came after the first one of their push.
+    /// How many of these calls were not the first call for their push.
     public var breachCount: Int { log.withLock { $0.breachCount } }
 
-    /// Delivers a push, as it comes from APNs.
+    /// Delivers a push from APNs.
     ///
     /// - Parameter payload: UTF-8 JSON.
-    /// - Returns: what is shown; nil for a push without an alert, which nobody sees.
+    /// - Returns: the shown notification; nil for a push without an alert.
     public func deliver(_ payload: [UInt8]) async -> Presentation? {
         guard let original = NotificationContent(asItCame: payload) else { return nil }
         guard Self.allowsExtension(payload) else { return show(Presentation(content: original, origin: .notRun)) }
@@ -87,7 +91,7 @@ public final class NotificationHost: Sendable {
     }
 }
 
-/// One push that an extension works on: it ends once.
+/// One push that an extension is restoring. It ends once.
 private final class HostedRequest: Sendable {
     private struct State {
         let continuation: CheckedContinuation<Presentation, Never>
@@ -128,20 +132,23 @@ private final class HostedRequest: Sendable {
     }
 }
 
-/// What the user sees of one push, and how it came to that.
+/// The content that is shown for one push, and why.
 public struct Presentation: Hashable, Sendable {
+    /// The shown content.
     public let content: NotificationContent
+    /// Why this content is shown.
     public let origin: Origin
 
     /// Why this content is shown; more may be added.
     public struct Origin: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the origin.
         public let description: String
 
-        /// The extension handed it over.
+        /// The extension handed over the content.
         public static let handedOver = Origin(description: "handed over")
-        /// The original: no alert, or no `"mutable-content": 1`, so that the extension wasn't run.
+        /// The original: without an alert or `"mutable-content": 1` the extension doesn't run.
         public static let notRun = Origin(description: "the original: the extension wasn't run")
-        /// The original: what was handed over had no text.
+        /// The original: the content handed over had no text.
         public static let emptied = Origin(description: "the original: no text was handed over")
         /// The original: the handler wasn't called in time.
         public static let expired = Origin(description: "the original: the time was over")

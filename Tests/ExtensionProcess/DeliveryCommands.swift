@@ -4,7 +4,7 @@ import PushCryptExtension
 import PushCryptPrimitives
 import UserNotifications
 
-/// `deliver JWK PAYLOAD TOPIC AT [kill]`: what a session hands over goes to stdout, a line with its title. With `kill` a stage
+/// `deliver JWK PAYLOAD TOPIC AT [kill]`: prints the title of the delivered content. With `kill` a stage
 /// ends the process as the system does when memory runs out.
 enum Deliver {
     private struct KillStage: ContentStage {

@@ -4,8 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `PushCryptTestExtension COMMAND ARGUMENT…`: an app or its extension in a process of its own, for what happens when it is
-/// killed, what two of them do to each other, and how much memory one takes.
+/// `PushCryptTestExtension COMMAND ARGUMENT…`: an app or its extension in a separate process, for tests that kill it, run two
+/// of them at once, or measure its memory.
 @main
 enum ExtensionProcess {
     typealias Command = @Sendable (_ arguments: [String]) async throws -> Void
@@ -33,13 +33,13 @@ enum ExtensionProcess {
     }
 }
 
-/// How much of this process lies in memory, in KiB.
+/// The resident memory of this process, in KiB.
 enum ResidentMemory {
     struct Unknown: Error {}
 
     static func now() throws -> Int { try line("VmRSS:") }
 
-    /// The most at once since the process began.
+    /// The maximum since the process started.
     static func peak() throws -> Int { try line("VmHWM:") }
 
     private static func line(_ name: String) throws -> Int {

@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptFiles
 import PushCryptSQLite
 
-/// `store-claim FOLDER COUNT`: claims the ids 0, 1, … and says which it was granted.
+/// `store-claim FOLDER COUNT`: claims the ids 0, 1, … and prints the granted ones.
 enum StoreClaim {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 2, let count = Int(arguments[1]) else { throw ExtensionProcess.Misuse() }
@@ -67,7 +67,7 @@ func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
-/// `store-hold FOLDER folder|database`: takes a lock, says `held`, and keeps it until it is killed.
+/// `store-hold FOLDER folder|database`: locks it, prints `held`, and keeps the lock until it is killed.
 enum StoreHold {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 2 else { throw ExtensionProcess.Misuse() }
@@ -87,7 +87,7 @@ enum StoreHold {
     }
 }
 
-/// `store-show FOLDER ID…`: claims each id as a session does, marks it as seen where it may be shown, and says `true` or
+/// `store-show FOLDER ID…`: claims each id as a session does, marks a granted one as seen, and prints `true` or
 /// `false`.
 enum StoreShow {
     static func run(_ arguments: [String]) throws {
@@ -101,7 +101,7 @@ enum StoreShow {
     }
 }
 
-/// `store-try FOLDER ID [SECONDS]`: claims the id, marks it as seen where it may be shown, and counts it; says `true`,
+/// `store-try FOLDER ID [SECONDS]`: claims the id, marks a granted one as seen, and counts it; prints `true`,
 /// `false`, or the error. It was issued so many seconds from now.
 enum StoreTry {
     static func run(_ arguments: [String]) {

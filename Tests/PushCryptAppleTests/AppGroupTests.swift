@@ -4,8 +4,9 @@ import Testing
 import UserNotifications
 
 @Suite struct AppGroupTests {
-    #if !canImport(Darwin)  // A Mac gives a folder to everybody.
-    @Test func entitled() throws {
+    #if !canImport(Darwin)  // macOS returns a folder for every group.
+    @Test("an entitled app group returns the path of its folder")
+    func entitled() throws {
         let name = "group.test.\(UUID().uuidString)"
         let folder = FileManager.default.stubAppGroup(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -15,14 +16,16 @@ import UserNotifications
         #expect(group.path(of: "boot") == folder.path + "/boot")
     }
 
-    @Test func notEntitled() throws {
+    @Test("an app group without an entitlement throws notEntitled")
+    func notEntitled() throws {
         let error = #expect(throws: ExtensionSetupError.self) { try AppGroup("group.test.none") }
         #expect(error?.code == .notEntitled)
         #expect(error?.description.contains("group.test.none") == true)
     }
     #endif
 
-    @Test func givenFolder() {
+    @Test("an app group with a given folder returns paths in it")
+    func givenFolder() {
         let group = AppGroup(folder: URL(fileURLWithPath: "/a b", isDirectory: true))
         #expect(group.path(of: "store") == "/a b/store")
     }

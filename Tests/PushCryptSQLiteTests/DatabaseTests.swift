@@ -18,9 +18,11 @@ import Testing
 
     private func open() throws -> Database { try Database(path: path, busyTimeout: .zero) }
 
-    @Test(arguments: [
-        "", "a", "with \0 inside", "'; DROP TABLE thing; --", "Grüße 👋🏽", String(repeating: "x", count: 70_000),
-    ])
+    @Test(
+        "text is stored and read unchanged",
+        arguments: [
+            "", "a", "with \0 inside", "'; DROP TABLE thing; --", "Grüße 👋🏽", String(repeating: "x", count: 70_000),
+        ])
     func text(_ text: String) throws {
         let database = try open()
         try database.run("INSERT INTO thing (name) VALUES (?)", .text(text))
@@ -28,21 +30,22 @@ import Testing
         #expect(try database.first("SELECT typeof(name) FROM thing") { $0.text(0) } == "text")
     }
 
-    @Test(arguments: [0, -1, 1, Int64.min, Int64.max])
+    @Test("integers are stored and read unchanged", arguments: [0, -1, 1, Int64.min, Int64.max])
     func integer(_ integer: Int64) throws {
         let database = try open()
         try database.run("INSERT INTO thing (number) VALUES (?)", .integer(integer))
         #expect(try database.rows("SELECT number FROM thing") { $0.integer(0) } == [integer])
     }
 
-    @Test func null() throws {
+    @Test("NULL is stored and read as nil")
+    func null() throws {
         let database = try open()
         try database.run("INSERT INTO thing VALUES (?, ?)", SQLiteValue(nil as Int64?), SQLiteValue(nil as String?))
         let row = try database.first("SELECT * FROM thing") { ($0.integer(0), $0.text(1)) }
         #expect(row?.0 == nil && row?.1 == nil)
     }
 
-    @Test("a statement is used again, without the values of the last time")
+    @Test("a statement is used again without its previous values")
     func reuse() throws {
         let database = try open()
         for number in 0..<3 { try database.run("INSERT INTO thing (number) VALUES (?)", .integer(Int64(number))) }
@@ -51,7 +54,7 @@ import Testing
         #expect(numbers == [0, 1, 2, nil])
     }
 
-    @Test("changes are counted")
+    @Test("run returns the number of changed rows")
     func count() throws {
         let database = try open()
         for _ in 0..<3 { try database.run("INSERT INTO thing (number) VALUES (7)") }
@@ -59,7 +62,7 @@ import Testing
         #expect(try database.run("DELETE FROM thing WHERE number = ?", .integer(7)) == 0)
     }
 
-    @Test("a transaction that fails leaves nothing, and the next one works")
+    @Test("a failed transaction changes nothing, and the next one succeeds")
     func rollback() throws {
         let database = try open()
         #expect(throws: SQLiteError.self) {
@@ -75,7 +78,7 @@ import Testing
         #expect(try open().first("SELECT count(*) FROM thing") { $0.integer(0) } == 1)
     }
 
-    @Test("what another connection holds is busy, not damaged")
+    @Test("a lock of another connection throws busy and not damaged")
     func busy() throws {
         let (database, other) = (try open(), try open())
         try database.transaction { () throws(SQLiteError) in
@@ -87,7 +90,8 @@ import Testing
         try other.transaction { () throws(SQLiteError) in _ = try other.run("DELETE FROM thing") }
     }
 
-    @Test func noSuchFile() throws {
+    @Test("opening a missing file without creating it fails")
+    func noSuchFile() throws {
         let error = #expect(throws: SQLiteError.self) {
             try Database(path: folder.file("none").path, busyTimeout: .zero)
         }
@@ -95,7 +99,7 @@ import Testing
         #expect(try folder.names() == ["database"])
     }
 
-    @Test("a file that was replaced or removed isn't the open one")
+    @Test("a replaced or removed file has moved")
     func hasMoved() throws {
         let database = try open()
         #expect(!database.hasMoved)
@@ -110,7 +114,7 @@ import Testing
 
     /// SQLite's codes and errno, as they come of a file that a protection class keeps closed, and of others.
     @Test(
-        "what went wrong",
+        "each SQLite error code has its kind",
         arguments: [
             (23, 0, SQLiteError.Kind.locked), (14, 1, .locked), (10 | 1 << 8, 1, .locked), (14, 2, .unavailable),
             (14, 13, .unavailable), (8, 30, .unavailable), (3, 0, .unavailable), (5, 0, .busy), (5 | 2 << 8, 0, .busy),

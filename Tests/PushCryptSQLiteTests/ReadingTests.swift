@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptSQLite
 
-@Suite("reading a database")
+@Suite("Database rows and cursors")
 struct ReadingTests {
     private let folder: TemporaryFolder
 
@@ -20,7 +20,7 @@ struct ReadingTests {
         return database
     }
 
-    @Test("a cursor goes through all rows, while others are written")
+    @Test("a cursor reads all rows while other rows are written")
     func cursor() throws {
         let database = try make("a")
         try database.script("CREATE TABLE other (number INTEGER)")
@@ -28,19 +28,22 @@ struct ReadingTests {
         var numbers: [Int64?] = []
         while let row = try rows.next() {
             numbers.append(row.integer(0))
-            try database.run("INSERT INTO other VALUES (?)", SQLiteValue(row.integer(0)))
+            // Every write is a transaction of its own and waits for the disk, so only every tenth row is written.
+            if numbers.count.isMultiple(of: 10) {
+                try database.run("INSERT INTO other VALUES (?)", SQLiteValue(row.integer(0)))
+            }
         }
         #expect(numbers == (100..<500).map(Optional.some))
-        #expect(try database.first("SELECT count(*) FROM other") { $0.integer(0) } == 400)
+        #expect(try database.first("SELECT count(*) FROM other") { $0.integer(0) } == 40)
     }
 
-    @Test("a cursor over what isn't there is an error")
+    @Test("a cursor over a missing table throws")
     func noTable() throws {
         let database = try make("a")
         #expect(throws: SQLiteError.self) { try database.cursor("SELECT 1 FROM nothing") }
     }
 
-    @Test("text goes in and out as bytes", arguments: ["", "a", "with \0 inside", "Grüße 👋🏽"])
+    @Test("text written as bytes is read back as text and bytes", arguments: ["", "a", "with \0 inside", "Grüße 👋🏽"])
     func bytes(_ text: String) throws {
         let database = try make("a")
         try database.run("DELETE FROM thing")

@@ -11,7 +11,7 @@ import Testing
         temporary = try TemporaryFolder()
     }
 
-    @Test("is made for its owner alone; those above it aren't made")
+    @Test("the folder is created for its owner only, and its parent isn't created")
     func creation() throws {
         _ = try SharedFolder(temporary.path + "/store")
         #expect(try temporary.mode(of: "store") == 0o700)
@@ -19,7 +19,7 @@ import Testing
         #expect(error?.kind == .unavailable)
     }
 
-    @Test("many share it, and none while it is held alone")
+    @Test("many can share the lock, and none while it is exclusive")
     func lock() throws {
         let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
         let isFree = { (lock: FileLock.Kind) in
@@ -30,7 +30,7 @@ import Testing
         #expect(isFree(.exclusive))
     }
 
-    @Test("another user who locks a folder that all can open doesn't stop those who use the database")
+    @Test("a lock by another user of an open folder doesn't block the users of the database")
     func openToOthers() throws {
         try temporary.setMode(0o755, of: ".")
         let other = try Folder(temporary.path)
@@ -38,7 +38,7 @@ import Testing
         #expect(try SharedFolder(temporary.path).withLock(.exclusive, timeout: .zero) { true })
     }
 
-    @Test("a lock is given back by an error")
+    @Test("an error inside the lock releases it")
     func failure() throws {
         let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
         #expect(throws: SQLiteError.self) {
@@ -47,7 +47,8 @@ import Testing
         #expect(try second.withLock(.exclusive, timeout: .zero) { true })
     }
 
-    @Test func files() throws {
+    @Test("files can be created, measured, renamed and removed in the folder")
+    func files() throws {
         let folder = try SharedFolder(temporary.path)
         #expect(!folder.has("a") && folder.byteCount(of: "a") == nil)
         try folder.create("a")

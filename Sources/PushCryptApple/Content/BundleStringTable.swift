@@ -1,10 +1,10 @@
 public import Foundation
 public import PushCryptExtension
 
-/// The Localizable.strings of a bundle, in the language of the user. With it, `DeliverySession` resolves loc-keys before the
-/// app's stages; without a table the system does, when it shows the notification.
+/// The Localizable.strings of a bundle in the user's language. With a table, `DeliverySession` resolves loc-keys before the
+/// app's stages run; without one, the system resolves them when it shows the notification.
 public struct BundleStringTable: StringTable {
-    // Unchecked: `Bundle` may be used from any thread, and not every Foundation says so.
+    // Unchecked: `Bundle` may be used from any thread, but isn't Sendable in every Foundation.
     private struct SafeBundle: @unchecked Sendable {
         let bundle: Bundle
     }
@@ -12,17 +12,19 @@ public struct BundleStringTable: StringTable {
     private let safe: SafeBundle
     private let table: String?
 
+    /// Creates a table.
+    ///
     /// - Parameters:
-    ///   - bundle: the app's own, also in its extension: that is where the system looks.
+    ///   - bundle: the app's bundle, also in its extension, as in the system.
     ///   - table: the name of the strings file without its extension; nil for Localizable.
     public init(_ bundle: Bundle = .containingApp, table: String? = nil) {
         safe = SafeBundle(bundle: bundle)
         self.table = table
     }
 
-    /// The text of a key in the language of the user; nil for a key that the table doesn't have.
+    /// Returns the text of a key in the user's language; nil if the table doesn't have the key.
     public func string(for key: String) -> String? {
-        // What no strings file says: the bundle gives it back for a key that it doesn't have.
+        // The bundle returns this noncharacter for a missing key.
         let missing = "\u{FFFF}"
         let text = safe.bundle.localizedString(forKey: key, value: missing, table: table)
         return text == missing ? nil : text
@@ -30,13 +32,13 @@ public struct BundleStringTable: StringTable {
 }
 
 extension Bundle {
-    /// The bundle of the app: in an extension not `main`, but the app that the extension is in.
+    /// The app's bundle: `main`, or in an extension the bundle of the containing app.
     public static var containingApp: Bundle {
         containingApp(of: .main)
     }
 
     /// ```
-    /// App.app/PlugIns/Extension.appex            iOS and its kin
+    /// App.app/PlugIns/Extension.appex            iOS, tvOS, watchOS, visionOS
     /// App.app/Contents/PlugIns/Extension.appex   macOS
     /// ```
     static func containingApp(of bundle: Bundle) -> Bundle {

@@ -4,11 +4,11 @@ public import PushCryptExtension
 public import UserNotifications
 
 extension NotificationContent {
-    /// The same as the system's content object.
+    /// The content as the system's content object.
     ///
-    /// It is a new one, not a copy of what arrived: whatever the payload outside said, and whatever later systems add to
-    /// their class, is not in it. The summary's members are left out: the system has ignored them since iOS 15. A loc-key is
-    /// resolved by the system when it shows the notification. An attachment that the system refuses is left out.
+    /// It is a new object, not a copy of the received one, so it has no members of the outer payload. The summary members
+    /// are left out, because the system ignores them since iOS 15. The system resolves a loc-key when it shows the
+    /// notification. An attachment that the system refuses is left out.
     public var systemContent: UNMutableNotificationContent {
         let system = UNMutableNotificationContent()
         system.title = title.systemText
@@ -27,8 +27,8 @@ extension NotificationContent {
         return system
     }
 
-    /// What can be read from the system's content object. Of a sound only whether there is one and whether it is a default
-    /// one: Apple's class doesn't tell its name. Of the attachments those whose types are in its documentation.
+    /// Reads the system's content object. A sound becomes the default sound or the default critical sound, because Apple's
+    /// class doesn't expose its name. Attachments of undocumented types are left out.
     public init(_ system: UNNotificationContent) {
         self.init()
         title = Text(systemText: system.title)
@@ -70,7 +70,7 @@ extension UNNotificationInterruptionLevel {
         }
     }
 
-    /// nil for `active`, which is what a payload without a level means, and for levels of later systems.
+    /// nil for `active`, the default of a payload, and for levels of later systems.
     fileprivate var payloadName: String? {
         switch self {
         case .passive: "passive"
@@ -82,9 +82,9 @@ extension UNNotificationInterruptionLevel {
 }
 
 extension NotificationContent.Attachment {
-    /// The system reads the type from the hint: a file's name says nothing of its content.
+    /// The attachment with a type hint, so that the system doesn't derive the type from the file name.
     ///
-    /// - Throws: what the system says of a file that it can't show.
+    /// - Throws: the system's error for a file that it can't show.
     var systemAttachment: UNNotificationAttachment {
         get throws {
             try UNNotificationAttachment(
@@ -93,7 +93,7 @@ extension NotificationContent.Attachment {
         }
     }
 
-    /// nil for a type that isn't in the documentation's table.
+    /// nil for an undocumented type.
     init?(_ system: UNNotificationAttachment) {
         guard let type = AttachmentType.all.first(where: { $0.uniformTypeIdentifier == system.type }) else {
             return nil
@@ -119,6 +119,73 @@ extension NotificationContent.Sound {
 
     init(_ system: UNNotificationSound) {
         self.init(name: "default", isCritical: system == .defaultCritical)
+    }
+}
+
+/// A stage that changes the system's content object, for code of an existing extension.
+///
+/// Members that the change doesn't touch stay exactly as they were. A sound that it sets becomes the default sound, because
+/// Apple's class doesn't expose the name; set a named sound with a `ContentStage`.
+public struct SystemContentStage: ContentStage, UnsealedStage {
+    /// Changes the content object in place; an error leaves the content as it was.
+    public typealias Change = @Sendable (UNMutableNotificationContent) async throws -> Void
+
+    /// The name in diagnostics.
+    public let name: String
+    /// How long the stage may take; nil for the rest of the session's time.
+    public let timeLimit: Duration?
+    private let change: Change
+
+    /// Creates a stage.
+    ///
+    /// - Parameters:
+    ///   - name: the name in diagnostics.
+    ///   - timeLimit: how long the stage may take; nil for the rest of the session's time.
+    ///   - change: changes the content.
+    public init(name: String = "SystemContentStage", timeLimit: Duration? = nil, _ change: @escaping Change) {
+        self.name = name
+        self.timeLimit = timeLimit
+        self.change = change
+    }
+
+    /// Runs the change on the system's object for the content.
+    ///
+    /// - Throws: the error of the change.
+    public func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        try await process(unsealed: content)
+    }
+
+    /// Runs the change on the system's object for content that wasn't sealed.
+    ///
+    /// - Throws: the error of the change.
+    public func process(unsealed content: NotificationContent) async throws -> NotificationContent {
+        let changed = content.systemContent
+        try await change(changed)
+        return content.changed(to: changed)
+    }
+}
+
+extension NotificationContent {
+    fileprivate func changed(to system: UNNotificationContent) -> NotificationContent {
+        let old = systemContent
+        let new = NotificationContent(system)
+        var content = self
+        if system.title != old.title { content.title = new.title }
+        if system.subtitle != old.subtitle { content.subtitle = new.subtitle }
+        if system.body != old.body { content.body = new.body }
+        if system.badge != old.badge { content.badge = new.badge }
+        if system.sound != old.sound { content.sound = new.sound }
+        if system.categoryIdentifier != old.categoryIdentifier { content.category = new.category }
+        if system.threadIdentifier != old.threadIdentifier { content.threadID = new.threadID }
+        if system.interruptionLevel != old.interruptionLevel { content.interruptionLevel = new.interruptionLevel }
+        if system.relevanceScore != old.relevanceScore { content.relevanceScore = new.relevanceScore }
+        if system.targetContentIdentifier != old.targetContentIdentifier {
+            content.targetContentID = new.targetContentID
+        }
+        if system.filterCriteria != old.filterCriteria { content.filterCriteria = new.filterCriteria }
+        if new.attachments != NotificationContent(old).attachments { content.attachments = new.attachments }
+        if new.userInfo != UserInfoJSON.json(old.userInfo) { content.userInfo = new.userInfo }
+        return content
     }
 }
 #endif

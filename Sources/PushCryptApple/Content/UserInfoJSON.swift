@@ -1,13 +1,13 @@
 import Foundation
 import PushCryptCore
 
-/// A payload as the system hands it to code, and as JSON.
+/// Converts between the system's `userInfo` dictionary and JSON.
 public enum UserInfoJSON {
-    /// What `Opener` and `DeliverySession` read: the payload as APNs carried it, but for white space, the order of members
-    /// and the spelling of strings, on which nothing depends. Sealing is untouched by that: it is one string.
+    /// Returns the payload for `Opener` and `DeliverySession`. It differs from the received payload only in white space, the
+    /// order of members and the escaping of strings. The sealed data is one string and isn't affected.
     ///
-    /// - Parameter userInfo: `request.content.userInfo`, or what the app is handed with a push.
-    /// - Returns: UTF-8 JSON, the same for the same dictionary; empty for what no push can hold, which then is `malformed`.
+    /// - Parameter userInfo: `request.content.userInfo`, or the dictionary that the app receives with a push.
+    /// - Returns: UTF-8 JSON, the same for the same dictionary; empty, which is `malformed`, if the dictionary isn't JSON.
     public static func json(_ userInfo: [AnyHashable: Any]) -> [UInt8] {
         guard let object = userInfo as? [String: Any], JSONSerialization.isValidJSONObject(object),
             let json = try? JSONSerialization.data(
@@ -16,18 +16,18 @@ public enum UserInfoJSON {
         return Array(json)
     }
 
-    /// What the app gets as `userInfo`. Nulls are left out: the system takes property lists only, which have none.
+    /// Returns the app's `userInfo`. Nulls are left out, because the system accepts only property lists, which have none.
     ///
-    /// - Parameter json: an object, UTF-8, by the strict rules of the protocol; anything else is an empty dictionary, and
-    ///   so is an object with a number that no `Double` holds.
+    /// - Parameter json: an object, UTF-8, by the strict rules of the protocol.
+    /// - Returns: the dictionary; empty if the JSON isn't such an object, or contains a number outside `Double`'s range.
     public static func dictionary(_ json: [UInt8]) -> [AnyHashable: Any] {
         guard let root = try? JSONText(json).root, root.kind == .object else { return [:] }
         return (try? PropertyList.dictionary(root)) ?? [:]
     }
 }
 
-/// Makes the dictionary in one step and in its final size. `JSONSerialization` and a second pass that takes the nulls out
-/// would hold it twice or three times, which an extension has no memory for.
+/// Creates the dictionary in one pass. `JSONSerialization` and a second pass that removes nulls would need two or three times
+/// the memory, which an extension doesn't have.
 private enum PropertyList {
     private struct NumberOutOfRange: Error {}
 
@@ -69,13 +69,13 @@ private enum PropertyList {
     }
 
     #if canImport(ObjectiveC)
-    //  As `JSONSerialization` has it: what is read as another type of number is converted. Most need no memory of their own.
+    // As in `JSONSerialization`: the reader converts between number types. Most values are tagged pointers.
     private static func number(_ value: Int) -> Any { NSNumber(value: value) }
     private static func number(_ value: UInt64) -> Any { NSNumber(value: value) }
     private static func number(_ value: Double) -> Any { NSNumber(value: value) }
     private static func number(_ value: Bool) -> Any { NSNumber(value: value) }
     #else
-    //  Each `NSNumber` would be an object of 64 bytes.
+    // Each `NSNumber` would be an object of 64 bytes.
     private static func number<Number>(_ value: Number) -> Any { value }
     #endif
 }

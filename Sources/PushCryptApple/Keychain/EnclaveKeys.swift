@@ -5,9 +5,9 @@ import PushCryptExtension
 import PushCryptPrimitives
 import Security
 
-/// The Secure Enclave's keys of one label in one access group.
+/// The Secure Enclave's keys with one label in one access group.
 ///
-/// A key has a random tag, which the record of the key pair remembers: the kid isn't known before there is a key.
+/// Each key has a random tag, which the record of the key pair contains: the kid isn't known before the key exists.
 struct EnclaveKeys: Sendable {
     let label: String
     let accessGroup: String
@@ -26,7 +26,7 @@ struct EnclaveKeys: Sendable {
         query.merging([kSecAttrApplicationTag as String: tag]) { $1 }
     }
 
-    /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`; `failed` also where there is no Secure Enclave.
+    /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`; `failed`, also without a Secure Enclave.
     func make(_ tag: Data) throws(DeviceKeyError) -> EnclaveKey {
         var error: Unmanaged<CFError>?
         guard
@@ -52,39 +52,26 @@ struct EnclaveKeys: Sendable {
         return try EnclaveKey(key)
     }
 
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if there is no such key.
     func find(_ tag: Data) throws(DeviceKeyError) -> EnclaveKey? {
         var query = query(tag)
         query[kSecReturnRef as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitOne
-        var result: CFTypeRef?
-        let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
-        if status == errSecItemNotFound { return nil }
-        guard status == errSecSuccess, let result else {
-            throw DeviceKeyError(status, "find a key of the Secure Enclave")
-        }
-        // A query for keys by reference answers with keys; a conditional cast isn't possible with this type.
+        guard let result = try Keychain.search(query, "find a key of the Secure Enclave") else { return nil }
+        // A query for key references returns keys; a conditional cast isn't possible with this type.
         return try EnclaveKey(result as! SecKey)
     }
 
     func remove(_ tag: Data) throws(DeviceKeyError) {
-        let status = SecItemDelete(query(tag) as CFDictionary)
-        guard status == errSecSuccess || status == errSecItemNotFound else {
-            throw DeviceKeyError(status, "remove a key of the Secure Enclave")
-        }
+        try Keychain.remove(query(tag), "remove a key of the Secure Enclave")
     }
 
     func tags() throws(DeviceKeyError) -> [Data] {
         var query = query
         query[kSecReturnAttributes as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitAll
-        var result: CFTypeRef?
-        let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
-        if status == errSecItemNotFound { return [] }
-        guard status == errSecSuccess, let items = result as? [[String: Any]] else {
-            throw DeviceKeyError(status, "list the keys of the Secure Enclave")
-        }
-        return items.compactMap { $0[kSecAttrApplicationTag as String] as? Data }
+        let what = "list the keys of the Secure Enclave"
+        return try Keychain.all(query, what).compactMap { $0[kSecAttrApplicationTag as String] as? Data }
     }
 
     private static func failure(_ error: Unmanaged<CFError>?) -> DeviceKeyError {
@@ -93,9 +80,9 @@ struct EnclaveKeys: Sendable {
     }
 }
 
-/// A P-256 key whose private half stays in the Secure Enclave; it agrees on secrets there.
+/// A P-256 key pair whose private half stays in the Secure Enclave, which computes shared secrets.
 ///
-/// `@unchecked Sendable`: a SecKey doesn't change, and Apple's functions on it may be called from any thread.
+/// `@unchecked Sendable`: a SecKey is immutable, and Apple's functions for it may be called from any thread.
 final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
     private let key: SecKey
     let publicKey: any DHPublicKey
@@ -103,14 +90,14 @@ final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
     /// - Throws: `DeviceKeyError` with `failed`.
     init(_ key: SecKey) throws(DeviceKeyError) {
         guard let open = SecKeyCopyPublicKey(key), let point = SecKeyCopyExternalRepresentation(open, nil) else {
-            throw DeviceKeyError(.failed, "the Secure Enclave doesn't give the public half of a key")
+            throw DeviceKeyError(.failed, "the Secure Enclave returned no public half of a key")
         }
         self.key = key
         let bytes = [UInt8](point as Data)
         do {
             publicKey = try DefaultBackend.shared.publicKey(.p256, bytes.bytes)
         } catch {
-            throw DeviceKeyError(.failed, "the Secure Enclave gave no P-256 point: \(error)")
+            throw DeviceKeyError(.failed, "the Secure Enclave returned no P-256 point: \(error)")
         }
     }
 
@@ -118,7 +105,7 @@ final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
         get throws { throw CryptoError(.invalidPrivateKey, "a private key of the Secure Enclave can't be read") }
     }
 
-    /// The peer may be of any backend, which has checked its point.
+    /// The peer may belong to any backend, which has validated its point.
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
         guard peer.group == .p256 else { throw CryptoError(.keyMismatch, "the other key is not a P-256 key") }
         let attributes: [String: Any] = [
@@ -130,12 +117,12 @@ final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
         guard let open = SecKeyCreateWithData(point as CFData, attributes as CFDictionary, nil),
             let shared = SecKeyCopyKeyExchangeResult(
                 key, .ecdhKeyExchangeStandard, open, [String: Any]() as CFDictionary, nil)
-        else { throw CryptoError(.backendFailure, "the Secure Enclave refused to agree on a secret") }
-        // The system's copy can't be wiped; it is of this message alone.
+        else { throw CryptoError(.backendFailure, "the Secure Enclave computed no shared secret") }
+        // The system's copy can't be wiped; the secret is used for this message only.
         var bytes = [UInt8](shared as Data)
         defer { wipe(&bytes) }
         guard bytes.count == DHGroup.sharedSecretByteCount else {
-            throw CryptoError(.backendFailure, "the Secure Enclave agreed on \(bytes.count) bytes")
+            throw CryptoError(.backendFailure, "the Secure Enclave returned a shared secret of \(bytes.count) bytes")
         }
         return SecretBytes(copying: bytes.bytes)
     }

@@ -3,7 +3,7 @@ import Foundation
 import PushCryptExtension
 import Security
 
-/// The generic-password items of one service in one access group.
+/// The generic-password items with one service in one access group.
 struct KeychainItems: Sendable {
     let service: String
     let accessGroup: String
@@ -11,7 +11,7 @@ struct KeychainItems: Sendable {
     struct Item {
         let account: String
         let generic: Data?
-        /// A copy that the system made: it can't be wiped, and goes when the last reference does.
+        /// A copy made by the system; it can't be wiped.
         let data: Data?
     }
 
@@ -20,7 +20,7 @@ struct KeychainItems: Sendable {
             kSecClass as String: kSecClassGenericPassword,
             kSecAttrService as String: service,
             kSecAttrAccessGroup as String: accessGroup,
-            // On a Mac there is an older keychain beside this one.
+            // macOS also has an older keychain.
             kSecUseDataProtectionKeychain as String: true,
         ]
     }
@@ -29,41 +29,33 @@ struct KeychainItems: Sendable {
         query.merging([kSecAttrAccount as String: account]) { $1 }
     }
 
-    /// - Returns: nil where the keychain says that there is none, which is no proof before the first unlock.
+    /// - Returns: nil if the keychain finds no item, which before the first unlock doesn't prove that none exists.
     func read(_ account: String) throws(DeviceKeyError) -> Item? {
         var query = query(account)
         query[kSecReturnData as String] = true
         query[kSecReturnAttributes as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitOne
-        var result: CFTypeRef?
-        let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
-        if status == errSecItemNotFound { return nil }
-        guard status == errSecSuccess, let attributes = result as? [String: Any] else {
-            throw DeviceKeyError(status, "read key \(account)")
+        guard let result = try Keychain.search(query, "read key \(account)") else { return nil }
+        guard let attributes = result as? [String: Any] else {
+            throw DeviceKeyError(errSecSuccess, "read key \(account)")
         }
         return Item(attributes)
     }
 
-    /// All of them, without their data.
+    /// All items, without their data.
     func list() throws(DeviceKeyError) -> [Item] {
         var query = query
         query[kSecReturnAttributes as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitAll
-        var result: CFTypeRef?
-        let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
-        if status == errSecItemNotFound { return [] }
-        guard status == errSecSuccess, let items = result as? [[String: Any]] else {
-            throw DeviceKeyError(status, "list the keys")
-        }
-        return items.compactMap(Item.init)
+        return try Keychain.all(query, "list the keys").compactMap(Item.init)
     }
 
-    /// - Returns: false where there is an item of that account.
+    /// - Returns: false if the account already has an item.
     func add(_ account: String, _ data: Data, generic: Data? = nil) throws(DeviceKeyError) -> Bool {
         var attributes = query(account)
         attributes[kSecValueData as String] = data
         attributes[kSecAttrGeneric as String] = generic
-        // Pushes come to a locked device, too; and a key that moved to another device would open there.
+        // Pushes are received while the device is locked. A key must not move to another device, where it would open.
         attributes[kSecAttrAccessible as String] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         let status = SecItemAdd(attributes as CFDictionary, nil)
         if status == errSecDuplicateItem { return false }
@@ -77,12 +69,9 @@ struct KeychainItems: Sendable {
         guard status == errSecSuccess else { throw DeviceKeyError(status, "change key \(account)") }
     }
 
-    /// Nothing where there is none.
+    /// Does nothing if there is no item.
     func remove(_ account: String) throws(DeviceKeyError) {
-        let status = SecItemDelete(query(account) as CFDictionary)
-        guard status == errSecSuccess || status == errSecItemNotFound else {
-            throw DeviceKeyError(status, "remove key \(account)")
-        }
+        try Keychain.remove(query(account), "remove key \(account)")
     }
 }
 
@@ -95,11 +84,37 @@ extension KeychainItems.Item {
     }
 }
 
+/// Calls of the keychain that items and keys share.
+enum Keychain {
+    /// - Parameter what: completes the error "the keychain can't …".
+    /// - Returns: nil if nothing was found.
+    static func search(_ query: [String: Any], _ what: String) throws(DeviceKeyError) -> CFTypeRef? {
+        var result: CFTypeRef?
+        let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
+        if status == errSecItemNotFound { return nil }
+        guard status == errSecSuccess, let result else { throw DeviceKeyError(status, what) }
+        return result
+    }
+
+    /// The attributes of all items that match.
+    static func all(_ query: [String: Any], _ what: String) throws(DeviceKeyError) -> [[String: Any]] {
+        guard let result = try search(query, what) else { return [] }
+        guard let items = result as? [[String: Any]] else { throw DeviceKeyError(errSecSuccess, what) }
+        return items
+    }
+
+    /// Does nothing if nothing matches.
+    static func remove(_ query: [String: Any], _ what: String) throws(DeviceKeyError) {
+        let status = SecItemDelete(query as CFDictionary)
+        guard status == errSecSuccess || status == errSecItemNotFound else { throw DeviceKeyError(status, what) }
+    }
+}
+
 /// Proves that the keychain is unlocked.
 ///
-/// An app that the system launches before the first unlock may get "not found" for an item that exists, and
-/// would then make a new key. Encryption shows the truth: nothing can be added, nor an item's data be read,
-/// while the class key is locked. An item of the same class without meaning is added, once, and read.
+/// Before the first unlock the keychain may answer "not found" for an item that exists, and the app would then make a new
+/// key. While the class key is locked, no item can be added and no item's data can be read. So a probe item of the same
+/// class is added once, and then read.
 struct KeychainProbe: Sendable {
     private let items: KeychainItems
     private static let account = "probe"
@@ -108,20 +123,20 @@ struct KeychainProbe: Sendable {
         self.items = KeychainItems(service: items.service + ".probe", accessGroup: items.accessGroup)
     }
 
-    /// - Throws: `DeviceKeyError` with `locked` if there is no proof; `notEntitled`, `failed`.
+    /// - Throws: `DeviceKeyError` with `locked` if the proof fails; `notEntitled`, `failed`.
     func requireUnlocked() throws(DeviceKeyError) {
         if try items.add(Self.account, Data([1])) { return }
         guard try items.read(Self.account)?.data != nil else {
-            throw DeviceKeyError(.locked, "the keychain doesn't show what is in it: the device wasn't unlocked yet")
+            throw DeviceKeyError(.locked, "the keychain can't be read: the device wasn't unlocked yet")
         }
     }
 }
 
 extension DeviceKeyError {
-    /// What a status of the keychain means here.
+    /// Converts a status of the keychain.
     ///
-    /// Before the first unlock items of this class answer that no interaction is allowed; no keychain at all is taken for
-    /// the same: both go away by themselves.
+    /// Before the first unlock, items of this class return `errSecInteractionNotAllowed`. A missing keychain is treated the
+    /// same way: both are temporary.
     init(_ status: OSStatus, _ what: String) {
         let code: Code =
             switch status {

@@ -5,32 +5,33 @@ public import PushCryptExtension
 import PushCryptPrimitives
 import Security
 
-/// Keys in the keychain, in an access group that the app and its extension share.
+/// Stores keys in the keychain, in an access group that the app and its extension share.
 ///
 /// | item             | service         | account | data                                                         |
 /// | ---------------- | --------------- | ------- | ------------------------------------------------------------ |
-/// | generic password | SERVICE         | kid     | a JWK set of one key with its lifecycle; without its private half where that is in the Secure Enclave, whose tag stands in `kSecAttrGeneric` |
-/// | generic password | SERVICE.probe   | probe   | nothing: proves that the keychain is unlocked                  |
+/// | generic password | SERVICE         | kid     | a JWK set of one key with its lifecycle; if the private half is in the Secure Enclave, `kSecAttrGeneric` contains its tag instead |
+/// | generic password | SERVICE.probe   | probe   | none; proves that the keychain is unlocked                     |
 /// | key              | label: SERVICE  |         | a P-256 private key in the Secure Enclave                      |
 ///
-/// All are `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`: pushes come to a locked device, too, and no key ever goes to
-/// another one, by a backup or otherwise. Items outlive the app's removal; `DeviceIdentity.eraseAll()` is for users who sign
-/// out.
+/// All are `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`, because pushes are received while the device is locked, and a
+/// key must never move to another device, for example by a backup. Items remain when the app is deleted; call
+/// `DeviceIdentity.eraseAll()` when the user signs out.
 ///
-/// A key outside the Secure Enclave passes through `Data` values that the system makes and nobody can wipe: one for each
-/// reading or writing, gone with the last reference but not overwritten.
+/// Each read or write of a key outside the Secure Enclave uses a `Data` value made by the system, which can't be wiped.
 public struct KeychainKeyring: DeviceKeyStorage {
     let items: KeychainItems
     let enclave: EnclaveKeys
     private let probe: KeychainProbe
     private let usesSecureEnclave: Bool
 
+    /// Creates a keyring.
+    ///
     /// - Parameters:
-    ///   - accessGroup: of the app's and the extension's entitlements, with its prefix: a keychain access group
+    ///   - accessGroup: a group in the entitlements of app and extension, with its prefix: a keychain access group
     ///     (`TEAMID.com.example.shared`) or an app group.
-    ///   - service: tells these items from others in the group.
-    ///   - usesSecureEnclave: makes P-256 pairs in the Secure Enclave, where nothing reads them; ask CryptoKit's
-    ///     `SecureEnclave.isAvailable` first. Pairs that are there are used in any case.
+    ///   - service: distinguishes these items from others in the group.
+    ///   - usesSecureEnclave: whether new P-256 pairs are made in the Secure Enclave, where they can't be read; check
+    ///     CryptoKit's `SecureEnclave.isAvailable` first. Existing pairs are used in any case.
     public init(accessGroup: String, service: String = "pushcrypt", usesSecureEnclave: Bool) {
         items = KeychainItems(service: service, accessGroup: accessGroup)
         probe = KeychainProbe(beside: items)
@@ -38,23 +39,23 @@ public struct KeychainKeyring: DeviceKeyStorage {
         self.usesSecureEnclave = usesSecureEnclave
     }
 
-    /// The ids of all keys, in their order.
+    /// Returns the sorted ids of all keys.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`, `failed`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
-        // First, for what was listed before the unlocking may be some of them, or none.
+        // First, because a list read before the unlock may be incomplete.
         try probe.requireUnlocked()
         return try items.list().compactMap { KeyID($0.account) }.sorted()
     }
 
-    /// One key, with a private half that stays in the Secure Enclave if it was made there.
+    /// Loads one key. A private half that was made in the Secure Enclave stays there.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `notEntitled`, `failed`.
     public func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey {
         let (key, tag) = try read(kid)
         guard let tag else { return key }
         guard let privateKey = try enclave.find(tag) else {
-            throw DeviceKeyError(.damaged, "the private half of key \(kid) isn't in the Secure Enclave any more")
+            throw DeviceKeyError(.damaged, "the private half of key \(kid) is no longer in the Secure Enclave")
         }
         do {
             return try key.replacing(try key.record.withPrivateKey(privateKey))
@@ -63,17 +64,17 @@ public struct KeychainKeyring: DeviceKeyStorage {
         }
     }
 
-    /// Keeps a key. One that is there already stays as it is.
+    /// Stores a key. A key that is already stored stays unchanged.
     ///
     /// - Throws: `DeviceKeyError` with `conflict` if another key has its id, `locked`, `notEntitled`, `failed`.
     public func add(_ key: DeviceKey) throws(DeviceKeyError) {
         guard try !items.add(key.kid.description, Self.data(key)) else { return }
         guard try load(key.kid).isSameKey(as: key) else {
-            throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
+            throw DeviceKeyError(.conflict, "another key has the id \(key.kid); it is not replaced")
         }
     }
 
-    /// Makes a key pair and keeps it: a P-256 pair in the Secure Enclave if the keyring uses it.
+    /// Makes and stores a key pair; a P-256 pair in the Secure Enclave if the keyring uses it.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`, `unsuitable` for a suite without key pairs, `failed`.
     public func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
@@ -93,8 +94,8 @@ public struct KeychainKeyring: DeviceKeyStorage {
         try items.update(kid.description, Self.data(try read(kid).key.changed(to: lifecycle, at: time)))
     }
 
-    /// The record goes first: what a crash leaves is a key in the Secure Enclave without a name, which the next one that is
-    /// made there takes away.
+    /// Erases a key if it exists. The record is removed first: a crash after that leaves a key in the Secure Enclave, which
+    /// is removed when the next one is made.
     public func remove(_ kid: KeyID) throws(DeviceKeyError) {
         try probe.requireUnlocked()
         guard let item = try items.read(kid.description) else { return }
@@ -102,7 +103,7 @@ public struct KeychainKeyring: DeviceKeyStorage {
         if let tag = item.generic { try enclave.remove(tag) }
     }
 
-    /// What the keychain holds of a key, and where its private half is if not there.
+    /// The stored key, and the tag of its private half if that is in the Secure Enclave.
     private func read(_ kid: KeyID) throws(DeviceKeyError) -> (key: DeviceKey, tag: Data?) {
         guard let item = try found(kid) else { throw DeviceKeyError(.notFound, "the keychain has no key \(kid)") }
         var text = [UInt8](item.data ?? Data())
@@ -112,7 +113,7 @@ public struct KeychainKeyring: DeviceKeyStorage {
 
     private func found(_ kid: KeyID) throws(DeviceKeyError) -> KeychainItems.Item? {
         if let item = try items.read(kid.description) { return item }
-        // It may be there all the same. The device may be unlocked in between, so that it is looked for once more.
+        // The item may exist before the first unlock. The device may be unlocked meanwhile, so the item is read again.
         try probe.requireUnlocked()
         return try items.read(kid.description)
     }
@@ -124,10 +125,10 @@ public struct KeychainKeyring: DeviceKeyStorage {
     }
 }
 
-/// Pairs whose private half is made in the Secure Enclave and stays there. The record beside it holds the public half, the
+/// Pairs whose private half is made in the Secure Enclave and stays there. The keychain item contains the public half, the
 /// psk and the lifecycle.
 extension KeychainKeyring {
-    /// Making a key is two steps, which another one in the same process must not come between.
+    /// Makes one key at a time: creation has two steps.
     private static let making = Locked(())
 
     func makeInEnclave(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
@@ -139,7 +140,7 @@ extension KeychainKeyring {
         }.get()
     }
 
-    /// Keys that a crash left without a record.
+    /// Removes keys that a crash left without a record.
     private func removeUnnamed() throws(DeviceKeyError) {
         let known = Set(try items.list().compactMap(\.generic))
         for tag in try enclave.tags() where !known.contains(tag) { try enclave.remove(tag) }
@@ -149,12 +150,12 @@ extension KeychainKeyring {
         let (key, tag) = try enclavePair(withPSK: withPSK, at: time)
         let stored = try key.replacing(key.record.publicRecord(keepingPSK: true))
         guard try items.add(key.kid.description, Self.data(stored), generic: tag) else {
-            throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
+            throw DeviceKeyError(.conflict, "another key has the id \(key.kid); it is not replaced")
         }
         return key
     }
 
-    /// As of ``KeyRecord/generate(_:group:psk:backend:)``, its kid doesn't begin with `-`.
+    /// As in ``KeyRecord/generate(_:group:psk:backend:)``, the kid doesn't begin with `-`.
     private func enclavePair(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> (DeviceKey, tag: Data) {
         while true {
             let tag = Data("\(items.service).\(UUID().uuidString)".utf8)
@@ -173,7 +174,7 @@ extension KeychainKeyring {
             return try KeyRecord(
                 .recipient(publicKey: privateKey.publicKey, privateKey: privateKey, psk: psk), backend: backend)
         } catch {
-            throw DeviceKeyError(.failed, "no key pair could be made: \(error)")
+            throw DeviceKeyError(.failed, "can't make a key pair: \(error)")
         }
     }
 }

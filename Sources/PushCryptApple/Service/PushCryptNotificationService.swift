@@ -7,8 +7,7 @@ public import UserNotifications
 import os
 #endif
 
-/// The notification service extension of an app whose pushes are sealed. Subclass it and override ``configure()``; the rest
-/// is done:
+/// The notification service extension of an app whose pushes are sealed. Subclass it and override ``configure()``:
 ///
 /// ```swift
 /// final class NotificationService: PushCryptNotificationService {
@@ -19,28 +18,28 @@ import os
 ///     }
 /// }
 /// ```
-/// Whatever happens, the system's handler is called once for each push: with the restored content or, on any failure and when
-/// time runs out, with a placeholder. Nothing of what arrived outside is shown beside restored text.
+/// The system's handler is called exactly once for each push: with the restored content or, on any failure or if the time
+/// runs out, with a placeholder. Restored text is never mixed with members of the outer payload.
 open class PushCryptNotificationService: UNNotificationServiceExtension {
     private let running = Locked<[ObjectIdentifier: PushDelivery]>([:])
-    /// Tests use another one.
+    /// Tests replace it.
     var cache = ConfigurationCache.shared
 
-    /// Returns how pushes are restored. Called once per process, with the first push and on its thread; the result serves every
-    /// later push.
+    /// Returns how pushes are restored. It is called with the first push of a process, on its thread; the result is used for
+    /// all later pushes.
     ///
-    /// It uses up the push's own time: don't wait for the network. If it throws, ``unconfiguredText`` is shown, and the next
-    /// push calls it again: a file that can't be read before the first unlock may be readable later. A `FailureClass` that
-    /// it throws becomes the push's; any other error counts as `internalError`.
+    /// Don't wait for the network: the time counts for the push. If it throws, ``unconfiguredText`` is shown, and the next
+    /// push calls it again: a file may become readable after the first unlock. A thrown `FailureClass` becomes the failure
+    /// of the push; any other error is `internalError`.
     open func configure() throws -> ExtensionConfiguration {
         throw ExtensionSetupError(.notConfigured, "\(type(of: self)) doesn't override configure()")
     }
 
-    /// The app's own text for a push without a configuration: ``configure()`` threw, or hadn't returned when time ran out.
-    /// Nothing of the push is shown beside it.
+    /// The app's own text for a push without a configuration: ``configure()`` threw, or didn't return in time. No content of
+    /// the push is shown with it.
     open var unconfiguredText: Placeholder { .standard }
 
-    /// Restores the push and calls the handler once.
+    /// Restores the push and calls the handler exactly once.
     open override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
@@ -59,7 +58,7 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
         }
     }
 
-    /// Hands over the best content so far of every push that this service is working on.
+    /// Hands over the best content so far for every push that this service is restoring.
     open override func serviceExtensionTimeWillExpire() {
         for delivery in running.withLock({ Array($0.values) }) { delivery.end(.timedOut) }
     }
@@ -72,16 +71,16 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
     }
 }
 
-/// The configurations of a process, one for each class of services. The system makes a service for every push, mostly in
-/// the same process: keys and store are opened once.
+/// The configurations of a process, one for each service class. The system creates a service for every push, usually in the
+/// same process, so keys and store are opened only once.
 final class ConfigurationCache: Sendable {
-    /// One for the process: a service ends with its push.
+    /// The cache of the process; a service exists only for one push.
     static let shared = ConfigurationCache()
 
     private let kept = Locked<[ObjectIdentifier: ExtensionConfiguration]>([:])
 
-    /// - Parameter make: called until it succeeds once. Not under the lock, because one that hangs must not hold up the next
-    ///   push: of two at the same time the first result is kept.
+    /// - Parameter make: called until it succeeds once. It isn't called under the lock, so a call that hangs doesn't delay
+    ///   the next push. The first result of concurrent calls is kept.
     func configuration(
         of service: AnyClass, make: () throws -> ExtensionConfiguration
     ) rethrows -> ExtensionConfiguration {
@@ -92,6 +91,65 @@ final class ConfigurationCache: Sendable {
             let configuration = kept[id] ?? made
             kept[id] = configuration
             return configuration
+        }
+    }
+}
+
+/// One push of a service. It keeps the system's handler until the session exists, and then passes it to the session.
+/// Whichever has the handler calls it once.
+final class PushDelivery: Sendable {
+    // Unchecked: Apple's handler may be called on any thread, but its type isn't Sendable.
+    private struct Handler: @unchecked Sendable {
+        let call: (UNNotificationContent) -> Void
+    }
+
+    private enum Phase {
+        case configuring(Handler)
+        case running(DeliverySession)
+    }
+
+    private let payload: [UInt8]
+    private let unconfigured: Fallback
+    private let ended: @Sendable (PushDelivery) -> Void
+    private let phase: EndingOnce<Phase>
+
+    /// - Parameters:
+    ///   - payload: the outer payload.
+    ///   - unconfiguredText: shown if there is no configuration.
+    ///   - ended: called after the handler.
+    init(
+        payload: [UInt8], unconfiguredText: Placeholder, handler: @escaping (UNNotificationContent) -> Void,
+        ended: @escaping @Sendable (PushDelivery) -> Void
+    ) {
+        self.payload = payload
+        unconfigured = .bundled(unconfiguredText)
+        self.ended = ended
+        phase = EndingOnce(.configuring(Handler(call: handler)))
+    }
+
+    /// Starts a session, unless the time ran out while the service was configured.
+    func start(_ configuration: ExtensionConfiguration) {
+        phase.update { [self] phase in
+            guard case .configuring(let handler) = phase else { return }
+            phase = .running(
+                DeliverySession(payload: payload, configuration: configuration) { [self] delivery in
+                    handler.call(delivery.content.systemContent)
+                    ended(self)
+                })
+        }
+        if case .running(let session) = phase.current { session.start() }
+    }
+
+    /// Hands over the session's best content so far, or the unconfigured text if there is no session.
+    ///
+    /// - Parameter failure: the reason if there is no session.
+    func end(_ failure: FailureClass) {
+        switch phase.end() {
+        case .running(let session): session.expire()
+        case .configuring(let handler):
+            handler.call(unconfigured.content(for: payload, failure).systemContent)
+            ended(self)
+        case nil: break
         }
     }
 }

@@ -7,21 +7,21 @@ import PushCryptPrimitives
 import FoundationNetworking
 #endif
 
-/// One request with its redirects, from the first check to the one answer that its caller gets.
+/// One request with its redirects. Its caller is resumed once.
 final class Transfer: Sendable {
-    private typealias Waiting = CheckedContinuation<Void, any Error>
+    typealias Waiting = CheckedContinuation<Void, any Error>
 
     private struct State: Sendable {
         var task: URLSessionTask?
         var continuation: Waiting?
-        /// How it ended, or the first thing that went wrong; nothing is received after it.
+        /// The result or the first failure; nothing is received after it.
         var outcome: Result<Void, any Error>?
         var hasHead = false
         var isReceiving = false
         var redirectCount = 0
         var receivedByteCount: Int64 = 0
 
-        /// The continuation, once: when nothing more will be received.
+        /// Returns the continuation once, when nothing more will be received.
         mutating func takeContinuation() -> Waiting? {
             guard !isReceiving else { return nil }
             defer { continuation = nil }
@@ -35,7 +35,7 @@ final class Transfer: Sendable {
     private let receive: (@Sendable ([UInt8]) throws -> Void)?
     private let state = Locked(State())
 
-    /// - Parameter receive: nil: the body isn't read, and the transfer is over with the head of the answer.
+    /// - Parameter receive: if nil, the body isn't read, and the transfer ends with the response head.
     init(
         policy: TransferPolicy, success: Range<Int>, receive: (@Sendable ([UInt8]) throws -> Void)?
     ) {
@@ -44,53 +44,60 @@ final class Transfer: Sendable {
         self.receive = receive
     }
 
-    /// - Parameter continuation: resumed once. No piece comes after it.
+    /// - Parameter continuation: resumed once, after the last piece.
     func start(
         _ request: URLRequest, in session: URLSession, _ router: TransferRouter,
-        _ continuation: CheckedContinuation<Void, any Error>
+        _ continuation: Waiting
     ) {
         let task = session.dataTask(with: request)
         router.add(self, for: task)
         let outcome = state.withLock { state in
-            if state.outcome == nil { (state.task, state.continuation) = (task, continuation) }
+            if state.outcome == nil {
+                state.task = task
+                state.continuation = continuation
+            }
             return state.outcome
         }
         guard let outcome else { return task.resume() }
-        // It was cancelled before its start.
+        // The transfer was cancelled before its start.
         task.cancel()
         continuation.resume(with: outcome)
     }
 
-    /// May come at any time, from any thread.
+    /// May be called at any time, from any thread.
     func cancel() {
         fail(TransferError(.cancelled, "the transfer was cancelled"))
     }
 
-    /// The time for the head of the answer is up.
+    /// Fails if the response head wasn't received.
     func giveUpHead() {
         guard !state.withLock({ $0.hasHead }) else { return }
-        fail(TransferError(.cancelled, "the server took too long for the head of its answer"))
+        fail(TransferError(.cancelled, "the server took too long to send the response head"))
     }
 
     func fail(_ failure: any Error) {
         finish(.failure(failure))
     }
 
-    /// The caller has its answer at once, or when the piece is taken that is being taken; the session may need longer to
-    /// let go of the connection.
+    /// Resumes the caller at once, or when `receive` has returned. The session may close the connection later.
     private func finish(_ outcome: Result<Void, any Error>) {
         let (task, continuation) = state.withLock { state in
             guard state.outcome == nil else { return (nil as URLSessionTask?, nil as Waiting?) }
             state.outcome = outcome
             return (state.task, state.takeContinuation())
         }
-        // Elsewhere: on Linux this waits for the thread that reads, which may be this one.
-        if let task { DispatchQueue.global().async { task.cancel() } }
+        // On another thread: on Linux cancelling waits for the reading thread, which may be this one. A task that has ended
+        // meanwhile isn't cancelled, because Foundation on Linux may trap.
+        if let task {
+            DispatchQueue.global().async { [self] in
+                if state.withLock({ $0.task != nil }) { task.cancel() }
+            }
+        }
         continuation?.resume(with: outcome)
     }
 }
 
-/// What the session says; on the delegate's queue.
+/// The calls of the session, on the delegate's queue.
 extension Transfer {
     func redirect(to request: URLRequest, _ answer: @escaping @Sendable (URLRequest?) -> Void) {
         let refusal = refusal(of: request)
@@ -102,8 +109,8 @@ extension Transfer {
                 #if !canImport(FoundationNetworking)
                 answer(nil)
                 #endif
-                // Linux dies of an answer that comes after the end of a task. Under the lock, an answer is given before
-                // the task is cancelled, or not at all.
+                // Foundation on Linux traps on an answer after the end of a task. Under the lock the answer is given
+                // before the task is cancelled, or not at all.
             }
         }
     }
@@ -133,7 +140,7 @@ extension Transfer {
         if receive == nil { finish(.success(())) }
     }
 
-    func take(_ piece: [UInt8]) {
+    func append(_ piece: [UInt8]) {
         let isWanted = state.withLock { state in
             state.isReceiving = state.outcome == nil
             state.receivedByteCount += Int64(piece.count)
@@ -152,9 +159,9 @@ extension Transfer {
         if let outcome { continuation?.resume(with: outcome) }
     }
 
-    /// The task has ended.
+    /// Ends the transfer with its task.
     func end(_ response: URLResponse?, _ error: (any Error)?) {
-        // A redirect to nowhere ends a task without ``begin(_:)``.
+        // A redirect without a valid target ends a task without ``begin(_:)``.
         let failure = error.map(TransferError.init(_:)) ?? flaw(of: response) ?? wrongLength(of: response)
         let (continuation, outcome) = state.withLock { state in
             state.task = nil
@@ -165,7 +172,7 @@ extension Transfer {
 
     private func flaw(of response: URLResponse?) -> TransferError? {
         guard let response = response as? HTTPURLResponse else {
-            return TransferError(.network, "there was no answer")
+            return TransferError(.network, "there was no response")
         }
         guard success.contains(response.statusCode) else {
             return TransferError(.status, "the server answered \(response.statusCode)")
@@ -173,25 +180,25 @@ extension Transfer {
         guard receive != nil else { return nil }
         let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
         guard encoding == "identity" else {
-            return TransferError(.encoding, "the server sent an encoding that wasn't asked for")
+            return TransferError(.encoding, "the server sent a content encoding that wasn't requested")
         }
         return nil
     }
 
-    /// A body that was cut short, where the head says how long it is. The system takes a length that is no number, or two of
-    /// them, for none, or for the first digits, and such a body for a whole one.
+    /// Detects a body that doesn't have the length in its head. The system reads an invalid or repeated length as none or as
+    /// its first digits, and accepts such a body as complete.
     private func wrongLength(of response: URLResponse?) -> TransferError? {
         guard let length = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Length"),
             Int64(length) != state.withLock({ $0.receivedByteCount })
         else { return nil }
-        return TransferError(.network, "the body is not as long as the head of the answer says")
+        return TransferError(.network, "the body does not have the length in the response head")
     }
 }
 
 extension TransferError {
-    static let password = TransferError(.status, "the server wants a password")
+    static let password = TransferError(.status, "the server requires a password")
 
-    /// An error of the session's without the address that it names.
+    /// Converts an error of the session without its address.
     init(_ error: any Error) {
         guard let error = error as? URLError else {
             self.init(.network, "the network failed")
@@ -201,7 +208,7 @@ extension TransferError {
         case .cancelled: self.init(.cancelled, "the transfer was cancelled")
         case .timedOut: self.init(.cancelled, "the server sent nothing for too long")
         case .appTransportSecurityRequiresSecureConnection:
-            self.init(.addressRefused, "the system wants https (\(error.code.rawValue))")
+            self.init(.addressRefused, "the system requires https (\(error.code.rawValue))")
         default: self.init(.network, "the network failed (\(error.code.rawValue))")
         }
     }

@@ -1,18 +1,16 @@
 import Dispatch
+import Foundation
 public import PushCryptExtension
 import PushCryptPrimitives
 
 #if canImport(FoundationNetworking)
-import Foundation
 import FoundationNetworking
-#else
-import Foundation
 #endif
 
-/// HTTP by the system's `URLSession`: what an app's extension uses.
+/// HTTP with the system's `URLSession`, for an app's extension.
 ///
-/// Nothing is kept between transfers, no cookie, no cache, no credential; connections are. Every address is checked by
-/// the policy, the first one and that of every redirect.
+/// Only connections are kept between transfers: no cookies, cache or credentials. The policy checks the address of every
+/// request and redirect.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let router: TransferRouter
@@ -21,11 +19,13 @@ public final class URLSessionTransport: HTTPTransport {
     private let headTimeout: Duration
     private let timer: any DeadlineTimer
 
+    /// Creates a transport.
+    ///
     /// - Parameters:
-    ///   - policy: which addresses may be asked.
+    ///   - policy: the allowed addresses.
     ///   - idleTimeout: how long a server may send nothing, in whole seconds, at least one.
-    ///   - headTimeout: how long it may take until the head of the answer is there, redirects included: all of an exchange
-    ///     that sends something. How long a body takes is for the caller's task, which is cancelled.
+    ///   - headTimeout: how long receiving the response head may take, including redirects; for `post` this is the whole
+    ///     transfer. To limit the time for a body, cancel the task.
     ///   - timer: runs `headTimeout`.
     public init(
         policy: TransferPolicy = TransferPolicy(), idleTimeout: Duration = .seconds(10),
@@ -34,7 +34,7 @@ public final class URLSessionTransport: HTTPTransport {
         self.policy = policy
         self.headTimeout = headTimeout
         self.timer = timer
-        // Foundation on Linux counts milliseconds.
+        // Foundation on Linux converts it to milliseconds.
         self.idleTimeout = TimeInterval(max(idleTimeout.count(of: .milliseconds(1), as: Int32.self) / 1000, 1))
         router = TransferRouter()
         session = URLSession(
@@ -43,22 +43,22 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // The session holds its delegate until then. Elsewhere: on Linux this waits for the thread that reads.
+        // The session retains its delegate until then. On another thread: on Linux this waits for the reading thread.
         DispatchQueue.global().async { [session] in session.invalidateAndCancel() }
     }
 
-    /// Fetches a body piece by piece, in order. The answer must have the status 200 and no content encoding.
+    /// Fetches a body piece by piece, in order. The response must have the status 200 and no content encoding.
     ///
-    /// - Throws: `TransferError`, or what `receive` throws.
+    /// - Throws: `TransferError`, or the error of `receive`.
     public func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
         var request = try request(to: address)
-        // A session of Apple's asks for gzip by itself.
+        // Apple's sessions request gzip by default.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        // Others of 2xx have no body, or a part of one.
+        // Other 2xx responses have no body or a partial body.
         try await run(request, Transfer(policy: policy, success: 200..<201, receive: receive))
     }
 
-    /// Posts a body and waits for the head of an answer with a status from 200 to 299. Redirects are refused.
+    /// Posts a body and waits for a response head with a status from 200 to 299. Redirects are refused.
     ///
     /// - Throws: `TransferError`.
     public func post(_ body: [UInt8], contentType: String, to address: String) async throws {
@@ -67,7 +67,7 @@ public final class URLSessionTransport: HTTPTransport {
         request.httpBody = Data(body)
         request.setValue(contentType, forHTTPHeaderField: "Content-Type")
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        // A redirect would hand the body to somebody else.
+        // A redirect would send the body to another server.
         var policy = policy
         policy.maximumRedirects = 0
         try await run(request, Transfer(policy: policy, success: 200..<300, receive: nil))
@@ -103,13 +103,96 @@ extension URLSessionConfiguration {
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCredentialStorage = nil
-        // Linux goes by this one, Apple's systems by the request's.
+        // Linux uses this timeout, Apple's systems use that of the request.
         configuration.timeoutIntervalForRequest = idleTimeout
         #if !canImport(FoundationNetworking)
-        // A push can't wait until there is a network.
+        // A push can't wait for a network.
         configuration.waitsForConnectivity = false
         configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
         #endif
         return configuration
     }
 }
+
+/// Forwards the session's delegate calls to the transfers of the tasks.
+final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
+    private let transfers = Locked<[Int: Transfer]>([:])
+
+    func add(_ transfer: Transfer, for task: URLSessionTask) {
+        let identifier = task.taskIdentifier
+        transfers.withLock { $0[identifier] = transfer }
+    }
+
+    private func transfer(of task: URLSessionTask) -> Transfer? {
+        let identifier = task.taskIdentifier
+        return transfers.withLock { $0[identifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        transfer(of: task)?.redirect(to: request, completionHandler)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        transfer(of: dataTask)?.begin(response)
+        // Linux ignores this answer; a failed transfer has already cancelled its task.
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        transfer(of: dataTask)?.append(Array(data))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let identifier = task.taskIdentifier
+        let transfer = transfers.withLock { $0.removeValue(forKey: identifier) }
+        transfer?.end(task.response, error)
+    }
+
+    /// Certificates are validated by the system; requests for a password fail.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if !canImport(FoundationNetworking)
+        if challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        #endif
+        transfer(of: task)?.fail(TransferError.password)
+        // On Linux this call cancels the task and waits for it, so it must not run on this queue.
+        DispatchQueue.global().async { completionHandler(.cancelAuthenticationChallenge, nil) }
+    }
+}
+
+#if canImport(FoundationNetworking)
+
+/// Calls the session's delegate directly, on the thread that reads.
+///
+/// Foundation on Linux reads as fast as it can and queues every piece for the delegate, so with a slow disk a whole movie
+/// would be in memory. With this queue the next piece is read after the delegate has returned. Cancelling depends on it
+/// too: it waits until the reading thread has emptied the socket. Code on this queue must not wait for that thread.
+final class DelegateQueue: OperationQueue, @unchecked Sendable {
+    // Unchecked like the superclass: it adds no state.
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        block()
+    }
+}
+
+#else
+
+/// Calls the session's delegate serially. Apple's sessions deliver the next piece after the delegate has returned.
+final class DelegateQueue: OperationQueue, @unchecked Sendable {
+    // Unchecked like the superclass: it adds no state.
+    override init() {
+        super.init()
+        maxConcurrentOperationCount = 1
+    }
+}
+
+#endif

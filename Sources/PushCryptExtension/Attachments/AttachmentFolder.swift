@@ -1,4 +1,4 @@
-import PushCryptFiles
+package import PushCryptFiles
 import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)
@@ -7,41 +7,40 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where attachments are written, for the owner alone:
+/// The folder that attachments are written to, for the owner alone:
 ///
 /// ```
 /// PROCESS-AGE-UUID.part         being received
 /// PROCESS-AGE-UUID.EXTENSION    verified; the system moves it away when the notification is shown
 ///
-/// PROCESS    the number of the process that writes it
-/// AGE        how long ago the device had been started when the file was made, in seconds
+/// PROCESS    the id of the process that writes the file
+/// AGE        seconds from the device's start until the file was made
 /// ```
-/// A file is a leftover when its process is gone, or when it is an hour old. The name says so and not the file's date: the
-/// device's clock may be set at any time. Locks would say it, too, but the system ends a process that is suspended with a
-/// lock in an app group's folder (`0xdead10cc`).
+/// A file is a leftover when its process has ended, or after an hour. The age is in the name because the file's date
+/// depends on the device's clock, which may be set at any time. Locks aren't used: the system ends a process that is
+/// suspended while it holds a lock in an app group's folder (`0xdead10cc`).
 struct AttachmentFolder: Sendable {
     let path: String
     var process: pid_t = getpid()
-    /// See ``BootSession/ageInSeconds``.
     var bootAge: @Sendable () -> Int64 = { BootSession.ageInSeconds }
-    /// true also for a process that can't be asked about: then the hour alone decides.
+    /// true also for a process that this one may not signal: its files are removed after an hour.
     var isRunning: @Sendable (pid_t) -> Bool = { kill($0, 0) == 0 || errno != ESRCH }
 
-    /// In seconds; no extension runs so long.
+    /// No extension runs for an hour.
     static let leftoverAgeInSeconds: Int64 = 3600
 
-    /// A new file in it; the folder is made where there is none.
+    /// Creates a file; creates the folder if there is none.
     ///
-    /// - Throws: `AttachmentError` with `noSpace`, `inputOutput`.
-    func makePartFile() throws(AttachmentError) -> PartFile {
-        let folder = try AttachmentError.converting { () throws(FileError) in
+    /// - Throws: `TransferError` with `noSpace`, `inputOutput`.
+    func makePartFile() throws(TransferError) -> PartFile {
+        let folder = try TransferError.converting { () throws(FileError) in
             try Folder.makeIfMissing(path)
             return try Folder(path, followingLinks: true)
         }
         return try PartFile(in: folder, named: "\(process)-\(bootAge())-\(UUID().uuidString)")
     }
 
-    /// Removes what processes left behind that were killed, whole files among it: their notification never came.
+    /// Removes the files of killed processes. Complete files are removed too: their notification was never shown.
     func removeLeftovers() {
         guard let folder = try? Folder(path, followingLinks: true), let names = try? folder.names() else { return }
         let now = bootAge()
@@ -50,12 +49,12 @@ struct AttachmentFolder: Sendable {
 
     private func isLeftover(_ name: String, at now: Int64) -> Bool {
         guard let (process, made) = Self.origin(of: name) else { return false }
-        // Made later than now: before the device's last start.
+        // A greater age than the device's: the file was made before the last start.
         let age = now >= made ? now - made : .max
         return age > Self.leftoverAgeInSeconds || process != self.process && !isRunning(process)
     }
 
-    /// nil for what isn't the folder's own.
+    /// nil for a file that this library didn't make.
     private static func origin(of name: String) -> (process: pid_t, made: Int64)? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -64,5 +63,60 @@ struct AttachmentFolder: Sendable {
             UUID(uuidString: String(fields[2])) != nil
         else { return nil }
         return process > 0 ? (process, made) : nil
+    }
+}
+
+/// A file that is being written. The caller ends it once, by ``publish(extension:)`` or ``remove()``.
+struct PartFile: Sendable {
+    private let folder: Folder
+    private let file: OpenFile
+    private let stem: String
+
+    private var name: String { stem + ".part" }
+
+    /// - Parameter stem: the name without its extension.
+    /// - Throws: `TransferError` with `noSpace`, `inputOutput`.
+    init(in folder: Folder, named stem: String) throws(TransferError) {
+        let file = try TransferError.converting { () throws(FileError) in try folder.makeFile(stem + ".part") }
+        self.init(in: folder, named: stem, file)
+    }
+
+    /// - Parameter file: open for writing.
+    init(in folder: Folder, named stem: String, _ file: OpenFile) {
+        self.folder = folder
+        self.stem = stem
+        self.file = file
+    }
+
+    /// - Throws: `TransferError` with `noSpace`, `inputOutput`; some of the bytes may have been written.
+    func write(_ bytes: [UInt8]) throws(TransferError) {
+        try TransferError.converting { () throws(FileError) in try file.write(bytes) }
+    }
+
+    /// Renames the file. It isn't synchronised: the notification doesn't survive a power failure either.
+    ///
+    /// - Returns: its path.
+    /// - Throws: `TransferError` with `noSpace`, `inputOutput`; the file is removed then.
+    func publish(extension fileExtension: String) throws(TransferError) -> String {
+        let published = stem + "." + fileExtension
+        do throws(FileError) {
+            try folder.rename(name, to: published, isLasting: false)
+        } catch {
+            remove()
+            throw TransferError(error)
+        }
+        return folder.path(of: published)
+    }
+
+    func remove() {
+        try? folder.remove(name)
+    }
+}
+
+extension TransferError: FileErrorConvertible {
+    /// Leaves out the path, which may identify the recipient.
+    package init(_ error: FileError) {
+        let verb = error.operation?.rawValue ?? "use"
+        self.init(error.code == .noSpace ? .noSpace : .inputOutput, "can't \(verb) a file: \(error.systemMessage)")
     }
 }

@@ -1,25 +1,25 @@
 import PushCryptCore
 
-/// Fetches what is shown with the text: the encrypted blobs that the message names, and plain files by address, one after the
-/// other. Attachments that can't be fetched are counted, and the others are shown.
+/// Fetches the attachments of a push, one after the other: encrypted blobs that the message names, and unencrypted files by
+/// address. Attachments that can't be fetched are counted as missing.
 public struct AttachmentStage: ContentStage {
-    /// Where attachments are written, and how many are fetched in what time.
+    /// The folder of the attachments, and the limits of number and time.
     public struct Configuration: Sendable {
-        /// Where files are written, made in its parent where there is none. It belongs to the stage, which removes what
-        /// processes left there that were killed.
+        /// The folder that files are written to. It is created if its parent exists. Use it for nothing else: the stage
+        /// removes the files of killed processes from it.
         public var folder: String
-        /// Members of the sealed payload that hold the address of a file, as `image_url` or `aps.alert.image`. The file
-        /// isn't encrypted: its server, and whoever has its address, can see it and can change it.
+        /// Members of the sealed payload that contain the address of a file, such as `image_url` or `aps.alert.image`.
+        /// These files aren't encrypted: the server can read and change them, and anyone with the address can read them.
         public var plainMembers: [String]
-        /// How many attachments are fetched; those beyond are missing.
+        /// How many attachments are fetched at most; the others are missing.
         public var maximumCount: Int
-        /// For all of them, out of the session's time. What is complete a second before its end is shown.
+        /// The limit for all attachments together. Attachments that are complete one second before it ends are shown.
         public var timeLimit: Duration
-        /// How much of that time is kept for each attachment that waits for its turn: a slow server can't use up the time
-        /// of the others. Where there isn't so much, each has an equal share.
+        /// The time reserved for each attachment that is still waiting, so that a slow server can't use up the time of the
+        /// others. If less time is left, the attachments share it equally.
         public var reservedTime: Duration
 
-        /// Makes a configuration of its members; only the folder has no default.
+        /// Creates a configuration; only the folder has no default.
         public init(
             folder: String, plainMembers: [String] = [], maximumCount: Int = AttachmentReference.maximumCount,
             timeLimit: Duration = .seconds(15), reservedTime: Duration = .seconds(2)
@@ -41,11 +41,10 @@ public struct AttachmentStage: ContentStage {
     private let onFailure: @Sendable (_ identifier: String, any Error) -> Void
 
     /// - Parameters:
+    ///   - configuration: the folder of the attachments, and the limits of number and time.
+    ///   - transport: fetches the attachments.
     ///   - timer: runs the time limits.
-    ///   - configuration: where attachments are written, and how many are fetched in what time.
-    ///   - transport: fetches them.
-    ///   - onFailure: called for each attachment that couldn't be fetched, with its `id` and the reason: `AttachmentError`
-    ///     or `TransferError`.
+    ///   - onFailure: called for each attachment that couldn't be fetched, with its `id` and usually a `TransferError`.
     public init(
         configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer = ThreadTimer(),
         onFailure: @escaping @Sendable (_ identifier: String, any Error) -> Void = { _, _ in }
@@ -54,7 +53,7 @@ public struct AttachmentStage: ContentStage {
             configuration: configuration, transport: transport, timer: timer, now: { .now }, onFailure: onFailure)
     }
 
-    /// - Parameter now: tells how much time is left.
+    /// - Parameter now: measures the time that is left.
     package init(
         configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer,
         now: @escaping @Sendable () -> ContinuousClock.Instant,
@@ -73,11 +72,11 @@ public struct AttachmentStage: ContentStage {
 
     /// Adds the attachments of the push that can be fetched, and counts the others as missing.
     ///
-    /// - Throws: `CancellationError` if the task was cancelled; no file is left then.
+    /// - Throws: `CancellationError` if the task was cancelled; no file is left.
     public func process(
         _ content: NotificationContent, of push: OpenedPush
     ) async throws -> NotificationContent {
-        // Before the session would end the stage: it uses nothing of one that it had to cancel.
+        // Ends before the session cancels the stage: the session drops the result of a cancelled stage.
         let end = now() + min(configuration.timeLimit, .seconds(86_400)) - .seconds(1)
         downloader.folder.removeLeftovers()
         let sources = AttachmentSource.all(of: push, members: configuration.plainMembers)
@@ -100,11 +99,11 @@ public struct AttachmentStage: ContentStage {
         for (index, source) in sources.enumerated() {
             do {
                 guard index < fetchedCount else {
-                    throw AttachmentError(.tooLarge, "the push names more than \(configuration.maximumCount)")
+                    throw TransferError(.tooLarge, "the push names more than \(configuration.maximumCount) attachments")
                 }
                 let limit = time(before: end, waitingCount: fetchedCount - index - 1)
                 guard limit > .zero, !Task.isCancelled else {
-                    throw TransferError(.cancelled, "there was no time left for it")
+                    throw TransferError(.cancelled, "no time was left for the attachment")
                 }
                 attachments.append(try await timer.limit(limit) { try await downloader.download(source) })
             } catch {
@@ -114,7 +113,7 @@ public struct AttachmentStage: ContentStage {
         return attachments
     }
 
-    /// What the next attachment has of the time that is left.
+    /// The time limit of the next attachment.
     private func time(before end: ContinuousClock.Instant, waitingCount: Int) -> Duration {
         let left = now().duration(to: end)
         return left - min(configuration.reservedTime, left / (waitingCount + 1)) * waitingCount

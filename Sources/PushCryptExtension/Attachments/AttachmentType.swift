@@ -1,11 +1,11 @@
-/// A type of file that the system shows with a notification: the table of `UNNotificationAttachment`'s documentation.
+/// A file type that the system shows with a notification, from the table in `UNNotificationAttachment`'s documentation.
 public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
-    /// What a file is to the user, with the size up to which the system takes it.
+    /// Audio, image or movie, with the largest size that the system accepts.
     public struct Family: Hashable, Sendable, CustomStringConvertible {
         /// The name of the family.
         public let description: String
-        /// The table says 5, 10 and 50 MB: read as millions, the smaller meaning, since the system takes nothing of a
-        /// file that it finds too large.
+        /// The largest file. The table gives 5, 10 and 50 MB. They are read as millions of bytes, the smaller meaning,
+        /// because the system refuses a file that is too large.
         public let limitInBytes: Int
 
         /// At most 5,000,000 bytes.
@@ -15,17 +15,17 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
         /// At most 50,000,000 bytes.
         public static let movie = Family(description: "movie", limitInBytes: 50_000_000)
 
-        /// Of all families.
+        /// The limit of the largest family.
         static let greatestLimitInBytes = movie.limitInBytes
     }
 
-    /// What the file is to the user.
+    /// Audio, image or movie.
     public let family: Family
-    /// The hint that the system wants with a file.
+    /// The type hint that the system requires with a file.
     public let uniformTypeIdentifier: String
-    /// Without the dot.
+    /// The file extension without the dot.
     public let fileExtension: String
-    /// In small letters, the registered name first.
+    /// In lower case, the registered name first.
     public let mimeTypes: [String]
     let signature: FileSignature
 
@@ -42,7 +42,7 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(uniformTypeIdentifier)
     }
 
-    /// Whether that is one of its names: a MIME type, parameters aside, or the uniform type identifier.
+    /// Whether the name is one of this type's MIME types, without parameters, or its uniform type identifier.
     public func isNamed(_ name: String) -> Bool {
         let essence = name.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         return essence == uniformTypeIdentifier || mimeTypes.contains(essence)
@@ -77,22 +77,22 @@ extension AttachmentType {
     public static let mp3 = AttachmentType(
         family: .audio, uniformTypeIdentifier: "public.mp3", fileExtension: "mp3",
         mimeTypes: ["audio/mpeg", "audio/mp3", "audio/mpeg3", "audio/x-mp3"], signature: .mpegLayer3)
-    /// The brands of MPEG-4 in general are those of movies, too: such a file is taken for audio only where it was
-    /// declared as that.
+    /// MPEG-4 audio. Movies use the general MPEG-4 brands too, so a file with such a brand is audio only if the sender
+    /// declares it.
     public static let m4a = AttachmentType(
         family: .audio, uniformTypeIdentifier: "public.mpeg-4-audio", fileExtension: "m4a",
         mimeTypes: ["audio/mp4", "audio/x-m4a", "audio/m4a"],
         signature: .brand(["M4A "], whenDeclared: FileSignature.mpeg4Brands))
 
-    /// Of MPEG-1 or MPEG-2: a program stream, or video alone.
+    /// MPEG-1 or MPEG-2: a program stream, or video only.
     public static let mpeg = AttachmentType(
         family: .movie, uniformTypeIdentifier: "public.mpeg", fileExtension: "mpg",
         mimeTypes: ["video/mpeg"], signature: .prefix([[0, 0, 1, 0xba], [0, 0, 1, 0xb3]]))
-    /// Video alone.
+    /// MPEG-2 video without a program stream.
     public static let mpeg2 = AttachmentType(
         family: .movie, uniformTypeIdentifier: "public.mpeg-2-video", fileExtension: "m2v",
         mimeTypes: ["video/mpeg", "video/mpeg2"], signature: .mpeg2Video)
-    /// MPEG-4, by its major brand.
+    /// MPEG-4, recognised by its major brand.
     public static let mp4 = AttachmentType(
         family: .movie, uniformTypeIdentifier: "public.mpeg-4", fileExtension: "mp4",
         mimeTypes: ["video/mp4", "video/x-m4v"], signature: .brand(FileSignature.mpeg4Brands))
@@ -102,18 +102,18 @@ extension AttachmentType {
         mimeTypes: ["video/x-msvideo", "video/avi", "video/vnd.avi", "video/msvideo"],
         signature: .container("RIFF", kinds: ["AVI "]))
 
-    /// The whole table; MPEG-2 before MPEG, which has it among its own.
+    /// All types. MPEG-2 is before MPEG, whose signature also matches MPEG-2.
     public static let all: [AttachmentType] = [jpeg, gif, png, aiff, wav, mp3, m4a, mpeg2, mpeg, mp4, avi]
 
     /// How many bytes ``recognize(_:declared:)`` needs. No file of a supported type is shorter.
     public static let headByteCount = 16
 
-    /// The type of a file by its first bytes; nothing is decoded.
+    /// Detects the type of a file from its first bytes; nothing is decoded.
     ///
     /// - Parameters:
     ///   - head: ``headByteCount`` bytes or more.
-    ///   - declared: what the sender calls it: a MIME type or uniform type identifier; nil where nobody said.
-    /// - Returns: nil for a file of no supported type, or of another than the declared one.
+    ///   - declared: the MIME type or uniform type identifier that the sender declares; nil if it declares none.
+    /// - Returns: nil for a file that is of no supported type, or not of the declared type.
     public static func recognize(_ head: [UInt8], declared: String? = nil) -> AttachmentType? {
         guard head.count >= headByteCount else { return nil }
         return all.first { type in
@@ -121,15 +121,14 @@ extension AttachmentType {
         }
     }
 
-    /// The most bytes that a file declared so may have; nil for a name of no supported type.
+    /// The largest size of a file of the declared type; nil if the type isn't supported.
     static func limitInBytes(declared name: String) -> Int? {
         all.filter { $0.isNamed(name) }.map(\.family.limitInBytes).max()
     }
 }
 
-/// How the files of a type begin.
+/// The first bytes of the files of a type.
 enum FileSignature: Sendable {
-    /// Any of these.
     case prefix([[UInt8]])
     /// ```
     /// name(4) ‖ size(4) ‖ kind(4)      IFF and RIFF
@@ -138,15 +137,14 @@ enum FileSignature: Sendable {
     /// ```
     /// size(4) ‖ "ftyp" ‖ major brand(4)      ISO/IEC 14496-12, section 4.3
     /// ```
-    /// `whenDeclared` are brands that tell less: they are taken if the sender says that the file is of this type.
+    /// `whenDeclared` are ambiguous brands: they match only if the sender declares this type.
     case brand([String], whenDeclared: [String] = [])
-    /// An ID3 tag, or a frame of layer III at once.
+    /// An ID3 tag or a layer III frame.
     case mpegLayer3
-    /// A sequence header with a sequence extension behind it (ISO/IEC 13818-2, section 6.2.2): MPEG-1 has none.
+    /// A sequence header followed by a sequence extension, which MPEG-1 doesn't have (ISO/IEC 13818-2, section 6.2.2).
     case mpeg2Video
 
-    /// QuickTime's (`qt  `), those of images (`heic`, `avif`) and of telephones (`3gp4`) aren't among them: the system
-    /// doesn't list them.
+    /// The system's table doesn't list the brands of QuickTime (`qt  `), of images (`heic`, `avif`) and of phones (`3gp4`).
     static let mpeg4Brands = [
         "isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "mp41", "mp42", "avc1", "M4V ", "M4VH",
         "M4VP", "MSNV", "dash",
@@ -176,7 +174,7 @@ enum FileSignature: Sendable {
     /// ```
     /// sync(11 bits, all 1) ‖ version(2) ‖ layer(2) ‖ protection(1) ‖ bit rate(4) ‖ sampling rate(2) ‖ …
     /// ```
-    /// The reserved values are refused: AAC frames, a UTF-16 byte order mark and JPEG begin nearly so.
+    /// Reserved values are refused, because AAC frames, JPEG and a UTF-16 byte order mark begin with similar bytes.
     private static func isLayer3Frame(_ head: [UInt8]) -> Bool {
         let version = head[1] >> 3 & 0b11
         let layer = head[1] >> 1 & 0b11
@@ -186,7 +184,7 @@ enum FileSignature: Sendable {
             && bitRate != 0b0000 && bitRate != 0b1111 && samplingRate != 0b11
     }
 
-    /// The header is 12 bytes long if neither of its last two bits announces a matrix; with one, MPEG has the file.
+    /// The header is 12 bytes long if its last two bits announce no matrix. With a matrix the file counts as MPEG.
     private static func isMPEG2Video(_ head: [UInt8]) -> Bool {
         head.starts(with: [0, 0, 1, 0xb3]) && head[11] & 0b11 == 0 && head[12..<16].elementsEqual([0, 0, 1, 0xb5])
     }

@@ -1,21 +1,24 @@
-/// Writes an attachment as it comes, and looks at it on the way: the type as soon as its first bytes are there, the size
-/// with every piece.
+import PushCryptCore
+import PushCryptPrimitives
+
+/// Writes an attachment piece by piece. It checks the type as soon as the first bytes have arrived, and the size with
+/// every piece.
 struct AttachmentWriter: Sendable {
     private let file: PartFile
     private let declaredType: String?
     private var type: AttachmentType?
-    /// What was received before the type is known.
+    /// The bytes received before the type is known.
     private var head: [UInt8] = []
     private var byteCount = 0
 
-    /// - Parameter declaredType: what the sender calls it; nil where nobody said.
+    /// - Parameter declaredType: the type that the sender declares; nil if it declares none.
     init(_ file: PartFile, declaredType: String? = nil) {
         self.file = file
         self.declaredType = declaredType
     }
 
-    /// - Throws: `AttachmentError` with `wrongType`, `tooLarge`, `noSpace`, `inputOutput`.
-    mutating func append(_ bytes: [UInt8]) throws(AttachmentError) {
+    /// - Throws: `TransferError` with `wrongType`, `tooLarge`, `noSpace`, `inputOutput`.
+    mutating func append(_ bytes: [UInt8]) throws(TransferError) {
         byteCount += bytes.count
         if let type {
             try checkSize(type)
@@ -30,14 +33,14 @@ struct AttachmentWriter: Sendable {
         }
     }
 
-    /// Gives the file its name; nothing comes after it, nor after a failure.
+    /// Renames the complete file. Don't call it after a failure.
     ///
-    /// - Throws: `AttachmentError` with `wrongType` for a file too short to be of any type, `noSpace`, `inputOutput`; the
-    ///   file is gone then.
-    func publish() throws(AttachmentError) -> (path: String, type: AttachmentType) {
+    /// - Throws: `TransferError` with `wrongType` for a file that is too short for any type, `noSpace`, `inputOutput`;
+    ///   the file is removed then.
+    func publish() throws(TransferError) -> (path: String, type: AttachmentType) {
         guard let type else {
             remove()
-            throw AttachmentError(.wrongType, "the file is too short to be of a supported type")
+            throw TransferError(.wrongType, "the file is too short to be of a supported type")
         }
         return (try file.publish(extension: type.fileExtension), type)
     }
@@ -46,9 +49,9 @@ struct AttachmentWriter: Sendable {
         file.remove()
     }
 
-    private mutating func recognize() throws(AttachmentError) -> AttachmentType {
+    private mutating func recognize() throws(TransferError) -> AttachmentType {
         guard let type = AttachmentType.recognize(head, declared: declaredType) else {
-            throw AttachmentError(
+            throw TransferError(
                 .wrongType,
                 declaredType == nil ? "the file is of no supported type" : "the file is not of its declared type")
         }
@@ -56,43 +59,78 @@ struct AttachmentWriter: Sendable {
         return type
     }
 
-    private func checkSize(_ type: AttachmentType) throws(AttachmentError) {
+    private func checkSize(_ type: AttachmentType) throws(TransferError) {
         let limit = type.family.limitInBytes
-        guard byteCount <= limit else {
-            throw AttachmentError(.tooLarge, "the file has more than the \(limit) bytes of its kind")
-        }
+        guard byteCount <= limit else { throw .tooLarge(limit) }
     }
 }
 
-/// Why an attachment couldn't be had. It names no address, key or content.
-public struct AttachmentError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of failure; more may be added.
-    public struct Code: Hashable, Sendable {
-        let name: String
+/// Opens the pieces of one download, if they are sealed, and writes the plaintext. It removes a file that isn't finished.
+final class AttachmentSink: @unchecked Sendable {
+    // Unchecked because of the opener, which is used under the lock only.
+    private let opener: BlobOpener?
+    private let writer: Locked<AttachmentWriter?>
 
-        /// More bytes than the system takes of such a file, or than the message says.
-        public static let tooLarge = Code(name: "tooLarge")
-        /// Not a file of a supported type, or of another than the declared one.
-        public static let wrongType = Code(name: "wrongType")
-        /// Not the bytes that the message is about: cut off, changed, somebody else's.
-        public static let damaged = Code(name: "damaged")
-        /// The device is full.
-        public static let noSpace = Code(name: "noSpace")
-        /// The file system failed.
-        public static let inputOutput = Code(name: "inputOutput")
+    /// - Parameter opener: nil for a file that isn't encrypted.
+    init(_ writer: AttachmentWriter, opener: BlobOpener? = nil) {
+        self.writer = Locked(writer)
+        self.opener = opener
     }
 
-    /// The kind of failure.
-    public let code: Code
-    /// What went wrong, for logs; it names no address, key or content.
-    public let reason: String
-
-    /// Makes an error of its members.
-    public init(_ code: Code, _ reason: String) {
-        self.code = code
-        self.reason = reason
+    deinit {
+        remove()
     }
 
-    /// The reason.
-    public var description: String { reason }
+    /// - Throws: `TransferError`.
+    func receive(_ piece: [UInt8]) throws {
+        try writer.withLock { writer in
+            Result { try writer?.append(opened(piece)) }
+        }.get()
+    }
+
+    /// Verifies the end of the blob and renames the file.
+    ///
+    /// - Throws: `TransferError`.
+    func finish() throws -> (path: String, type: AttachmentType) {
+        try writer.withLock { writer in
+            Result {
+                guard let complete = writer else { throw TransferError(.inputOutput, "the file was removed") }
+                do {
+                    try opener?.finish()
+                } catch {
+                    throw TransferError.damaged
+                }
+                writer = nil
+                return try complete.publish()
+            }
+        }.get()
+    }
+
+    /// Removes the file unless it was finished.
+    func remove() {
+        writer.withLock { writer in
+            writer?.remove()
+            writer = nil
+        }
+    }
+
+    private func opened(_ piece: [UInt8]) throws(TransferError) -> [UInt8] {
+        guard let opener else { return piece }
+        var plaintext: [UInt8] = []
+        do {
+            try opener.open(piece, appendingTo: &plaintext)
+        } catch {
+            throw .damaged
+        }
+        return plaintext
+    }
+}
+
+extension TransferError {
+    /// A truncated, changed, extended or foreign blob: all are the same failure.
+    static let damaged = TransferError(.damaged, "the blob is not the one that the message refers to")
+
+    static func tooLarge(_ limit: Int) -> TransferError {
+        TransferError(.tooLarge, "the file is larger than the \(limit) bytes that its type may have")
+    }
 }

@@ -1,38 +1,39 @@
-import PushCryptPrimitives
+import PushCryptCore
+import PushCryptFiles
 
-/// What a notification shows and carries, as the system's own content object has it.
+/// The content of a notification: text, sound, badge, attachments and the members of the system's content object.
 public struct NotificationContent: Hashable, Sendable {
-    /// Literal text, a key of the app's Localizable.strings, or both; the key wins where the app has it.
+    /// Literal text, a key of the app's Localizable.strings, or both. The key is preferred if the app has it.
     public struct Text: Hashable, Sendable {
         /// The text itself; nil if only the key is given.
         public var literal: String?
         /// A key of the app's Localizable.strings.
         public var locKey: String?
-        /// What the text of the key has in place of `%@` and `%1$@`.
+        /// The arguments that replace `%@` and `%1$@` in the localised text.
         public var locArguments: [String]
 
-        /// Makes a text of its members.
+        /// Creates a text.
         public init(literal: String? = nil, locKey: String? = nil, locArguments: [String] = []) {
             self.literal = literal
             self.locKey = locKey
             self.locArguments = locArguments
         }
 
-        /// Whether a user would see nothing of it. White space and characters without a glyph are not text; a key counts
-        /// as text until it is looked up.
+        /// Whether a user would see nothing. White space and characters without a glyph aren't visible; a key counts as
+        /// visible until it is looked up.
         public var isEmpty: Bool { !(literal ?? "").isVisible && !(locKey ?? "").isVisible }
     }
 
-    /// A sound file of the app, or `default`.
+    /// The sound of a notification.
     public struct Sound: Hashable, Sendable {
         /// The name of a sound file of the app, or `default`.
         public var name: String
-        /// Whether it is played even if the device is muted.
+        /// Whether the sound is played even if the device is muted.
         public var isCritical: Bool
-        /// Of a critical sound, 0 to 1.
+        /// The volume of a critical sound, from 0 to 1.
         public var volume: Double?
 
-        /// Makes a sound of its members.
+        /// Creates a sound.
         public init(name: String, isCritical: Bool = false, volume: Double? = nil) {
             self.name = name
             self.isCritical = isCritical
@@ -42,15 +43,15 @@ public struct NotificationContent: Hashable, Sendable {
 
     /// A file that is shown with the text.
     public struct Attachment: Hashable, Sendable {
-        /// Unique among those of one notification.
+        /// Unique among the attachments of one notification.
         public var identifier: String
-        /// The file belongs to the notification: the system moves it away when the notification is shown, and a session
-        /// removes it when it shows content without it.
+        /// The path of the file. The system moves the file away when it shows the notification; a session removes it if it
+        /// shows content without this attachment.
         public var path: String
-        /// Recognised from the first bytes of the file.
+        /// The type, detected from the first bytes of the file.
         public var type: AttachmentType
 
-        /// Makes an attachment of its members.
+        /// Creates an attachment.
         public init(identifier: String, path: String, type: AttachmentType) {
             self.identifier = identifier
             self.path = path
@@ -68,55 +69,124 @@ public struct NotificationContent: Hashable, Sendable {
     public var badge: Int?
     /// The sound; nil is silent.
     public var sound: Sound?
-    /// The category, which decides on the actions.
+    /// The category, which determines the actions.
     public var category: String?
-    /// The group of notifications that it belongs to.
+    /// The thread that groups notifications.
     public var threadID: String?
     /// `passive`, `active`, `time-sensitive` or `critical`.
     public var interruptionLevel: String?
-    /// Where it stands in the summary, from 0 to 1.
+    /// The rank in the summary, from 0 to 1.
     public var relevanceScore: Double?
-    /// The window of the app that it is about.
+    /// The window of the app that the notification is about.
     public var targetContentID: String?
-    /// What the app's Focus filters look at.
+    /// The text that the app's Focus filters evaluate.
     public var filterCriteria: String?
-    /// What the notification adds to the summary of its group.
+    /// The text that the notification adds to the summary of its group.
     public var summaryArgument: String?
-    /// How many items it stands for there.
+    /// How many items the notification counts for in the summary.
     public var summaryArgumentCount: Int?
-    /// What the app gets as `userInfo`: the payload as its sender wrote it, a JSON object, UTF-8.
+    /// The app's `userInfo`: the payload as its sender wrote it, a JSON object, UTF-8.
     public var userInfo: [UInt8] = Self.emptyUserInfo
     /// The files that are shown with the text, in order.
     public var attachments: [Attachment] = []
-    /// How many attachments the push names that couldn't be had; the text is shown all the same.
+    /// How many attachments of the push couldn't be fetched.
     public var missingAttachmentCount = 0
 
     static let emptyUserInfo = Array("{}".utf8)
 
-    /// Content without text, which the system never shows.
+    /// Creates content without text, which the system never shows.
     public init() {}
 
-    /// Whether any of title, subtitle and body isn't empty. The system shows the original in place of content without text,
-    /// so it is never handed such content.
+    /// Whether title, subtitle or body isn't empty. The system shows the original push if it receives content without text,
+    /// so sessions never hand over such content.
     public var hasText: Bool { !(title.isEmpty && subtitle.isEmpty && body.isEmpty) }
 }
 
 extension NotificationContent {
-    /// Removes the files of content that isn't shown: they hold what was decrypted, and nothing else would remove them.
+    /// The content that the system shows for an APNs payload without an extension; nil without text.
+    package init?(asItCame payload: [UInt8]) {
+        guard let text = try? JSONText(payload) else { return nil }
+        self.init(payload: text, userInfo: payload)
+        guard hasText else { return nil }
+    }
+
+    /// Reads an APNs payload. Like the system, it ignores members of the wrong type.
     ///
-    /// - Parameter other: the content in its place, which keeps its files.
+    /// - Parameter userInfo: a JSON object for the app.
+    init(payload: JSONText, userInfo: [UInt8]) {
+        guard let aps = payload.root["aps"] else { return }
+        if let alert = aps["alert"] {
+            setText(from: alert)
+            summaryArgument = alert["summary-arg"]?.string
+            summaryArgumentCount = alert["summary-arg-count"]?.integer
+        }
+        badge = aps["badge"]?.integer
+        sound = aps["sound"].flatMap(Sound.init(json:))
+        category = aps["category"]?.string
+        threadID = aps["thread-id"]?.string
+        interruptionLevel = aps["interruption-level"]?.string
+        relevanceScore = aps["relevance-score"]?.double
+        targetContentID = aps["target-content-id"]?.string
+        filterCriteria = aps["filter-criteria"]?.string
+        self.userInfo = userInfo
+    }
+
+    /// - Parameter alert: `aps.alert`: an object, or a string that is the body.
+    mutating func setText(from alert: JSONValue) {
+        title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
+        subtitle = Text(alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
+        body =
+            alert.string.map { text in Text(literal: text) }
+            ?? Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
+    }
+}
+
+extension NotificationContent.Text {
+    fileprivate init(_ alert: JSONValue, literal: String, locKey: String, locArguments: String) {
+        self.init(
+            literal: alert[literal]?.string, locKey: alert[locKey]?.string,
+            locArguments: alert[locArguments]?.elements.compactMap(\.string) ?? [])
+    }
+}
+
+extension NotificationContent.Sound {
+    init?(json: JSONValue) {
+        if let name = json.string {
+            guard !name.isEmpty else { return nil }
+            self.init(name: name)
+        } else {
+            guard json.kind == .object else { return nil }
+            self.init(
+                name: json["name"]?.string ?? "default", isCritical: json["critical"]?.protocolInteger == 1,
+                volume: json["volume"]?.double)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var integer: Int? {
+        double.flatMap(Int.init(exactly:))
+    }
+}
+
+extension NotificationContent {
+    /// Removes the files of content that isn't shown. They contain plaintext, and nothing else would remove them.
+    ///
+    /// - Parameter other: the content that is shown instead, whose files are kept.
     func removeFiles(notIn other: NotificationContent = NotificationContent()) {
         let kept = Set(other.attachments.map(\.path))
-        for attachment in attachments where !kept.contains(attachment.path) { unsafe unlink(attachment.path) }
+        for attachment in attachments where !kept.contains(attachment.path) {
+            FileSystem.removeFile(attachment.path)
+        }
     }
 }
 
 extension String {
-    /// Whether a user sees anything of it: a character that is neither white space nor without a glyph of its own.
+    /// Whether the string has a character that is neither white space nor without a glyph.
     ///
-    /// Without a glyph are control and format characters, what Unicode calls default ignorable (zero-width spaces and
-    /// joiners, direction marks, variation selectors, Hangul fillers), noncharacters, the Braille pattern without dots and the
-    /// object replacement character.
+    /// These have no glyph: control and format characters, Unicode's default ignorable characters (zero-width spaces and
+    /// joiners, direction marks, variation selectors, Hangul fillers), noncharacters, the Braille pattern without dots and
+    /// the object replacement character.
     var isVisible: Bool { unicodeScalars.contains(where: \.isVisible) }
 }
 

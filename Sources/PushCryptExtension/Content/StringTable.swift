@@ -1,19 +1,19 @@
-/// The app's localised strings: Localizable.strings in the language of the user.
+/// The app's Localizable.strings in the user's language.
 public protocol StringTable: Sendable {
-    /// - Returns: nil for a key that the app doesn't have.
+    /// Returns the text of a key; nil if the app doesn't have the key.
     func string(for key: String) -> String?
 }
 
 extension [String: String]: StringTable {
-    /// The value of the key.
+    /// Returns the value of the key.
     public func string(for key: String) -> String? { self[key] }
 }
 
 extension NotificationContent {
-    /// The content with literal text only: each key is looked up and its arguments are put in.
+    /// Replaces each key by its localised text with the arguments inserted.
     ///
-    /// The literal text beside a key stands in for a key that the table doesn't have, and for one whose text is empty once
-    /// the arguments are in it. Without a literal the first shows the key itself, as the system does, and the second nothing.
+    /// If the table doesn't have the key, the result is the literal text, or without one the key itself, as in the system.
+    /// If the localised text with its arguments is empty, the result is the literal text, or without one nothing.
     public func localized(by table: any StringTable) -> NotificationContent {
         var content = self
         content.title = title.localized(by: table)
@@ -34,13 +34,13 @@ extension NotificationContent.Text {
     }
 }
 
-/// What Localizable.strings says about arguments, which in a payload are all strings.
+/// Inserts arguments, which are all strings, into a localised text.
 ///
 /// ```
 /// format    = *( "%%" / argument / other )
 /// argument  = "%" [ 1*DIGIT "$" ] "@"
 /// ```
-/// Anything else behind `%` stays as it is, and an argument that isn't there is empty: a format is never trusted.
+/// Other text after `%` stays unchanged, and a missing argument is empty: a format is never trusted.
 enum StringFormat {
     static func text(_ format: String, _ arguments: [String]) -> String {
         var text = ""
@@ -61,7 +61,7 @@ enum StringFormat {
         return text + rest
     }
 
-    /// - Returns: the argument's number, counted from 1, and where the specifier ends.
+    /// - Returns: the argument's number, counted from 1, and the end of the specifier.
     private static func argument(at text: Substring, next: Int) -> (number: Int, end: Substring.Index)? {
         let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
         let rest = text[digits.endIndex...]

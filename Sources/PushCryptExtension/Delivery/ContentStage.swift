@@ -1,68 +1,72 @@
 /// The name and the time limit of a stage.
 public protocol DeliveryStage: Sendable {
-    /// For diagnostics; nothing about the content.
+    /// The name in diagnostics. It must not contain content.
     var name: String { get }
 
-    /// How long it may take at most; nil for as long as the session has.
+    /// How long the stage may take; nil for the rest of the session's time.
     var timeLimit: Duration? { get }
 }
 
 extension DeliveryStage {
-    /// The name of the type.
+    /// The default name: the name of the type.
     public var name: String { "\(Self.self)" }
-    /// No limit but the session's.
+    /// The default: no limit except the session's.
     public var timeLimit: Duration? { nil }
 }
 
-/// Something that works on a notification after it was opened and verified: a look-up of a contact's name, a suffix to
-/// the title, a summary.
+/// Changes the content of a push that was opened and verified: looks up a contact's name, adds a suffix to the title,
+/// writes a summary.
 ///
-/// Stages run one after the other. What a stage returns is the best content so far: it is shown even if a later stage
-/// throws, hangs or runs out of time. A stage never sees content that wasn't restored.
+/// Stages run one after the other. The content that a stage returns is shown even if a later stage throws, hangs or runs
+/// out of time. A stage never receives content that wasn't restored.
 public protocol ContentStage: DeliveryStage {
+    /// Returns the changed content of a restored push.
+    ///
     /// - Parameters:
     ///   - content: the content of the push with the changes of earlier stages.
-    ///   - push: what was opened.
-    /// - Returns: the content from here on; content without text is thrown away.
-    /// - Throws: anything: the content stays as it was, and the stage is counted as failed. The task is cancelled when
-    ///   the session's time is up; a later result is not used.
+    ///   - push: the opened push.
+    /// - Returns: the new content; content without text is dropped.
+    /// - Throws: any error: the content stays unchanged, and the stage is counted as failed. The task is cancelled when
+    ///   the session's time is up; a later result is dropped.
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent
 }
 
-/// Something that works on a notification that wasn't sealed, in an app that shows such pushes too; see
+/// Changes the content of a push that wasn't sealed, in an app that also shows such pushes; see
 /// ``ExtensionConfiguration/UnsealedPolicy/shown(stages:)``.
 ///
-/// Its content is not authenticated: everyone who may push to the device can write it. A ``ContentStage``, which gets
-/// what was opened and verified, never runs on it, and nothing that it names is fetched by the library.
+/// The content isn't authenticated: everyone who can push to the device can write it. No ``ContentStage`` runs on it, and
+/// the library fetches nothing that it names.
 public protocol UnsealedStage: DeliveryStage {
-    /// - Parameter content: the whole push as it came, with the changes of earlier stages.
-    /// - Returns: the content from here on; content without text is thrown away.
-    /// - Throws: anything: the content stays as it was, and the stage is counted as failed. The task is cancelled when
-    ///   the session's time is up; a later result is not used.
+    /// Returns the changed content of an unsealed push.
+    ///
+    /// - Parameter content: the received content with the changes of earlier stages.
+    /// - Returns: the new content; content without text is dropped.
+    /// - Throws: any error: the content stays unchanged, and the stage is counted as failed. The task is cancelled when
+    ///   the session's time is up; a later result is dropped.
     func process(unsealed content: NotificationContent) async throws -> NotificationContent
 }
 
-/// The stage whose work isn't in the content, and why.
+/// A stage whose result was not used, and the reason.
 public struct StageFailure: Hashable, Sendable {
     /// How a stage ended; more may be added.
     public struct Ending: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The name of the ending, as counters store it.
+        /// The name that the counters store.
         public let description: String
 
-        /// It threw.
+        /// The stage threw an error.
         public static let failed = Ending(description: "failed")
-        /// Its time limit came, or the session's end.
+        /// The time limit of the stage or of the session was reached.
         public static let timedOut = Ending(description: "timedOut")
-        /// It returned content without text.
+        /// The stage returned content without text.
         public static let emptied = Ending(description: "emptied")
     }
 
-    /// The stage's name.
+    /// The name of the stage.
     public let stage: String
-    /// How it ended.
+    /// How the stage ended.
     public let ending: Ending
 
-    /// Makes a failure of its members.
+    /// Creates a failure.
     public init(stage: String, ending: Ending) {
         self.stage = stage
         self.ending = ending

@@ -1,17 +1,17 @@
 import Dispatch
 import PushCryptPrimitives
 
-/// Calls back once after a duration; tests use one that they control.
+/// Runs a function once after a duration. Tests use a timer that they control.
 public protocol DeadlineTimer: Sendable {
     /// Calls `body` once after `duration`, on any thread.
     ///
-    /// - Returns: a function that gives the wait up.
+    /// - Returns: a function that cancels the wait.
     func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
-/// Waits on a new thread: stages that block every thread of a pool don't delay the deadline.
+/// Waits on a new thread, so that stages that block all threads of a pool don't delay the deadline.
 public struct ThreadTimer: DeadlineTimer {
-    /// A timer without state: each wait has its own thread.
+    /// Creates a timer; it has no state.
     public init() {}
 
     /// Calls `body` once after `duration`, on a new thread.
@@ -27,10 +27,8 @@ public struct ThreadTimer: DeadlineTimer {
 }
 
 extension DeadlineTimer {
-    /// Runs work in a task that is cancelled when its time is up, or when the caller is cancelled. It returns when the work
-    /// ends, which must then end at once.
-    ///
-    /// - Throws: what the work throws.
+    /// Runs work in a task that is cancelled after a duration, or with the caller. It returns when the work returns, so the
+    /// work must end at once when it is cancelled.
     func limit<Value: Sendable>(
         _ duration: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -1,26 +1,26 @@
 public import PushCryptCore
 
-/// What became of one push, for counters and receipts: nothing of its content.
+/// The outcome of one push, for counters and receipts, without its content.
 public struct DeliveryReport: Hashable, Sendable {
-    /// nil when it was restored whole, and for a push that was let through unsealed, which isn't `isRestored`;
-    /// `attachmentFailed` when its text was restored.
+    /// Why the push was not restored completely; `attachmentFailed` if only its text was restored. nil for a complete
+    /// push, and for an unsealed push that the app accepts, which isn't `isRestored`.
     public let failure: FailureClass?
-    /// Whether the text that was shown is the one that was sealed.
+    /// Whether the shown text is the sealed text.
     public let isRestored: Bool
-    /// When the report was made.
+    /// The time of the report.
     public let time: UnixTime
-    /// The key that the payload names; nil where it couldn't be read.
+    /// The key that the payload names; nil if the payload couldn't be read.
     public let kid: KeyID?
-    /// 22 characters of base64url; nil for what couldn't be opened.
+    /// 22 characters of base64url; nil for a push that couldn't be opened.
     public let messageID: String?
-    /// The sender's own name for the push: `push_id` of the inner payload or of its `aps.alert`.
+    /// The sender's name for the push: `push_id` of the inner payload or of its `aps.alert`.
     public let pushID: String?
-    /// Whether the sender sealed it to see if the extension works.
+    /// Whether the push is a self-test of the sender.
     public let isSelfTest: Bool
-    /// The stages whose work isn't in the content.
+    /// The stages whose results were not used.
     public let stageFailures: [StageFailure]
 
-    /// Makes a report of its members.
+    /// Creates a report.
     public init(
         failure: FailureClass?, isRestored: Bool, time: UnixTime, kid: KeyID?, messageID: String?, pushID: String?,
         isSelfTest: Bool, stageFailures: [StageFailure]
@@ -48,6 +48,6 @@ extension DeliveryReport {
 
 /// Receives a report of each push, for counters or receipts.
 public protocol DeliveryReporter: Sendable {
-    /// Called on the session's thread; it must not wait for the network.
+    /// Receives a report on the session's thread. It must not wait for the network.
     func report(_ report: DeliveryReport)
 }

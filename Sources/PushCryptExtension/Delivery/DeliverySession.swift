@@ -1,28 +1,28 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// One push on its way to the screen. The handler is called exactly once: with the restored content or, on any failure or
-/// when time runs out before it was restored, with the placeholder.
+/// Restores one push. It calls its handler exactly once: with the restored content or, on any failure or if the time runs
+/// out first, with a placeholder.
 ///
 /// ```
 /// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> handler
-///               each keeps the best content so far, which is handed over at the deadline
+///               at the deadline, the best content so far is handed over
 /// ```
-/// Sessions share nothing but their configuration: any number may run at once, and one that is stuck holds up no other.
+/// Sessions share only their configuration. Any number may run at once, and a stuck session doesn't delay the others.
 public final class DeliverySession: Sendable {
-    /// The content that the handler gets, and what became of the push.
+    /// The content for the handler, and the outcome of the push.
     public struct Delivery: Sendable {
-        /// Always has text: a character that a user sees, or without the app's strings a key of them.
+        /// The content to show. It always has visible text, or a key if the session doesn't have the app's strings.
         public let content: NotificationContent
-        /// Whether `content` is what was sealed. Sealed content without text, as that of a key with an empty localisation,
-        /// is replaced by the app's own text and `malformed`.
+        /// Whether `content` is the sealed content. Sealed content without text, such as a key with an empty localisation,
+        /// is replaced by the app's own text, with the failure `malformed`.
         public let isRestored: Bool
-        /// Why `content` is not the whole of what was sealed; nil when it is, and for a push that was let through
-        /// unsealed. With `attachmentFailed` and `replayed` the text may have been restored all the same.
+        /// Why `content` is not the complete sealed content; nil if it is, and for an accepted unsealed push. With
+        /// `attachmentFailed` and `replayed` the text may have been restored.
         public let failure: FailureClass?
-        /// Whether the push wasn't sealed and the app lets such pushes through: nothing of it is authenticated.
+        /// Whether the push wasn't sealed and the app accepts such pushes. Its content isn't authenticated.
         public var isUnsealed: Bool { !isRestored && failure == nil }
-        /// The stages whose work isn't in `content`.
+        /// The stages whose results aren't in `content`.
         public let stageFailures: [StageFailure]
     }
 
@@ -32,10 +32,10 @@ public final class DeliverySession: Sendable {
     /// The session's state until its handler is called.
     private struct State {
         let handler: Handler
-        /// The receipt step was reached.
+        /// Whether the receipt step was reached.
         var isReceiptGiven = false
         var restored: RestoredPush?
-        var running: (stage: InnerStage, run: StageRun<RestoredPush>)?
+        var running: (stage: InnerStage, task: StageTask<RestoredPush>)?
         var cancelTimer: (@Sendable () -> Void)?
     }
 
@@ -44,6 +44,8 @@ public final class DeliverySession: Sendable {
     private let unstarted = EndingOnce(())
     private let state: EndingOnce<State>
 
+    /// Creates a session; ``start()`` starts it.
+    ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
     ///   - configuration: how the push is opened and shown.
@@ -54,18 +56,18 @@ public final class DeliverySession: Sendable {
         state = EndingOnce(State(handler: handler))
     }
 
-    /// Begins. The session keeps itself alive until the handler was called. A second call does nothing, and neither does one
-    /// that comes after the end.
+    /// Starts the session, which retains itself until the handler was called. A second call, or a call after the end, does
+    /// nothing.
     public func start() {
         guard unstarted.end() != nil, state.current != nil else { return }
         let cancel = configuration.timer.schedule(after: configuration.deadline) { [self] in expire() }
-        // Time may be up while the timer is being set: nothing else would stop it then.
+        // The session may have expired while the timer was set: then nothing else would cancel the timer.
         guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
-        // No pool: stages that block its threads would hold up every later push.
+        // Not on a pool: stages that block its threads would delay every later push.
         OwnThread.startOrQueue { [self] in restore() }
     }
 
-    /// Time is up: hands over the best content so far unless that was done already. Call it from
+    /// Hands over the best content so far, unless content was handed over already. Call it from
     /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline.
     public func expire() {
         handOver(orElse: .timedOut)
@@ -84,12 +86,12 @@ public final class DeliverySession: Sendable {
         if let claim = restored.claim { try? configuration.replayGuard?.markSeen(claim) }
     }
 
-    /// The message wasn't shown: it may come again.
+    /// Allows a message that wasn't shown to be shown when it is received again.
     private func release(_ restored: RestoredPush) {
         if let claim = restored.claim { try? configuration.replayGuard?.release(claim) }
     }
 
-    /// One step after the other; the thread that ends a step goes on with the next.
+    /// Runs the steps in order. The thread that ends a step continues with the next one.
     private func advance(_ restored: RestoredPush, through steps: ArraySlice<DeliveryStep>) {
         guard let step = steps.first else { return handOver(orElse: .internalError) }
         let rest = steps.dropFirst()
@@ -98,7 +100,7 @@ public final class DeliverySession: Sendable {
             configuration.receipts?.report(report(of: restored))
             return advance(restored, through: rest)
         }
-        let run = StageRun<RestoredPush> { [self] late in
+        let task = StageTask<RestoredPush> { [self] late in
             use(restored, insteadOf: late)
         } ended: { [self] result in
             let next = restored.after(stage, result)
@@ -110,11 +112,11 @@ public final class DeliverySession: Sendable {
             use(next, insteadOf: restored)
             advance(next, through: rest)
         }
-        guard state.update({ $0.running = (stage, run) }) else { return }
-        run.start(timeLimit: stage.timeLimit, timer: configuration.timer) { try await stage.run(restored) }
+        guard state.update({ $0.running = (stage, task) }) else { return }
+        task.start(timeLimit: stage.timeLimit, timer: configuration.timer) { try await stage.run(restored) }
     }
 
-    /// The files of a version of the push that isn't used go with it.
+    /// Removes the files of the version that isn't used.
     private func use(_ used: RestoredPush, insteadOf other: RestoredPush) {
         other.content.removeFiles(notIn: used.content)
     }
@@ -124,8 +126,8 @@ public final class DeliverySession: Sendable {
         let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
         let delivery = configuration.withText(restored?.delivery ?? placeholder(failure))
         last.cancelTimer?()
-        // Before the handler: what the stage completes while that runs isn't in the content, and must not stay on disk.
-        last.running?.run.stop()
+        // Before the handler: files that the stage completes from now on aren't in the content and must be removed.
+        last.running?.task.stop()
         restored?.content.removeFiles(notIn: delivery.content)
         last.handler(delivery)
         record(restored, delivery, isReceiptGiven: last.isReceiptGiven)

@@ -1,10 +1,10 @@
 public import PushCryptCore
 
-/// What is shown for a push that wasn't restored. The app chooses; there is no default.
+/// The text that is shown for a push that wasn't restored. The app chooses; there is no default.
 ///
-/// The outer payload of such a push is not authenticated: a relay can write anything into it. It contributes the text
-/// of its `aps.alert` at most, and that only where the app chose ``outerAlert(orElse:texts:)``. If it asks for any sound,
-/// the default sound is played. No other member of it has an effect.
+/// The outer payload of such a push isn't authenticated: a relay can write anything into it. Only the text of its
+/// `aps.alert` can be shown, and only if the app chose ``outerAlert(orElse:texts:)``. If it names any sound, the default
+/// sound is played. All other members are ignored.
 public struct Fallback: Sendable {
     private let bundled: [UInt8]
     private let texts: [FailureClass: [UInt8]]
@@ -16,31 +16,30 @@ public struct Fallback: Sendable {
         self.showsOuterAlert = showsOuterAlert
     }
 
-    /// The app's own text: a relay chooses nothing of what is shown.
+    /// Shows the app's own text, which a relay can't influence.
     ///
     /// - Parameters:
-    ///   - text: for every failure; ``Placeholder/standard`` replaces one without text.
-    ///   - texts: other texts by failure class. Say nothing of the cause: they stand on the lock screen.
+    ///   - text: the text for every failure; ``Placeholder/standard`` replaces an empty one.
+    ///   - texts: other texts by failure class. Don't mention the cause: the text is shown on the lock screen.
     public static func bundled(_ text: Placeholder, texts: [FailureClass: Placeholder] = [:]) -> Fallback {
         Fallback(text, texts, showsOuterAlert: false)
     }
 
-    /// The alert text that arrived outside: the sender's placeholder, or whatever a relay wrote in its place. It is not
+    /// Shows the alert of the outer payload: the sender's placeholder, or a text that a relay wrote in its place. It isn't
     /// authenticated.
     ///
-    /// Used are title, subtitle and body, each as literal text or as a key of the app's strings with arguments. Launch
-    /// image, action keys and every other member are not. A payload that wasn't sealed at all shows `text`, as the app
-    /// demanded sealed ones.
+    /// Only title, subtitle and body are used, each as literal text or as a key of the app's strings with arguments. A
+    /// payload that wasn't sealed shows `text`.
     ///
     /// - Parameters:
-    ///   - text: the app's own text, for payloads whose alert has none; ``Placeholder/standard`` replaces one without text.
-    ///   - texts: the app's own texts by failure class, in place of the outer alert. Say nothing of the cause: they stand
-    ///     on the lock screen.
+    ///   - text: the app's own text for payloads whose alert has no text; ``Placeholder/standard`` replaces an empty one.
+    ///   - texts: the app's own texts by failure class, in place of the outer alert. Don't mention the cause: the text is
+    ///     shown on the lock screen.
     public static func outerAlert(orElse text: Placeholder, texts: [FailureClass: Placeholder] = [:]) -> Fallback {
         Fallback(text, texts, showsOuterAlert: true)
     }
 
-    /// What is shown in place of a push, as a payload.
+    /// Returns the payload that is shown in place of the push.
     ///
     /// ```
     /// {"aps": {"alert": TEXT, ["sound": "default"]}, "pushcrypt": {"status": "failed", "reason": CLASS}}
@@ -49,16 +48,19 @@ public struct Fallback: Sendable {
         payload(for: Self.aps(outer), failure, text: nil)
     }
 
-    /// The same as content; its `userInfo` holds the `pushcrypt` member alone.
+    /// Returns the content that is shown in place of the push; its `userInfo` contains only the `pushcrypt` member.
     ///
-    /// - Parameter text: shown in place of every other.
+    /// - Parameters:
+    ///   - outer: the outer payload.
+    ///   - failure: why the push wasn't restored.
+    ///   - text: replaces every other text.
     public func content(
         for outer: [UInt8], _ failure: FailureClass, showing text: Placeholder? = nil
     ) -> NotificationContent {
         Self.content(payload(for: Self.aps(outer), failure, text: text.flatMap(Self.alert)))
     }
 
-    /// The app's own text, for content that turned out to have none.
+    /// The app's own text, for content without text.
     func bundledContent(_ failure: FailureClass) -> NotificationContent {
         Self.content(payload(for: nil, failure, text: bundled))
     }
@@ -70,7 +72,7 @@ public struct Fallback: Sendable {
             payload += #","sound":"default""#.utf8
         }
         payload += #"},"pushcrypt":{"status":"failed","reason":"#.utf8
-        // Escaped: a keyring of the app's own may have classes of its own.
+        // Escaped, because a custom keyring may define failure classes.
         JSONWriter.appendString(failure.rawValue, to: &payload)
         payload += "}}".utf8
         return payload
@@ -90,7 +92,7 @@ public struct Fallback: Sendable {
 
     private static func hasText(_ alert: JSONValue) -> Bool {
         var content = NotificationContent()
-        content.takeText(of: alert)
+        content.setText(from: alert)
         return content.hasText
     }
 

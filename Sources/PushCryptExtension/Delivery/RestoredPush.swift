@@ -1,16 +1,16 @@
 import PushCryptCore
 
-/// A push that is no failure, with the result of the stages so far: opened and verified, or let through unsealed.
+/// A push to show, with the results of the stages so far: opened and verified, or accepted unsealed.
 struct RestoredPush: Sendable {
-    /// nil for a push that wasn't sealed: nothing of it is authenticated.
+    /// nil for a push that wasn't sealed, whose content isn't authenticated.
     var push: OpenedPush?
     var content: NotificationContent
-    /// It was shown before.
+    /// Whether the push was shown before.
     let isReplay: Bool
-    /// The right to show it; nil where nothing remembers it.
+    /// The right to show the push; nil if nothing remembers it.
     let claim: MessageClaim?
     private(set) var stageFailures: [StageFailure] = []
-    /// Something that the push names isn't there.
+    /// Whether something that the push names is missing.
     private var isIncomplete: Bool
 
     init(_ push: OpenedPush, content: NotificationContent, claim: MessageClaim?, isIncomplete: Bool) {
@@ -37,11 +37,11 @@ struct RestoredPush: Sendable {
         isIncomplete = false
     }
 
-    /// The result of a stage, or the push as it was before the stage with the failure noted.
+    /// The result of a stage, or the unchanged push with the stage's failure.
     func after(_ stage: InnerStage, _ result: Result<RestoredPush, StageFailure.Ending>) -> RestoredPush {
         switch result {
         case .success(let next):
-            // The system shows the original in place of content without text.
+            // The system would show the original push in place of content without text.
             guard next.content.hasText else {
                 next.content.removeFiles(notIn: content)
                 return without(stage, .emptied)
@@ -71,11 +71,11 @@ struct RestoredPush: Sendable {
 }
 
 extension ExtensionConfiguration {
-    /// The first step of a session: opens, verifies, checks freshness and claims the message.
+    /// Opens and verifies the push, checks its freshness and claims the message.
     ///
     /// - Parameters:
     ///   - payload: the outer payload.
-    ///   - hasEnded: whether the session is over. Then the message isn't claimed: it isn't shown either.
+    ///   - hasEnded: whether the session has ended. Then the message isn't shown, so it isn't claimed.
     func restore(
         _ payload: [UInt8], at time: UnixTime, unless hasEnded: () -> Bool
     ) -> Result<RestoredPush, FailureClass> {
@@ -83,7 +83,7 @@ extension ExtensionConfiguration {
             let content = content(of: push)
             return hasEnded() ? .failure(.timedOut) : claimed(push, content, at: time)
         }
-        return result.flatMapError { admitted(payload, $0) }
+        return result.flatMapError { acceptedUnsealed(payload, $0) }
     }
 
     private func claimed(
@@ -98,8 +98,8 @@ extension ExtensionConfiguration {
         }
     }
 
-    /// - Returns: nil for a message that may be shown and that nothing remembers: a store that fails must not keep messages
-    ///   from being read.
+    /// - Returns: nil for a message that may be shown although nothing remembers it: a failing store must not prevent
+    ///   messages from being read.
     private func claim(_ push: OpenedPush, at time: UnixTime) -> Result<MessageClaim?, FailureClass> {
         let answer = try? replayGuard?.claim(
             push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
@@ -109,10 +109,10 @@ extension ExtensionConfiguration {
         return failure.map { .failure($0) } ?? .success(nil)
     }
 
-    /// Admits a push that wasn't sealed, if the app shows such pushes.
+    /// Accepts a push that wasn't sealed, if the app shows such pushes.
     ///
-    /// The payload itself is checked: a keyring of the app's own could call any payload `notSealed`.
-    private func admitted(_ payload: [UInt8], _ failure: FailureClass) -> Result<RestoredPush, FailureClass> {
+    /// The payload itself is checked, because a custom keyring could throw `notSealed` for any payload.
+    private func acceptedUnsealed(_ payload: [UInt8], _ failure: FailureClass) -> Result<RestoredPush, FailureClass> {
         guard failure == .notSealed, unsealed.isShown, let root = (try? JSONText(payload))?.root,
             root.kind == .object, root["pushcrypt"] == nil, let content = NotificationContent(asItCame: payload)
         else { return .failure(failure) }
@@ -126,5 +126,66 @@ extension NotificationContent {
         content.sound = nil
         content.interruptionLevel = "passive"
         return content
+    }
+}
+
+/// One step of the delivery of a restored push.
+enum DeliveryStep: Sendable {
+    case stage(InnerStage)
+    case receipt
+}
+
+/// A stage as the session runs it.
+struct InnerStage: Sendable {
+    let name: String
+    let timeLimit: Duration?
+    /// Whether the stage fetches data that the push names: its failure makes the push `attachmentFailed`.
+    let fetches: Bool
+    let run: @Sendable (RestoredPush) async throws -> RestoredPush
+}
+
+extension ExtensionConfiguration {
+    func steps(for restored: RestoredPush) -> [DeliveryStep] {
+        guard let push = restored.push else { return unsealedSteps }
+        guard !restored.isReplay else { return [] }
+        // The content can't be shown: nothing is fetched, and no stage runs.
+        guard restored.content.hasText || push.offload != nil else { return receipts == nil ? [] : [.receipt] }
+        var steps = [DeliveryStep]()
+        if let reference = push.offload, let offload { steps.append(.stage(fetching(reference, with: offload))) }
+        if let attachments { steps.append(.stage(running(attachments, fetches: true))) }
+        if receipts != nil { steps.append(.receipt) }
+        return steps + stages.map { .stage(running($0)) }
+    }
+
+    private func running(_ stage: any ContentStage, fetches: Bool = false) -> InnerStage {
+        InnerStage(name: stage.name, timeLimit: stage.timeLimit, fetches: fetches) { restored in
+            guard let push = restored.push else { return restored }
+            var next = restored
+            next.content = localized(try await stage.process(restored.content, of: push))
+            return next
+        }
+    }
+
+    private func fetching(_ reference: OffloadReference, with fetcher: OffloadFetcher) -> InnerStage {
+        InnerStage(name: "offload", timeLimit: offloadTimeLimit, fetches: true) { [self] restored in
+            guard let push = try await restored.push?.replacing(offloaded: fetcher.payload(reference)) else {
+                return restored
+            }
+            var next = restored
+            next.push = push
+            next.content = content(of: push)
+            return next
+        }
+    }
+
+    private var unsealedSteps: [DeliveryStep] {
+        unsealed.stages.map { stage in
+            .stage(
+                InnerStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
+                    var next = push
+                    next.content = try await stage.process(unsealed: push.content)
+                    return next
+                })
+        }
     }
 }

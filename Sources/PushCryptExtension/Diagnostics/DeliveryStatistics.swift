@@ -1,19 +1,20 @@
 public import PushCryptCore
+import PushCryptSQLite
 
-/// What became of pushes since the counters were reset, at one moment.
+/// The counters of the outcomes of pushes since the last reset.
 public struct DeliveryStatistics: Hashable, Sendable {
-    /// A count, with the time and the key of the last push that it counted.
+    /// A count with the time and the key of the last counted push.
     public struct Counter: Hashable, Sendable {
-        /// How many pushes.
+        /// The number of pushes.
         public let count: Int
-        /// How many of them came after advice was last taken.
+        /// The number of pushes since advice was last taken.
         public let recentCount: Int
-        /// When the last one came.
+        /// The time of the last push.
         public let lastTime: UnixTime
-        /// The key that the last one names; nil where it couldn't be read.
+        /// The key that the last push names; nil if it couldn't be read.
         public let lastKid: KeyID?
 
-        /// Makes a counter of its members.
+        /// Creates a counter.
         public init(count: Int, recentCount: Int, lastTime: UnixTime, lastKid: KeyID? = nil) {
             self.count = count
             self.recentCount = recentCount
@@ -22,21 +23,21 @@ public struct DeliveryStatistics: Hashable, Sendable {
         }
     }
 
-    /// Pushes whose text was restored; nil for none.
+    /// The pushes whose text was restored; nil for none.
     public var opened: Counter?
-    /// By class. One that was restored without its attachment is also in `opened`. Classes of the app's own beyond the
-    /// first 32 are counted together, as `other`.
+    /// The failed pushes by class. A push that was restored without an attachment is also in `opened`. Custom classes after
+    /// the first 32 are counted together as `other`.
     public var failures: [FailureClass: Counter]
-    /// By stage and ending; those beyond the first 64 together, as `other`.
+    /// The failed stages by name and ending; those after the first 64 are counted together as `other`.
     public var stageFailures: [StageFailure: Counter]
-    /// When a self-test was last restored.
+    /// The time of the last restored self-test.
     public var lastSelfTest: UnixTime?
-    /// When the app last did what ``RecoveryAdvice`` says.
+    /// The time when the app last followed ``RecoveryAdvice``.
     public var lastAdviceTaken: UnixTime?
-    /// How often the store was damaged and made anew. With it went the counters, and the memory of what was shown.
+    /// How often a damaged store was replaced. Each time the counters and the memory of shown messages were lost.
     public var rebuildCount: Int
 
-    /// Makes statistics of their members.
+    /// Creates statistics.
     public init(
         opened: Counter? = nil, failures: [FailureClass: Counter] = [:], stageFailures: [StageFailure: Counter] = [:],
         lastSelfTest: UnixTime? = nil, lastAdviceTaken: UnixTime? = nil, rebuildCount: Int = 0
@@ -51,6 +52,166 @@ public struct DeliveryStatistics: Hashable, Sendable {
 }
 
 extension FailureClass {
-    /// What classes of an app's own are counted as when there are too many.
+    /// Counts custom classes when there are too many.
     public static let other = FailureClass(rawValue: "other")
+}
+
+extension SharedStore: DeliveryReporter {
+    /// Counts the outcome of a push. If the store can't be used, it isn't counted.
+    public func report(_ report: DeliveryReport) {
+        _ = try? transaction { database throws(SQLiteError) in
+            let table = CounterTable(database: database)
+            if report.isRestored { try table.count(.opened, at: report.time, kid: report.kid) }
+            if let failure = report.failure {
+                try table.count(.failure, failure.rawValue, at: report.time, kid: report.kid)
+            }
+            for stage in report.stageFailures {
+                try table.count(.stage, stage.stage, stage.ending.description, at: report.time, kid: report.kid)
+            }
+            if report.isSelfTest, report.isRestored { try database.setMoment(.selfTest, report.time) }
+        }
+    }
+}
+
+extension SharedStore {
+    /// Reads all counters in one transaction.
+    ///
+    /// - Throws: `StoreError`.
+    public func statistics() throws -> DeliveryStatistics {
+        var statistics = try transaction { database throws(SQLiteError) in
+            var statistics = DeliveryStatistics()
+            for row in try CounterTable(database: database).rows() { statistics.add(row) }
+            statistics.lastSelfTest = try database.moment(.selfTest)
+            statistics.lastAdviceTaken = try database.moment(.advice)
+            return statistics
+        }
+        statistics.rebuildCount = try rebuildCount()
+        return statistics
+    }
+
+    /// Sets all counters to zero. The times of the last self-test and advice and the number of rebuilds are kept.
+    ///
+    /// - Throws: `StoreError`.
+    public func resetStatistics() throws {
+        try perform { database throws(SQLiteError) in
+            _ = try database.run("DELETE FROM counter")
+        }
+    }
+
+    /// Records that the app followed ``RecoveryAdvice``, which then returns only `unlock` for a day.
+    ///
+    /// - Throws: `StoreError`.
+    public func adviceTaken(at time: UnixTime) throws {
+        try transaction { database throws(SQLiteError) in
+            try database.setMoment(.advice, time)
+            try database.run("UPDATE counter SET recent = 0")
+        }
+    }
+}
+
+extension DeliveryStatistics {
+    fileprivate mutating func add(_ row: CounterTable.Row) {
+        switch row.kind {
+        case .opened: opened = row.counter
+        case .failure: failures[FailureClass(rawValue: row.name)] = row.counter
+        case .stage:
+            let ending = StageFailure.Ending(description: row.ending)
+            stageFailures[StageFailure(stage: row.name, ending: ending)] = row.counter
+        case nil: break
+        }
+    }
+}
+
+private enum Moment: String {
+    case selfTest, advice
+}
+
+extension Database {
+    fileprivate func moment(_ moment: Moment) throws(SQLiteError) -> UnixTime? {
+        let time = try first("SELECT time FROM moment WHERE name = ?", .text(moment.rawValue)) { $0.integer(0) ?? 0 }
+        return time.map(UnixTime.init)
+    }
+
+    fileprivate func setMoment(_ moment: Moment, _ time: UnixTime) throws(SQLiteError) {
+        try run(
+            "INSERT OR REPLACE INTO moment (name, time) VALUES (?, ?)", .text(moment.rawValue), .integer(time.seconds))
+    }
+}
+
+/// The counters, within a transaction. Their number is bounded because an app's code may choose the names.
+struct CounterTable {
+    enum Kind: Int64 {
+        case opened = 0
+        case failure = 1
+        case stage = 2
+
+        /// How many names outside the protocol are counted.
+        var limit: Int64 { self == .stage ? 64 : 32 }
+    }
+
+    static let nameByteLimit = 64
+    /// The greatest count, so that a damaged number doesn't overflow.
+    private static let countLimit: Int64 = 1 << 53
+
+    let database: Database
+
+    func count(
+        _ kind: Kind, _ name: String = "", _ ending: String = "", at time: UnixTime, kid: KeyID?
+    ) throws(SQLiteError) {
+        let name = Self.shortened(name)
+        let (key, end) = try hasRoom(kind, name, ending) ? (name, ending) : (FailureClass.other.rawValue, "")
+        try database.run(
+            """
+            INSERT INTO counter (kind, name, ending, count, recent, time, kid) VALUES (?, ?, ?, 1, 1, ?, ?)
+            ON CONFLICT (kind, name, ending) DO UPDATE SET
+                count = min(max(count, 0), ?) + 1, recent = min(max(recent, 0), ?) + 1,
+                time = excluded.time, kid = excluded.kid
+            """,
+            .integer(kind.rawValue), .text(key), .text(end), .integer(time.seconds), SQLiteValue(kid?.description),
+            .integer(Self.countLimit), .integer(Self.countLimit))
+    }
+
+    private func hasRoom(_ kind: Kind, _ name: String, _ ending: String) throws(SQLiteError) -> Bool {
+        if kind == .opened || kind == .failure && FailureClass.protocolNames.contains(name) { return true }
+        let isKnown = try database.first(
+            "SELECT 1 FROM counter WHERE kind = ? AND name = ? AND ending = ?", .integer(kind.rawValue), .text(name),
+            .text(ending)
+        ) { _ in true }
+        if isKnown == true { return true }
+        let names = try database.rows("SELECT name FROM counter WHERE kind = ?", [.integer(kind.rawValue)]) {
+            $0.text(0) ?? ""
+        }
+        return names.count { !FailureClass.protocolNames.contains($0) } < kind.limit
+    }
+
+    private static func shortened(_ name: String) -> String {
+        var short = Substring(name)
+        while short.utf8.count > nameByteLimit { short.removeLast() }
+        return String(short)
+    }
+
+    func rows() throws(SQLiteError) -> [Row] {
+        try database.rows("SELECT kind, name, ending, count, recent, time, kid FROM counter") { row in
+            Row(
+                kind: row.integer(0).flatMap(Kind.init), name: row.text(1) ?? "", ending: row.text(2) ?? "",
+                counter: DeliveryStatistics.Counter(
+                    count: Int(clamping: row.integer(3) ?? 0), recentCount: Int(clamping: row.integer(4) ?? 0),
+                    lastTime: UnixTime(row.integer(5) ?? 0), lastKid: row.text(6).flatMap { KeyID($0) }))
+        }
+    }
+
+    struct Row: Sendable {
+        let kind: Kind?
+        let name: String
+        let ending: String
+        let counter: DeliveryStatistics.Counter
+    }
+}
+
+extension FailureClass {
+    fileprivate static let protocolNames: Set<String> = Set(
+        [
+            notSealed, malformed, unsupportedVersion, unknownKey, keyLocked, keyExpired, keyRevoked, undecryptable,
+            expired, notYetValid, replayed, timedOut, attachmentFailed, internalError,
+        ].map(\.rawValue))
 }

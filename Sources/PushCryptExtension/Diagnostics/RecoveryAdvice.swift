@@ -1,44 +1,47 @@
 public import PushCryptCore
 
-/// What the app should do about pushes that weren't restored (PROTOCOL section 8).
+/// Advises the app what to do about pushes that weren't restored (PROTOCOL section 8).
 ///
-/// Nothing about a failed push is authentic: whoever can push to the device can cause every class. So advice costs
-/// little, and comes at most once a day.
+/// A failed push isn't authenticated: everyone who can push to the device can cause every failure class. So following the
+/// advice is cheap, and it is given at most once a day.
 ///
 /// ```
-/// unknownKey, keyExpired, keyRevoked   the kid can be opened with: the sender's key was meant   updateSenderKeys
+/// unknownKey, keyExpired, keyRevoked   the device has the kid: the sender's key failed          updateSenderKeys
 ///                                      else                                                     registerKey
-/// undecryptable, 3 times               the keys don't fit                                       registerKey
+/// undecryptable, 3 times               the keys don't match                                     registerKey
 /// unsupportedVersion                                                                            updateApp
 /// keyLocked                                                                                     unlock
 /// ```
-/// What happened before a push was restored, or before advice was last taken, doesn't count.
+/// Failures before the last restored push, or before advice was last taken, are ignored.
 public enum RecoveryAdvice {
-    /// Something to do; more may be added.
+    /// One action of the app; more may be added.
     public struct Step: Hashable, Sendable, CustomStringConvertible {
         /// The name of the step.
         public let description: String
 
         /// Make a new key and register it with the backend.
         public static let registerKey = Step(description: "registerKey")
-        /// Fetch the set of the sender's keys that the app pins.
+        /// Fetch and pin the current set of sender keys.
         public static let updateSenderKeys = Step(description: "updateSenderKeys")
         /// Ask for an update of the app.
         public static let updateApp = Step(description: "updateApp")
-        /// Nothing can be done but by the user: pushes came before the device was unlocked once.
+        /// Ask the user to unlock the device: pushes were received before the first unlock.
         public static let unlock = Step(description: "unlock")
     }
 
-    /// How many `undecryptable` make a reason: one may be a garbled push.
+    /// How many `undecryptable` pushes lead to advice: a single push may be damaged.
     public static let undecryptableLimit = 3
-    /// How long after advice was taken no other is given, in seconds.
+    /// The time between two pieces of advice, in seconds.
     public static let intervalInSeconds: Int64 = 86_400
 
+    /// Returns the steps that the app should take.
+    ///
     /// - Parameters:
+    ///   - statistics: the counters.
     ///   - keys: the ids of the recipient's keys that open now.
     ///   - now: the time by the device's clock.
-    /// - Returns: the most important first; empty when all is well, or when advice was taken less than a day ago.
-    ///   `unlock` may come at any time.
+    /// - Returns: the most important step first; none if there is nothing to do. `unlock` may be returned at any time, the
+    ///   others only if no advice was taken within a day.
     public static func steps(
         for statistics: DeliveryStatistics, keys: Set<KeyID>, at now: UnixTime
     ) -> [Step] {
@@ -52,28 +55,28 @@ public enum RecoveryAdvice {
         return steps + unlock
     }
 
-    /// Not for a clock that was set back by more than that, or advice might never come again.
+    /// False if the clock was set back by more than the interval; otherwise advice might never be given again.
     private static func isWithinInterval(_ now: UnixTime, _ taken: UnixTime) -> Bool {
         let (difference, overflow) = now.seconds.subtractingReportingOverflow(taken.seconds)
         return !overflow && difference.magnitude < UInt64(intervalInSeconds)
     }
 }
 
-/// What the counters say, as far as it still holds.
+/// The failures that are still relevant.
 private struct RecoveryFacts {
     private static let keyClasses: [FailureClass] = [.unknownKey, .keyExpired, .keyRevoked]
 
     let statistics: DeliveryStatistics
     let keys: Set<KeyID>
 
-    /// - Returns: nil if there was none since advice was taken, or a push was restored after it.
+    /// - Returns: nil if there was no failure since advice was taken, or a push was restored after it.
     func lastFailure(_ failure: FailureClass) -> DeliveryStatistics.Counter? {
         guard let counter = statistics.failures[failure], counter.recentCount > 0 else { return nil }
         if let opened = statistics.opened, opened.lastTime > counter.lastTime { return nil }
         return counter
     }
 
-    /// The recipient's key is looked up before the sender's.
+    /// The recipient's key is looked up first: if the device has it, the sender's key failed.
     private func isAboutSender(_ counter: DeliveryStatistics.Counter) -> Bool {
         counter.lastKid.map(keys.contains) ?? false
     }

@@ -7,31 +7,31 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The device's own keys, for the app: makes the key pair, gives the record to upload, rotates the pair and erases old ones.
-/// The extension doesn't use it: it only reads keys.
+/// Manages the device's keys in the app: makes the key pair, returns the record to upload, rotates the pair and erases old
+/// pairs. The extension doesn't use it, because it only reads keys.
 ///
 /// ```
 /// let record = try identity.makeIfNeeded()
 /// if !record.isConfirmed { upload(record); try identity.confirmRegistered(record.kid) }
 /// ```
-/// A new pair opens from the moment it is made, before anybody can know it. The previous pair keeps opening until the app
-/// confirms that the backend has the new one, and then for the overlap: a failed upload costs nothing, however long it takes
-/// to succeed. The next call completes a call that was interrupted.
+/// A new pair opens as soon as it is made. The previous pair still opens until the app confirms that the backend has the
+/// new one, and then for the overlap, so no push is lost while an upload fails. The next call completes an interrupted
+/// call.
 ///
-/// Make one object per storage and app. It runs one call at a time; calls wait for the disk or the keychain.
+/// Create one object per storage and app. It runs one call at a time; calls wait for the disk or the keychain.
 public final class DeviceIdentity: Sendable {
-    /// How pairs are made and replaced; a change applies from the next pair on.
+    /// How pairs are made and replaced. A change applies to the next pair.
     public struct Options: Sendable {
         /// `p256` or `x25519`.
         public var suite: Suite
-        /// Whether a pre-shared key goes with the pair: then only backends with the registration record can seal. A backend
-        /// that knows HPKE's base mode only needs a pair without it.
+        /// Whether the pair has a pre-shared key, so that only backends with the registration record can seal. A backend
+        /// that supports only HPKE's base mode needs a pair without it.
         public var withPSK: Bool
-        /// How long, in seconds, a replaced pair still opens after its successor was confirmed. It is never less than the
-        /// 30 days that a push can be on its way, plus ten minutes for clocks that differ.
+        /// How long, in seconds, a replaced pair still opens after its successor was confirmed. At least 30 days are used,
+        /// the longest delivery time of a push, plus ten minutes for clock differences.
         public var overlapInSeconds: Int64
 
-        /// Makes options of their members; the overlap is 30 days unless another one is given.
+        /// Creates options; the default overlap is 30 days.
         public init(suite: Suite = .p256, withPSK: Bool = true, overlapInSeconds: Int64 = 30 * 86_400) {
             self.suite = suite
             self.withPSK = withPSK
@@ -48,10 +48,12 @@ public final class DeviceIdentity: Sendable {
     private let clock: @Sendable () -> UnixTime
     private let turn = Locked(())
 
+    /// Creates an identity.
+    ///
     /// - Parameters:
-    ///   - storage: holds the keys.
+    ///   - storage: stores the keys.
     ///   - options: how pairs are made and replaced.
-    ///   - clock: gives the times that lifecycles are written with.
+    ///   - clock: the clock for lifecycles.
     public init(
         storage: any DeviceKeyStorage, options: Options = Options(),
         clock: @escaping @Sendable () -> UnixTime = { .now }
@@ -61,17 +63,17 @@ public final class DeviceIdentity: Sendable {
         self.clock = clock
     }
 
-    /// The record of the newest pair, confirmed or not; nil if there is none.
+    /// Returns the record of the newest pair, confirmed or not; nil if there is none.
     ///
     /// - Throws: `DeviceKeyError` with `locked` before the first unlock.
     public func current() throws(DeviceKeyError) -> RegistrationRecord? {
         try inTurn { timelines, now throws(DeviceKeyError) in try self.record(of: timelines.current(at: now)) }
     }
 
-    /// The record of the newest pair; makes a pair if there is none.
+    /// Returns the record of the newest pair; makes a pair if there is none.
     ///
-    /// - Throws: `DeviceKeyError` with `locked` before the first unlock: nothing is made then. Call it again when the
-    ///   protected data is there.
+    /// - Throws: `DeviceKeyError` with `locked` before the first unlock; no pair is made. Call it again when protected data
+    ///   is available.
     public func makeIfNeeded() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
             if let current = try self.record(of: timelines.current(at: now)) { return current }
@@ -79,8 +81,8 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Makes a new pair to register. A pair that still awaits its confirmation is returned unchanged: neither a retry nor a
-    /// crash makes another one.
+    /// Makes a new pair to register. A pair that still awaits its confirmation is returned unchanged, so retries and crashes
+    /// make no further pairs.
     ///
     /// - Throws: `DeviceKeyError` with `locked`.
     public func rotate() throws(DeviceKeyError) -> RegistrationRecord {
@@ -101,7 +103,7 @@ public final class DeviceIdentity: Sendable {
         return try RegistrationRecord(try storage.load(key.kid))
     }
 
-    /// One call at a time; each begins by completing an interrupted one.
+    /// Runs one call at a time, after completing an interrupted call.
     func inTurn<Value: Sendable>(
         _ body: @Sendable (DeviceKeyTimelines, UnixTime) throws(DeviceKeyError) -> Value
     ) throws(DeviceKeyError) -> Value {
@@ -113,9 +115,9 @@ public final class DeviceIdentity: Sendable {
         }.get()
     }
 
-    /// Ends the pairs that were replaced.
+    /// Retires the replaced pairs.
     ///
-    /// - Returns: the lifecycles as they are then.
+    /// - Returns: the lifecycles after that.
     @discardableResult
     func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyTimelines {
         let timelines = try DeviceKeyTimelines(storage)
@@ -123,17 +125,15 @@ public final class DeviceIdentity: Sendable {
         for key in replaced { try storage.update(key.kid, to: key.lifecycle, at: now) }
         return replaced.isEmpty ? timelines : try DeviceKeyTimelines(storage)
     }
-}
 
-extension DeviceIdentity {
     /// Confirms that the backend has the record and seals to this pair from now on. Earlier pairs still open for the
     /// overlap.
     ///
-    /// Call it when the upload was answered with success, and not before. If the app ends in between, upload the same
-    /// record again at the next start: `isConfirmed` says so.
+    /// Call it only after a successful upload. If the app ends before, `isConfirmed` is false at the next start: upload the
+    /// same record again.
     ///
-    /// - Throws: `DeviceKeyError` with `notFound`; `superseded` when a newer pair was confirmed since, which is the one to
-    ///   upload then; `locked`.
+    /// - Throws: `DeviceKeyError` with `notFound`; `superseded` if a newer pair was confirmed, whose record is to be
+    ///   uploaded; `locked`.
     public func confirmRegistered(_ kid: KeyID) throws(DeviceKeyError) {
         try inTurn { timelines, now throws(DeviceKeyError) in
             guard var lifecycle = timelines.pairs.key(kid)?.lifecycle else {
@@ -149,7 +149,7 @@ extension DeviceIdentity {
         }
     }
 
-    /// Revokes a key at once: what was sealed to it no longer opens, including pushes that are on their way.
+    /// Revokes a key at once: it opens no push any more, including pushes that are being delivered.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`.
     public func revoke(_ kid: KeyID) throws(DeviceKeyError) {
@@ -163,8 +163,8 @@ extension DeviceIdentity {
         }
     }
 
-    /// Erases the keys that have expired or were revoked, unless the clock is more than 400 days after the last change: a
-    /// device that starts in the wrong year erases nothing.
+    /// Erases expired and revoked keys, unless the clock is more than 400 days after the last change, so that a device with
+    /// the wrong year erases nothing.
     ///
     /// - Returns: the ids of the erased keys.
     /// - Throws: `DeviceKeyError` with `locked`.
@@ -177,20 +177,20 @@ extension DeviceIdentity {
         }
     }
 
-    /// Erases all keys, also damaged ones, for a user who signs out. Pushes that are still on their way no longer open.
+    /// Erases all keys, including damaged ones, when the user signs out. Pushes that are being delivered no longer open.
     ///
-    /// - Throws: `DeviceKeyError` with `locked`; some may be gone then, and another call erases the rest.
+    /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased, and another call erases the rest.
     public func eraseAll() throws(DeviceKeyError) {
         try inTurn { _, _ throws(DeviceKeyError) in
             for kid in try self.storage.keyIDs() { try self.storage.remove(kid) }
         }
     }
 
-    /// Keeps a key that the backend derived for this device from a shared master (suite 4): a JWK with `device`, or a JWK
-    /// set of several with their lifecycles. A key that is there already gets the lifecycle of the set.
+    /// Stores keys that the backend derived for this device from a shared master (suite 4): a JWK with `device`, or a JWK
+    /// set with lifecycles. The set's lifecycle replaces that of a stored key.
     ///
     /// - Parameter jwk: UTF-8 JSON, a secret. Wipe it afterwards.
-    /// - Throws: `DeviceKeyError` with `unsuitable` for any other key, in particular a master: a device that held one could
+    /// - Throws: `DeviceKeyError` with `unsuitable` for any other key, in particular a master, with which the device could
     ///   open the pushes of other devices; `conflict`, `locked`.
     public func adopt(jwk: [UInt8]) throws(DeviceKeyError) {
         let keyset: Keyset
@@ -200,32 +200,31 @@ extension DeviceIdentity {
             throw DeviceKeyError(.unsuitable, "not a device key: \(error)")
         }
         guard keyset.entries.allSatisfy(\.record.isDeviceKey) else {
-            throw DeviceKeyError(.unsuitable, "not a device key: a device holds no master and no bare shared key")
+            throw DeviceKeyError(.unsuitable, "not a device key: a device must not have a master or a bare shared key")
         }
         try inTurn { timelines, now throws(DeviceKeyError) in
             for entry in keyset.entries {
                 try self.storage.add(try DeviceKey(entry.record, entry.lifecycle, writtenAt: now))
-                guard let kept = timelines.adopted.key(entry.record.kid), kept.lifecycle != entry.lifecycle else {
+                guard let stored = timelines.adopted.key(entry.record.kid), stored.lifecycle != entry.lifecycle else {
                     continue
                 }
-                try self.storage.update(kept.kid, to: entry.lifecycle, at: now)
+                try self.storage.update(stored.kid, to: entry.lifecycle, at: now)
             }
         }
     }
 }
 
-/// The record that the app uploads, so that its backend can seal to this device.
+/// The record that the app uploads so that its backend can seal to this device.
 public struct RegistrationRecord: Sendable {
     /// The id of the key pair.
     public let kid: KeyID
-    /// The public JWK, UTF-8 JSON. If the key has a psk, the psk is in it, and the record is a secret between app and
-    /// backend. Upload it over TLS to an authenticated endpoint, and keep no copy.
+    /// The public JWK, UTF-8 JSON. If it contains a psk, the record is a secret between app and backend. Upload it over TLS
+    /// to an authenticated endpoint, and keep no copy.
     public let jwk: SecretBytes
-    /// Whether ``DeviceIdentity/confirmRegistered(_:)`` was called for it; if not, upload it (again).
+    /// Whether ``DeviceIdentity/confirmRegistered(_:)`` was called; if not, upload the record.
     public let isConfirmed: Bool
 
-    /// The record as the body of its upload, UTF-8 JSON. It is a secret, and a copy that can't be wiped: keep it no longer
-    /// than the request.
+    /// The record as the body of its upload, UTF-8 JSON. This copy of a secret can't be wiped: keep it only for the request.
     public var requestBody: Data { Data(Array(jwk.bytes)) }
 
     init(_ key: DeviceKey) throws(DeviceKeyError) {

@@ -1,10 +1,9 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// One key of this device with its lifecycle, as a storage holds it: a key pair with its psk, or a device key of a
-/// shared master.
+/// One key of this device with its lifecycle: a key pair with its psk, or a device key of a shared master.
 public struct DeviceKey: Sendable {
-    /// Of one key.
+    /// Contains one key.
     private let keyset: Keyset
 
     private init(_ keyset: Keyset) {
@@ -23,12 +22,12 @@ public struct DeviceKey: Sendable {
         }
     }
 
-    /// Reads what ``jwkSet()`` wrote.
+    /// Reads the output of ``jwkSet()``.
     ///
     /// - Parameters:
-    ///   - jwkSet: UTF-8 JSON with a private key in it: wipe it afterwards.
-    ///   - kid: the key's id, by which it was found.
-    /// - Throws: `DeviceKeyError` with `damaged`, also for another key.
+    ///   - jwkSet: UTF-8 JSON with a private key: wipe it afterwards.
+    ///   - kid: the id under which the key was stored.
+    /// - Throws: `DeviceKeyError` with `damaged`, also if it is another key.
     public init(jwkSet: [UInt8], kid: KeyID) throws(DeviceKeyError) {
         let keyset: Keyset
         do {
@@ -37,12 +36,12 @@ public struct DeviceKey: Sendable {
             throw DeviceKeyError(.damaged, "the stored key \(kid) can't be read: \(error)")
         }
         guard keyset.keyIDs == [kid] else {
-            throw DeviceKeyError(.damaged, "another key is stored in the place of key \(kid)")
+            throw DeviceKeyError(.damaged, "another key is stored under the id \(kid)")
         }
         self.init(keyset)
     }
 
-    /// The key as a JWK set of one, UTF-8 JSON: its private half and its lifecycle. The caller wipes the result.
+    /// Writes the key with its private half and its lifecycle as a JWK set, UTF-8 JSON. The caller wipes the result.
     ///
     /// - Throws: `DeviceKeyError` with `unsuitable` for a key in a Secure Enclave.
     public func jwkSet() throws(DeviceKeyError) -> [UInt8] {
@@ -58,15 +57,15 @@ public struct DeviceKey: Sendable {
 
     /// The id of the key.
     public var kid: KeyID { record.kid }
-    /// Whether it is a key pair or a device key of a shared master.
+    /// Whether the key is a key pair or a device key of a shared master.
     public var kind: KeyKind { keyset.kind }
-    /// When it was created, activated, retired, revoked, and when it expires.
+    /// The times of creation, activation, retirement, revocation and expiry.
     public var lifecycle: KeyLifecycle { entry.lifecycle }
-    /// When it was last written. Its state is evaluated no earlier than this.
+    /// When the key was last written. Its state is never evaluated for an earlier time.
     public var writtenAt: UnixTime? { keyset.updatedAt }
 
-    /// The same key with another lifecycle. A revocation stays in any case: the key may have been revoked after the new
-    /// lifecycle was decided on.
+    /// Returns the key with another lifecycle. A revocation always stays: the key may have been revoked after the new
+    /// lifecycle was planned.
     ///
     /// - Throws: `DeviceKeyError` with `failed`.
     public func changed(to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
@@ -81,16 +80,32 @@ public struct DeviceKey: Sendable {
         try DeviceKey(entry.withRecord(record), sequence: keyset.sequence, writtenAt: keyset.updatedAt)
     }
 
-    /// The key that the extension opens with.
+    /// Returns the key for opening.
     ///
-    /// - Throws: `FailureClass`: `keyExpired`, `keyRevoked`; `unknownKey` where the private half or the psk is missing.
+    /// - Throws: `FailureClass`: `keyExpired`, `keyRevoked`; `unknownKey` if the private half or the psk is missing.
     public func recipientKey(at time: UnixTime) throws(FailureClass) -> RecipientKey {
         try KeysetKeyring(keyset).key(kid, at: time)
     }
 
-    /// Whether the other one is the same key, and not only one with the same id: ids have 64 bits, for which collisions can
-    /// be computed. A key pair with another psk, or another device's key of the same master, is another key.
+    /// Whether the other key is the same key, not only a key with the same id: collisions of 64-bit ids can be computed. A
+    /// key pair with another psk, or another device's key of the same master, is a different key.
     public func isSameKey(as other: DeviceKey) -> Bool {
         record.isSameKey(as: other.record)
+    }
+
+    /// Makes a key pair in memory, which awaits its registration.
+    package static func generate(
+        _ suite: Suite, withPSK: Bool, at time: UnixTime
+    ) throws(DeviceKeyError) -> DeviceKey {
+        guard let group = suite.group else {
+            throw DeviceKeyError(.unsuitable, "a device makes P-256 or X25519 key pairs; \(suite) has no key pairs")
+        }
+        let record: KeyRecord
+        do {
+            record = try KeyRecord.generate(.recipient, group: group, psk: withPSK, backend: DefaultBackend.shared)
+        } catch {
+            throw DeviceKeyError(.failed, "can't make a key pair: \(error)")
+        }
+        return try DeviceKey(record, KeyLifecycle(createdAt: time), writtenAt: time)
     }
 }

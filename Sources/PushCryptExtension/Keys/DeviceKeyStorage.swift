@@ -1,48 +1,48 @@
 public import PushCryptCore
-import PushCryptPrimitives
 
-/// Storage of the device's own keys: the extension reads them as a ``RecipientKeyring``, the app changes them through
+/// Stores the device's own keys. The extension reads them as a ``RecipientKeyring``; the app changes them with
 /// ``DeviceIdentity``.
 ///
-/// Every function throws `locked` if the keys can't be read. A key that can't be read is never taken for absent: an app that
-/// did so would make a new key after each restart, and its pushes would stay placeholders.
+/// Every function throws `locked` if the keys can't be read yet, and never treats such a key as missing. Otherwise an app
+/// would make a new key after each restart, and its pushes would remain placeholders.
 public protocol DeviceKeyStorage: RecipientKeyring {
-    /// The ids of all keys, also damaged ones, in their order.
+    /// Returns the sorted ids of all keys, including damaged ones.
     ///
     /// - Throws: `DeviceKeyError` with `locked` if the list may be incomplete.
     func keyIDs() throws(DeviceKeyError) -> [KeyID]
 
-    /// Loads one key, and no other, into memory.
+    /// Loads one key.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey
 
-    /// Makes a key pair and keeps it, in one step. It opens from now on, and awaits its registration.
+    /// Makes and stores a key pair in one step. It opens from now on and awaits its registration.
     ///
     /// - Parameters:
     ///   - suite: `p256` or `x25519`.
-    ///   - withPSK: whether a pre-shared key goes with it.
+    ///   - withPSK: whether the pair has a pre-shared key.
+    ///   - time: the creation time.
     /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for another suite.
     func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey
 
-    /// Keeps a key. One that is there already stays as it is.
+    /// Stores a key. A key that is already stored stays unchanged.
     ///
-    /// - Throws: `DeviceKeyError` with `conflict` when another key has its id: that one stays.
+    /// - Throws: `DeviceKeyError` with `conflict` if another key has the same id; that key stays.
     func add(_ key: DeviceKey) throws(DeviceKeyError)
 
-    /// Changes the lifecycle of a key, in one step.
+    /// Changes the lifecycle of a key in one step.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError)
 
-    /// Erases a key, if there is one.
+    /// Erases a key if it exists.
     ///
     /// - Throws: `DeviceKeyError` with `locked`.
     func remove(_ kid: KeyID) throws(DeviceKeyError)
 }
 
 extension DeviceKeyStorage {
-    /// Loads the key and checks that it opens at that time.
+    /// Loads the key and checks that it opens at the time.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         let key: DeviceKey
         do throws(DeviceKeyError) {
@@ -61,20 +61,58 @@ extension DeviceKeyStorage {
     }
 }
 
-extension DeviceKey {
-    /// A fresh key pair that awaits its registration, in memory only.
-    package static func generate(
-        _ suite: Suite, withPSK: Bool, at time: UnixTime
-    ) throws(DeviceKeyError) -> DeviceKey {
-        guard let group = suite.group else {
-            throw DeviceKeyError(.unsuitable, "a device makes key pairs, P-256 or X25519; \(suite) has none")
+/// Why the device's keys or the pinned senders can't be read or changed. It contains no key bytes.
+public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The storage can't be read before the first unlock. Retry after it; never make a new key now.
+        public static let locked = Code(name: "locked")
+        /// The key doesn't exist, or nothing is pinned yet.
+        public static let notFound = Code(name: "notFound")
+        /// Another key has the same id, or another set has the same number.
+        public static let conflict = Code(name: "conflict")
+        /// The stored bytes were changed, or the private half is missing. A retry doesn't help.
+        public static let damaged = Code(name: "damaged")
+        /// A link, not a regular file, or a file or folder that belongs to another user than root, or that other users can
+        /// read or change.
+        public static let insecure = Code(name: "insecure")
+        /// The app has no entitlement for the keychain access group.
+        public static let notEntitled = Code(name: "notEntitled")
+        /// A key or set of the wrong kind.
+        public static let unsuitable = Code(name: "unsuitable")
+        /// A newer key was registered.
+        public static let superseded = Code(name: "superseded")
+        /// The set of sender keys is older than the pinned set.
+        public static let rolledBack = Code(name: "rolledBack")
+        /// The system failed: no space, no entropy, or an unexpected status.
+        public static let failed = Code(name: "failed")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What failed, and where.
+    public let reason: String
+
+    /// Creates an error.
+    public init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The reason.
+    public var description: String { reason }
+
+    /// The failure class of a push that needed the key.
+    ///
+    /// A damaged key will never open a push, so it is `unknownKey`, for which the advice is a new registration. If a new key
+    /// wouldn't help, the class is `internalError`.
+    public var failureClass: FailureClass {
+        switch code {
+        case .notFound, .damaged: .unknownKey
+        case .locked: .keyLocked
+        default: .internalError
         }
-        let record: KeyRecord
-        do {
-            record = try KeyRecord.generate(.recipient, group: group, psk: withPSK, backend: DefaultBackend.shared)
-        } catch {
-            throw DeviceKeyError(.failed, "no key pair could be made: \(error)")
-        }
-        return try DeviceKey(record, KeyLifecycle(createdAt: time), writtenAt: time)
     }
 }

@@ -1,13 +1,13 @@
 import PushCryptCore
 
-/// The lifecycles of the keys in a storage. They are read one key at a time; no key material stays in memory.
+/// The lifecycles of all stored keys. They are read one key at a time; no key material stays in memory.
 struct DeviceKeyTimelines {
     /// The device's own key pairs.
     private(set) var pairs = KeyTimeline([])
-    /// Device keys of shared masters; the backend decides on their lifecycles.
+    /// Device keys of shared masters. The backend determines their lifecycles.
     private(set) var adopted = KeyTimeline([])
 
-    /// Damaged keys are left out: they open nothing, and their end is unknown.
+    /// Ignores damaged keys: they open nothing, and their expiry is unknown.
     ///
     /// - Throws: `DeviceKeyError` with `locked` if any key can't be read.
     init(_ storage: any DeviceKeyStorage) throws(DeviceKeyError) {
@@ -21,28 +21,29 @@ struct DeviceKeyTimelines {
     private mutating func add(_ key: DeviceKey) {
         let lifecycle = KeyTimeline.Key(key.kid, key.lifecycle)
         if key.kind == .recipient { pairs.keys.append(lifecycle) } else { adopted.keys.append(lifecycle) }
-        // Time is one for all of them.
+        // The last write of any key counts for all of them.
         let writtenAt = [pairs.updatedAt, key.writtenAt].compactMap(\.self).max()
-        (pairs.updatedAt, adopted.updatedAt) = (writtenAt, writtenAt)
+        pairs.updatedAt = writtenAt
+        adopted.updatedAt = writtenAt
     }
 
-    /// The newest pair that wasn't replaced or revoked: the one to be registered.
+    /// The newest pair that wasn't replaced or revoked, which the app registers.
     func current(at time: UnixTime) -> KeyTimeline.Key? {
         let now = pairs.effective(time)
         return pairs.keys.filter { $0.lifecycle.retiresAt == nil && $0.lifecycle.state(at: now).opens }
             .max { ($0.createdAt, $0.kid) < ($1.createdAt, $1.kid) }
     }
 
-    /// The creation time of a new pair: later than all others, so that their order is unambiguous.
+    /// The creation time of a new pair: later than all others, so that their order is unique.
     func creationTime(_ time: UnixTime) -> UnixTime {
         pairs.keys.map { $0.createdAt + 1 }.reduce(pairs.effective(time), max)
     }
 
-    /// The pairs that the primary one replaced and that have no end yet, with the end that they get.
+    /// The pairs that the primary pair replaced and that don't expire yet, with their new retirement and expiry.
     ///
-    /// A confirmation writes the primary pair's lifecycle first. The rest follows from it, also after an interruption.
+    /// A confirmation writes the primary pair's lifecycle first. Everything else follows from it after an interruption.
     ///
-    /// - Parameter overlap: how long a replaced pair opens, in seconds.
+    /// - Parameter overlap: how long a replaced pair still opens, in seconds.
     func replaced(at time: UnixTime, overlap: Int64) -> [KeyTimeline.Key] {
         guard let primary = pairs.primary(at: time), let end = primary.lifecycle.activatesAt else { return [] }
         return pairs.keys.filter { $0.lifecycle.expiresAt == nil && $0.isReplaced(by: primary) }.map { key in
@@ -53,7 +54,7 @@ struct DeviceKeyTimelines {
         }
     }
 
-    /// The keys that no longer open; none if the clock is more than 400 days after the last write: a device that starts in
+    /// The keys that no longer open; none if the clock is more than 400 days after the last write, so that a device with
     /// the wrong year erases nothing.
     func ended(at time: UnixTime) -> [KeyID] {
         guard let writtenAt = pairs.updatedAt, time <= writtenAt + Self.plausibleStepInSeconds else { return [] }
@@ -66,7 +67,7 @@ struct DeviceKeyTimelines {
 extension KeyTimeline.Key {
     fileprivate var createdAt: UnixTime { lifecycle.createdAt ?? UnixTime(0) }
 
-    /// A pair that awaits its registration is replaced by a pair made later, a registered one by a pair registered later.
+    /// A later pair replaces a pair that awaits its registration; a later registered pair replaces a registered one.
     fileprivate func isReplaced(by primary: KeyTimeline.Key) -> Bool {
         lifecycle.activatesAt == nil ? createdAt < primary.createdAt : rank < primary.rank
     }

@@ -1,25 +1,27 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// Keys in a folder that the app and its extension share: the container of their app group, or any folder on Linux.
+/// Stores keys in a folder that the app and its extension share: in the app group's container, or in any folder on Linux.
 ///
 /// ```
 /// FOLDER/KID.jwks.json       a JWK set of one private key with its lifecycle, mode 0600
 /// ```
-/// On Apple's systems the files can't be read before the first unlock after a boot, and stay out of backups. The keys are
-/// in clear to whatever runs as the same app or user; `KeychainKeyring` keeps them better.
+/// On Apple's systems the files can't be read before the first unlock after a boot and aren't in backups. The keys aren't
+/// encrypted: any code of the same app or user can read them. `KeychainKeyring` protects them better.
 ///
-/// A value is cheap and holds no key: each call reads the one file that it needs.
+/// A value contains no key: each call reads only the file that it needs.
 public struct FileKeyring: DeviceKeyStorage {
     private let folder: String
 
-    /// - Parameter folder: a path, of a folder of the keyring's own in the app group's container. It is made, mode 0700,
-    ///   with the first key; the folder above it must exist.
+    /// Creates a keyring.
+    ///
+    /// - Parameter folder: the path of a folder in the app group's container. It is created with mode 0700 when the first
+    ///   key is stored; its parent must exist.
     public init(folder: String) {
         self.folder = folder
     }
 
-    /// The ids of the keys in the folder, in their order; none if there is no folder.
+    /// Returns the sorted ids of the keys in the folder; none if there is no folder.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `insecure`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
@@ -30,14 +32,14 @@ public struct FileKeyring: DeviceKeyStorage {
         }
     }
 
-    /// One key.
+    /// Loads one key.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `insecure`.
     public func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey {
         try Self.load(kid, from: try KeyFolder(folder))
     }
 
-    /// Writes a key. One that is there already stays as it is.
+    /// Writes a key. A key that is already stored stays unchanged.
     ///
     /// - Throws: `DeviceKeyError` with `conflict` if another key has its id, `locked`, `insecure`, `failed`.
     public func add(_ key: DeviceKey) throws(DeviceKeyError) {
@@ -45,14 +47,14 @@ public struct FileKeyring: DeviceKeyStorage {
         try folder.lock()
         guard !folder.has(Self.name(key.kid)) else {
             guard try Self.load(key.kid, from: folder).isSameKey(as: key) else {
-                throw DeviceKeyError(.conflict, "another key is called \(key.kid); it is not replaced")
+                throw DeviceKeyError(.conflict, "another key has the id \(key.kid); it is not replaced")
             }
             return
         }
         try Self.write(key, to: folder)
     }
 
-    /// Replaces the file of a key by one with another lifecycle, in one step.
+    /// Replaces the file of a key by one with another lifecycle in one step.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `insecure`, `failed`.
     public func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) {
@@ -61,7 +63,7 @@ public struct FileKeyring: DeviceKeyStorage {
         try Self.write(try Self.load(kid, from: folder).changed(to: lifecycle, at: time), to: folder)
     }
 
-    /// Removes the file of a key, if there is one.
+    /// Removes the file of a key if it exists.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `insecure`, `failed`.
     public func remove(_ kid: KeyID) throws(DeviceKeyError) {

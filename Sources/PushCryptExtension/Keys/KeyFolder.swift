@@ -1,28 +1,28 @@
 package import PushCryptFiles
 import PushCryptPrimitives
 
-/// An open folder of small private files, shared by an app and its extension.
+/// An open folder of small private files that an app and its extension share.
 ///
-/// Before the device's first unlock, data protection answers EPERM or EACCES when a file is opened or read: that is
-/// `locked`. Names can be read at any time, so ENOENT does mean that there is none.
+/// Before the first unlock, opening or reading a file fails with EPERM or EACCES, which is `locked`. Names can be read at
+/// any time, so ENOENT means that the file doesn't exist.
 final class KeyFolder {
     private let folder: Folder
     private var lockedFile: FileLock?
 
-    /// - Parameter creating: makes the folder, mode 0700, where there is none; those above it must exist.
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `insecure` for a link, for a folder of another user, or where
-    ///   others may write.
+    /// - Parameter creating: creates the folder, mode 0700, if it doesn't exist; its parent must exist.
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`; `insecure` for a link, a folder of another user, or a folder
+    ///   that others may write in.
     init(_ path: String, creating: Bool = false) throws(DeviceKeyError) {
         folder = try DeviceKeyError.converting { () throws(FileError) in
             if creating { try Folder.makeIfMissing(path, isProtected: true) }
             let folder = try Folder(path)
-            // A user who can write in the folder can replace the device's key by one of their own.
+            // A user who can write in the folder could replace the device's key by their own.
             try folder.check(.othersMayRead)
             return folder
         }
     }
 
-    /// Waits until no other writer holds the folder; given back with the object, also by a crash.
+    /// Waits for the exclusive lock of the folder. It is released with the object, or when the process ends.
     func lock() throws(DeviceKeyError) {
         lockedFile = try DeviceKeyError.converting { () throws(FileError) in
             let lock = try FileLock(in: folder, named: "keys.lock")
@@ -31,13 +31,13 @@ final class KeyFolder {
         }
     }
 
-    /// Of a file; a set of a few hundred sender keys is the longest.
+    /// The limit of a file; the longest is a set of a few hundred sender keys.
     static let maximumByteCount = 1 << 20
 
-    /// A whole file.
+    /// Reads a whole file.
     ///
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged` for a file that is far too long, `insecure` for a
-    ///   link, what is no file, what belongs to another user, or what others can reach.
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`; `damaged` for a file over the limit; `insecure` for a link, for
+    ///   something other than a file, or if another user owns or can reach the file.
     func read(_ name: String) throws(DeviceKeyError) -> [UInt8] {
         try DeviceKeyError.converting { () throws(FileError) in
             try folder.read(name, .ownerOnly, limitInBytes: Self.maximumByteCount).bytes
@@ -50,11 +50,9 @@ final class KeyFolder {
         try DeviceKeyError.converting { () throws(FileError) in try folder.names() }
     }
 
-    // MARK: Writing, for the holder of the lock
-
-    /// Puts a new file in place of `name` in one step: a crash leaves the old one or the new one, never a part.
+    /// Replaces the file in one step: after a crash it is the old or the new one, never a part. Call ``lock()`` first.
     ///
-    /// - Throws: `DeviceKeyError` with `unsuitable` for more bytes than ``read(_:)`` takes, `locked`, `failed`.
+    /// - Throws: `DeviceKeyError` with `unsuitable` for more bytes than ``read(_:)`` accepts, `locked`, `failed`.
     func replace(_ name: String, with bytes: [UInt8]) throws(DeviceKeyError) {
         guard bytes.count <= Self.maximumByteCount else {
             throw DeviceKeyError(
@@ -66,6 +64,7 @@ final class KeyFolder {
         }
     }
 
+    /// Removes a file. Call ``lock()`` first.
     func remove(_ name: String) throws(DeviceKeyError) {
         try DeviceKeyError.converting { () throws(FileError) in
             try folder.remove(name)

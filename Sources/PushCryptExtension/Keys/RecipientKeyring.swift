@@ -1,11 +1,11 @@
 public import PushCryptCore
 
-/// The keys of a recipient, by their ids.
+/// Looks up the keys of a recipient by their ids.
 public protocol RecipientKeyring: Sendable {
-    /// The one key of that id. No other key is tried, and none is ever made here.
+    /// Returns the key with the id. It never makes a key and never returns another key.
     ///
-    /// - Throws: `unknownKey` if there is none, `keyLocked` if it can't be read before the device's first unlock,
-    ///   `keyExpired`, `keyRevoked`; `internalError` for failures that a new key wouldn't correct.
+    /// - Throws: `unknownKey` if there is no such key, `keyLocked` if it can't be read before the first unlock,
+    ///   `keyExpired`, `keyRevoked`; `internalError` for failures that a new key wouldn't solve.
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey
 }
 
@@ -14,18 +14,20 @@ public struct KeysetKeyring: RecipientKeyring {
     private let keyset: Keyset
     private let device: DeviceID?
 
-    /// - Parameter keyset: private recipient keys, or shared keys (a device's own: `Keyset.device(_:)`).
+    /// Creates a keyring.
+    ///
+    /// - Parameter keyset: private recipient keys, or shared keys (for a device: `Keyset.device(_:)`).
     public init(_ keyset: Keyset) {
         self.init(keyset, device: nil)
     }
 
-    /// - Parameter device: the device whose keys are derived from the masters in the set, each on demand.
+    /// - Parameter device: the device whose keys are derived from the set's masters on demand.
     package init(_ keyset: Keyset, device: DeviceID?) {
         self.keyset = keyset
         self.device = device
     }
 
-    /// The key of that id, unless it has expired or was revoked.
+    /// Returns the key with the id, unless it has expired or was revoked.
     ///
     /// - Throws: `unknownKey`, `keyExpired`, `keyRevoked`.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {

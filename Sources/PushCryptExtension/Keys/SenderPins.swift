@@ -1,31 +1,32 @@
 public import PushCryptCore
 
-/// The sender keys that the app trusts, in a file that it shares with its extension: a published JWK set, protected against
-/// an older one in its place, and the keys that were ever revoked.
+/// The sender keys that the app trusts, in a file that it shares with its extension: a published JWK set, which an older
+/// set can't replace, and all keys that were ever revoked.
 ///
 /// ```
 /// FOLDER/senders.json
 /// ```
-/// The first set comes with the app, or from where the app trusts as much: it decides whose signatures count. Every later
-/// one only has to be newer, so fetch those from the backend alone, over TLS.
+/// Ship the first set with the app, or fetch it from an equally trusted source: it decides which signatures are accepted.
+/// A later set only has to be newer, so fetch it only from the backend, over TLS.
 ///
-/// Revocation is final. A key that one accepted set lists as revoked verifies nothing from then on: not with the device's
-/// clock set back, not after a later set lists it as good again, and not after ``forget()``. Only the file's removal with
-/// its folder, as when the app is deleted, ends that.
+/// Revocation is final. A key that one accepted set revokes verifies nothing any more, even if the clock is set back, a
+/// later set lists the key as valid, or ``forget()`` is called. Only deleting the file, as with the app, ends this.
 public struct SenderPins: Sendable {
     private let folder: String
 
-    /// - Parameter folder: a path in the app group's container, as of ``FileKeyring``; it may be the same.
+    /// Creates pins.
+    ///
+    /// - Parameter folder: a path in the app group's container; it may be the folder of a ``FileKeyring``.
     public init(folder: String) {
         self.folder = folder
     }
 
-    /// Pins a first set; one that is pinned already stays, whatever it is.
+    /// Pins a first set. A set that is already pinned stays.
     ///
     /// - Parameter json: a published JWK set, UTF-8.
-    /// - Returns: whether it was the first.
-    /// - Throws: `DeviceKeyError` with `unsuitable` for anything but public sender keys, `conflict` for a key with the id of
-    ///   another one that was revoked, `locked`.
+    /// - Returns: whether the set was pinned.
+    /// - Throws: `DeviceKeyError` with `unsuitable` if the JSON isn't a set of public sender keys; `conflict` if a key has the
+    ///   id of another key that was revoked; `locked`.
     @discardableResult
     public func pinFirst(json: [UInt8]) throws(DeviceKeyError) -> Bool {
         let new = try PinnedSenderSet(published: json)
@@ -42,13 +43,13 @@ public struct SenderPins: Sendable {
         return true
     }
 
-    /// Puts a newer set in place of the pinned one. A key that was revoked stays revoked, whatever the set says.
+    /// Replaces the pinned set by a newer one. Revoked keys stay revoked.
     ///
     /// - Parameter json: a published JWK set, UTF-8.
-    /// - Returns: false for the set that is pinned.
-    /// - Throws: `DeviceKeyError` with `rolledBack` for one with a lower `seq`; `conflict` for other content under the same
-    ///   `seq`, or another key under the same id; `notFound` when nothing was pinned yet, see ``pinFirst(json:)``;
-    ///   `unsuitable`, `locked`; `damaged` where the pinned set can't be read: how new it was can't be known then.
+    /// - Returns: false if the set is already pinned.
+    /// - Throws: `DeviceKeyError` with `rolledBack` for a lower `seq`; `conflict` for other content with the same `seq`, or
+    ///   another key with the same id; `notFound` before ``pinFirst(json:)``; `unsuitable`, `locked`; `damaged` if the
+    ///   pinned set can't be read, so that its `seq` is unknown.
     @discardableResult
     public func update(json: [UInt8]) throws(DeviceKeyError) -> Bool {
         let new = try PinnedSenderSet(published: json)
@@ -61,11 +62,11 @@ public struct SenderPins: Sendable {
         return true
     }
 
-    /// Forgets the pinned set, and how new it was: for a user who signs out, and for a damaged file. Until the next
-    /// ``pinFirst(json:)`` nothing is trusted.
+    /// Removes the pinned set and its `seq`, when the user signs out or the file is damaged. Until the next
+    /// ``pinFirst(json:)`` no sender is trusted.
     ///
-    /// Revoked keys are not forgotten: signing out and in again doesn't make a stolen key good. Only of a damaged file may
-    /// they be lost, if they can't be read.
+    /// Revocations are kept: signing out and in again must not make a stolen key valid. They are lost only if the file is
+    /// damaged and they can't be read.
     ///
     /// - Throws: `DeviceKeyError` with `locked`.
     public func forget() throws(DeviceKeyError) {
@@ -82,7 +83,7 @@ public struct SenderPins: Sendable {
         } catch  where error.code == .notFound {}
     }
 
-    /// The `seq` of the pinned set; nil where none is pinned yet.
+    /// Returns the `seq` of the pinned set; nil if none is pinned.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `damaged`.
     public func sequence() throws(DeviceKeyError) -> Int64? {
@@ -93,13 +94,13 @@ public struct SenderPins: Sendable {
         }
     }
 
-    /// What the extension verifies with.
+    /// Returns the keys that the extension verifies with; throws if there is no set.
     ///
-    /// It throws rather than giving an empty set. Hand the pins themselves to the opener, as `.pinned(pins)`: a set that
-    /// can't be read is then the failure of the push, and never means that unsigned pushes are opened.
+    /// Pass the pins themselves to the opener, as `.pinned(pins)`: then a set that can't be read makes the push fail, and
+    /// unsigned pushes are never opened.
     ///
-    /// - Throws: `FailureClass`: `unknownKey` where nothing was pinned yet or the file is damaged, `keyLocked` before the
-    ///   first unlock, `internalError`.
+    /// - Throws: `FailureClass`: `unknownKey` if nothing is pinned or the file is damaged, `keyLocked` before the first
+    ///   unlock, `internalError`.
     public func trustedSenders() throws(FailureClass) -> TrustedSenders {
         do throws(DeviceKeyError) {
             guard let senders = try read().senders else { throw Self.nothingPinned }
@@ -109,7 +110,7 @@ public struct SenderPins: Sendable {
         }
     }
 
-    /// - Returns: the file; empty for one that is too long to be read.
+    /// - Returns: the file; empty if it is too long.
     private static func readable(in folder: KeyFolder) throws(DeviceKeyError) -> [UInt8] {
         do throws(DeviceKeyError) {
             return try folder.read(name)
@@ -125,4 +126,171 @@ public struct SenderPins: Sendable {
     private static let name = "senders.json"
 
     private static let nothingPinned = DeviceKeyError(.notFound, "no sender keys are pinned")
+}
+
+/// The stored state of ``SenderPins``. One file contains set and revocations, so they are replaced in one step.
+///
+/// ```
+/// {["set": JWK SET,] "revoked": ["<RFC 7638 thumbprint, 43 characters of base64url>", ...]}
+/// ```
+/// `revoked` contains every key that any accepted set revoked, and never shrinks. There is no `set` after ``forget()``.
+struct PinnedSenders {
+    private(set) var set: PinnedSenderSet?
+    private(set) var revoked: Set<[UInt8]> = []
+
+    init() {}
+
+    /// - Throws: `DeviceKeyError` with `damaged`.
+    init(stored json: [UInt8]) throws(DeviceKeyError) {
+        let root = try Self.root(json)
+        revoked = try Self.revoked(root)
+        set = try root["set"].map { value throws(DeviceKeyError) in try PinnedSenderSet(stored: Array(value.rawBytes)) }
+    }
+
+    /// Reads the revocations of a file with a damaged set, if they can be read.
+    init(salvaging json: [UInt8]) {
+        revoked = (try? Self.revoked(Self.root(json))) ?? []
+    }
+
+    private static func root(_ json: [UInt8]) throws(DeviceKeyError) -> JSONValue {
+        guard let root = (try? JSONText(json))?.root, root.kind == .object else {
+            throw DeviceKeyError(.damaged, "the pinned sender keys are not a JSON object")
+        }
+        return root
+    }
+
+    private static func revoked(_ root: JSONValue) throws(DeviceKeyError) -> Set<[UInt8]> {
+        guard let list = root["revoked"], list.kind == .array else {
+            throw DeviceKeyError(.damaged, "the pinned sender keys have no list of revoked keys")
+        }
+        var revoked = Set<[UInt8]>()
+        for element in list.elements {
+            guard let thumbprint = element.utf8.flatMap(Base64URL.decode), thumbprint.count == 32 else {
+                throw DeviceKeyError(.damaged, "a revoked sender key is not a thumbprint")
+            }
+            revoked.insert(thumbprint)
+        }
+        return revoked
+    }
+
+    /// UTF-8.
+    var json: [UInt8] {
+        var json = Array("{".utf8)
+        if let set {
+            json += #""set": "#.utf8
+            json += set.text
+            json += ", ".utf8
+        }
+        let names = revoked.map { "\"\(Base64URL.encode($0))\"" }.sorted()
+        json += "\"revoked\": [\(names.joined(separator: ", "))]}\n".utf8
+        return json
+    }
+
+    /// The keys that the extension verifies with; nil if no set is pinned.
+    var senders: TrustedSenders? {
+        get throws(DeviceKeyError) { try set?.senders(revoked: revoked) }
+    }
+
+    /// - Returns: false if the set is already pinned.
+    /// - Throws: `DeviceKeyError` with `rolledBack` or `conflict`.
+    mutating func pin(_ new: PinnedSenderSet) throws(DeviceKeyError) -> Bool {
+        if let set, try !new.isNewer(than: set) { return false }
+        try new.checkIDs(revoked: revoked)
+        set = new
+        revoked.formUnion(new.revoked)
+        return true
+    }
+
+    /// Removes the set. The revocations stay.
+    mutating func forget() { set = nil }
+}
+
+/// A published set of sender keys in canonical form: sorted by id and written by this library, so that equal sets have
+/// equal bytes.
+struct PinnedSenderSet {
+    let keyset: Keyset
+    /// RFC 7638 thumbprints, 32 bytes each, of the keys with a revocation time, even one in the future.
+    let revoked: Set<[UInt8]>
+    let text: [UInt8]
+
+    /// - Throws: `DeviceKeyError` with `unsuitable`.
+    init(published json: [UInt8]) throws(DeviceKeyError) {
+        do {
+            try self.init(json)
+        } catch {
+            throw DeviceKeyError(.unsuitable, "not a published set of sender keys: \(error)")
+        }
+    }
+
+    /// - Throws: `DeviceKeyError` with `damaged`.
+    init(stored json: [UInt8]) throws(DeviceKeyError) {
+        do {
+            try self.init(json)
+        } catch {
+            throw DeviceKeyError(.damaged, "the pinned sender keys can't be read: \(error)")
+        }
+    }
+
+    private init(_ json: [UInt8]) throws {
+        let read = try Keyset(json: json)
+        guard !read.entries.contains(where: \.record.isPrivateAsymmetric) else {
+            throw KeyError(.wrongKind, "it contains private keys")
+        }
+        let sorted = read.entries.sorted { $0.record.kid < $1.record.kid }
+        keyset = try Keyset(sorted, sequence: read.sequence)
+        // Refuses all other kinds of keys.
+        _ = try TrustedSenders(keyset)
+        revoked = Set(try sorted.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
+        text = try keyset.jwkSet(withHistory: false)
+    }
+
+    /// - Parameter revoked: thumbprints of keys that verify nothing.
+    /// - Throws: `DeviceKeyError` with `damaged`.
+    func senders(revoked: Set<[UInt8]>) throws(DeviceKeyError) -> TrustedSenders {
+        do {
+            return try TrustedSenders(keyset, revoked: revoked)
+        } catch {
+            throw DeviceKeyError(.damaged, "the pinned sender keys can't be used: \(error)")
+        }
+    }
+
+    /// A key id is 64 bits of a thumbprint, so an attacker can make a key with the id of a revoked key.
+    ///
+    /// - Throws: `DeviceKeyError` with `conflict`.
+    func checkIDs(revoked: Set<[UInt8]>) throws(DeviceKeyError) {
+        guard !revoked.isEmpty else { return }
+        for entry in keyset.entries {
+            guard let own = try? entry.record.thumbprint() else { continue }
+            let hasIDOfAnother = revoked.contains {
+                $0 != own && $0.prefix(KeyID.byteCount) == own.prefix(KeyID.byteCount)
+            }
+            guard !hasIDOfAnother else {
+                throw DeviceKeyError(.conflict, "a revoked sender key has the same id \(entry.record.kid)")
+            }
+        }
+    }
+
+    /// - Returns: false for the same set.
+    /// - Throws: `DeviceKeyError` with `rolledBack` or `conflict`.
+    func isNewer(than pinned: PinnedSenderSet) throws(DeviceKeyError) -> Bool {
+        let own = keyset.sequence
+        let theirs = pinned.keyset.sequence
+        guard own >= theirs else {
+            throw DeviceKeyError(
+                .rolledBack, "the set of sender keys is number \(own), older than the pinned \(theirs)")
+        }
+        if own == theirs {
+            guard text == pinned.text else {
+                throw DeviceKeyError(.conflict, "another set of sender keys is pinned under number \(own)")
+            }
+            return false
+        }
+        for entry in keyset.entries {
+            guard let known = pinned.keyset.entry(entry.record.kid) else { continue }
+            guard let new = try? entry.record.thumbprint(), new == (try? known.record.thumbprint()) else {
+                throw DeviceKeyError(.conflict, "another sender key has the id \(entry.record.kid)")
+            }
+        }
+        return true
+    }
 }

@@ -2,18 +2,18 @@ public import PushCryptCore
 
 /// A push that was opened and verified.
 public struct OpenedPush: Sendable {
-    /// The APNs payload as its sender wrote it, UTF-8 JSON, without the member that sealing added.
+    /// The APNs payload as its sender wrote it, UTF-8 JSON, without the member added by sealing.
     public let payload: [UInt8]
-    /// How many bytes of the message were padding.
+    /// The number of padding bytes in the message.
     public let paddingByteCount: Int
-    /// The recipient's key that opened it.
+    /// The recipient's key that opened the push.
     public let kid: KeyID
-    /// The pinned key that signed it; nil if no sender is pinned.
+    /// The pinned key that verified the signature; nil if no sender is pinned.
     public let signedBy: KeyID?
 
     private let message: JSONText
     private let header: MessageHeader
-    /// Whether ``payload`` was fetched and isn't the message's own.
+    /// Whether ``payload`` was fetched and isn't part of the message.
     private let isOffloaded: Bool
 
     init(_ inner: InnerPayload, _ header: MessageHeader, kid: KeyID, signedBy: KeyID?) {
@@ -36,27 +36,25 @@ public struct OpenedPush: Sendable {
         isOffloaded = true
     }
 
-    /// The push with the payload that was offloaded; everything else stays the sealed message's, and nothing is left
-    /// to fetch in its place.
+    /// Returns the push with the offloaded payload. Everything else remains that of the message; ``offload`` becomes nil.
     ///
-    /// - Parameter json: the plaintext of the blob that ``offload`` names, verified to its end, with its padding.
-    /// - Throws: `FailureClass.malformed` for a payload without alert text or with a `pushcrypt` member of its own.
+    /// - Parameter json: the plaintext of the blob that ``offload`` refers to, verified to its end, with its padding.
+    /// - Throws: `FailureClass.malformed` for a payload without alert text or with a `pushcrypt` member.
     public func replacing(offloaded json: [UInt8]) throws(FailureClass) -> OpenedPush {
         OpenedPush(self, showing: try OffloadedPayload.innerPayload(plaintext: json))
     }
 }
 
-/// Members of the message, read from its text on each call.
 extension OpenedPush {
     /// The content of the notification.
     public var content: NotificationContent {
         NotificationContent(payload: offloaded ?? message, userInfo: payload)
     }
 
-    /// Scanned each time: the index of a large payload takes more memory than the payload.
+    /// Parsed on each use, because the index of a large payload needs more memory than the payload.
     private var offloaded: JSONText? { isOffloaded ? try? JSONText(payload) : nil }
 
-    /// The sender's own name for the push, for receipts: `push_id` beside `aps` or in its `alert`, a string or a number.
+    /// The sender's name for the push, for receipts: `push_id` next to `aps` or in its `alert`, a string or a number.
     public var pushID: String? {
         Self.pushID(in: message.root) ?? offloaded.flatMap { Self.pushID(in: $0.root) }
     }
@@ -64,19 +62,19 @@ extension OpenedPush {
     /// 16 bytes as 22 characters of base64url.
     public var messageID: String { Base64URL.encode(header.id) }
 
-    /// When the sender sealed it, `iat`.
+    /// The time of sealing, `iat`.
     public var issuedAt: UnixTime { header.issuedAt }
 
-    /// Until when it may be shown, `exp`.
+    /// The time until which the push may be shown, `exp`.
     public var expiresAt: UnixTime { header.expiresAt }
 
-    /// The attachments to fetch, open and show with it: at most 8, with distinct ids.
+    /// The attachments to fetch, open and show: at most 8, with distinct ids.
     public var attachments: [AttachmentReference] { header.extras.attachments }
 
-    /// Where the payload is that replaces this one, if it can be fetched; see ``replacing(offloaded:)``.
+    /// The reference to a longer payload that replaces this one; see ``replacing(offloaded:)``.
     public var offload: OffloadReference? { isOffloaded ? nil : header.extras.offload }
 
-    /// Whether the sender sealed it to see if the extension works.
+    /// Whether the push is a self-test of the sender.
     public var isSelfTest: Bool { header.extras.isSelfTest }
 
     private static func pushID(in root: JSONValue) -> String? {

@@ -6,10 +6,12 @@ public struct Opener: Sendable {
     private var keyring: any RecipientKeyring
     private let senders: SenderTrust
 
+    /// Creates an opener.
+    ///
     /// - Parameters:
     ///   - topic: the app's bundle identifier, not the extension's.
     ///   - keyring: the recipient's keys.
-    ///   - senders: the pinned sender keys, with which unsigned payloads are refused, or `.unsigned`.
+    ///   - senders: the pinned sender keys, or `.unsigned`. With pinned keys, unsigned payloads are refused.
     /// - Throws: `KeyError` with `invalidTopic`.
     public init(topic: String, keyring: any RecipientKeyring, senders: SenderTrust) throws {
         self.topic = try Topic(topic)
@@ -17,22 +19,22 @@ public struct Opener: Sendable {
         self.senders = senders
     }
 
-    /// The same with other keys.
+    /// Returns an opener with other keys.
     package func with(_ keyring: any RecipientKeyring) -> Opener {
         var opener = self
         opener.keyring = keyring
         return opener
     }
 
-    /// Restores what was sealed, or returns the failure class.
+    /// Opens and verifies a payload, or returns the failure class.
     ///
-    /// The order of the checks is the order of the protocol: form, keys, decryption, signature, content, time.
+    /// The checks have the order of the protocol: form, keys, decryption, signature, content, time.
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
-    ///   - time: now, in unix seconds.
-    ///   - highestIssuedAt: the highest `iat` that this recipient has accepted and believes, so that a clock set back
-    ///     doesn't reopen the past.
+    ///   - time: the current time.
+    ///   - highestIssuedAt: the highest `iat` that this recipient has accepted and confirmed. With it a clock that is set
+    ///     back doesn't make expired pushes valid.
     public func open(
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
     ) -> Result<OpenedPush, FailureClass> {
@@ -43,7 +45,7 @@ public struct Opener: Sendable {
         }
     }
 
-    /// Restores what was sealed at any time: the caller judges its freshness.
+    /// Opens a payload of any age: the caller checks its freshness.
     func untimed(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, FailureClass> {
         Result { () throws(FailureClass) in
             let outer = try Self.outerPayload(payload)

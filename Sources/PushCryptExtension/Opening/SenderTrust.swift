@@ -1,44 +1,44 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// Which pushes are opened: those signed by pinned senders, or unsigned ones. The app chooses; there is no default.
+/// Which pushes are opened: pushes signed by pinned senders, or unsigned pushes. The app chooses; there is no default.
 ///
-/// With pinned senders an unsigned payload is refused, and so is every payload where the pinned keys can't be read. A
+/// With pinned senders, unsigned payloads are refused, and all payloads are refused if the pinned keys can't be read. A
 /// missing set never means `unsigned`.
 public struct SenderTrust: Sendable {
-    /// Returns the pinned sender keys, or throws the failure class of a push that comes while they can't be read.
+    /// Returns the pinned sender keys, or throws the failure class of the push if they can't be read.
     public typealias Source = @Sendable () throws(FailureClass) -> TrustedSenders
 
     /// nil for unsigned payloads.
     private let source: Source?
 
-    /// No sender is pinned: unsigned payloads are opened, signed ones are `unknownKey`.
+    /// Opens unsigned payloads; signed payloads are `unknownKey`.
     ///
-    /// Everyone who can seal to this device can then write to it. In the base profile that is everyone with its public key.
+    /// Everyone who can seal to this device can then send it pushes; in the base profile, everyone with its public key.
     public static let unsigned = SenderTrust(source: nil)
 
-    /// Only these keys sign what is opened.
+    /// Opens payloads that are signed by one of these keys.
     public static func pinned(_ senders: TrustedSenders) -> SenderTrust {
         SenderTrust { () throws(FailureClass) in senders }
     }
 
-    /// Only the keys that are pinned when the push comes sign what is opened: an update counts without a new process.
+    /// Opens payloads that are signed by a key that is pinned when the push is received.
     public static func pinned(_ pins: SenderPins) -> SenderTrust {
         SenderTrust { () throws(FailureClass) in try pins.trustedSenders() }
     }
 
-    /// For an app that stores its pinned keys in another way than ``SenderPins``.
+    /// Opens payloads that are signed by a key of a custom source, for apps that don't use ``SenderPins``.
     ///
     /// - Parameter source: called for each push.
     public static func current(_ source: @escaping Source) -> SenderTrust {
         SenderTrust(source: source)
     }
 
-    /// The key that a payload has to be signed with; nil for a payload that is to be unsigned.
+    /// The key that must have signed the payload; nil if the payload must be unsigned.
     ///
-    /// - Parameter skid: the sender key that the payload names; nil where it names none.
-    /// - Throws: `FailureClass`: `undecryptable` for an unsigned payload where senders are pinned; `unknownKey`,
-    ///   `keyExpired`, `keyRevoked`; what the source throws.
+    /// - Parameter skid: the sender key that the payload names; nil if it names none.
+    /// - Throws: `FailureClass`: `undecryptable` for an unsigned payload if senders are pinned; `unknownKey`,
+    ///   `keyExpired`, `keyRevoked`; the error of the source.
     func verificationKey(
         _ skid: KeyID?, at time: UnixTime
     ) throws(FailureClass) -> (skid: KeyID, key: any VerificationKey)? {

@@ -1,28 +1,31 @@
 public import PushCryptCore
 import PushCryptPrimitives
+import PushCryptSQLite
 
-/// What a backend hears about one push: nothing of its content.
+/// The outcome of one push for the backend, without its content.
 ///
 /// ```
 /// {"id": ID, "push": PUSH, "outcome": "opened" | CLASS, "time": UNIX SECONDS, "kid": KID}
 /// ```
-/// `push` is missing where nothing is known of the push, `kid` where it was restored or couldn't be read.
+/// `push` is missing if the push is unknown, `kid` if the push was restored or couldn't be read.
 public struct Receipt: Hashable, Sendable {
-    /// The same however often the receipt is sent: by it the server counts once what comes twice.
+    /// The same every time the receipt is sent, so that the server can ignore duplicates.
     public let id: String
-    /// `push_id` of the payload, or else the message id: 22 characters of base64url.
+    /// `push_id` of the payload, or without one the message id, 22 characters of base64url.
     public let pushID: String?
-    /// nil for a push that was restored whole.
+    /// nil for a push that was restored completely.
     public let failure: FailureClass?
     /// When the push was opened or failed.
     public let time: UnixTime
-    /// The key that a push names which wasn't restored whole.
+    /// The key that the push names; nil if the push was restored completely.
     public let kid: KeyID?
 
-    /// A longer name of a push is left out.
+    /// The limit of `push_id`; a longer one is left out.
     static let pushIDByteLimit = 256
 
-    /// - Throws: `CryptoError` when there are no random bytes for an id.
+    /// Creates the receipt of a report.
+    ///
+    /// - Throws: `CryptoError` if no random bytes for an id are available.
     public init(_ report: DeliveryReport) throws {
         let named = report.pushID.flatMap { $0.utf8.count <= Self.pushIDByteLimit ? $0 : nil }
         id = try Self.id(report)
@@ -32,7 +35,7 @@ public struct Receipt: Hashable, Sendable {
         kid = report.failure == nil ? nil : report.kid
     }
 
-    /// What the app and the extension both restored is one receipt.
+    /// The same id in app and extension if both restore the message.
     private static func id(_ report: DeliveryReport) throws -> String {
         guard let message = report.messageID else {
             return Base64URL.encode(try DefaultBackend.shared.randomBytes(count: MessageHeader.idByteCount))
@@ -40,7 +43,7 @@ public struct Receipt: Hashable, Sendable {
         return report.failure.map { "\(message)-\($0)" } ?? message
     }
 
-    /// UTF-8.
+    /// The receipt as JSON, UTF-8.
     public var json: [UInt8] {
         var json = Array(#"{"id":"#.utf8)
         JSONWriter.appendString(id, to: &json)
@@ -57,5 +60,98 @@ public struct Receipt: Hashable, Sendable {
         }
         json.append(UInt8(ascii: "}"))
         return json
+    }
+}
+
+/// A receipt in the store that waits to be sent.
+struct SpooledReceipt: Equatable, Sendable {
+    /// Grows with every receipt.
+    let number: Int64
+    let json: [UInt8]
+}
+
+extension SharedStore {
+    /// Stores a receipt until it was sent.
+    ///
+    /// - Returns: its number; nil if it is stored already.
+    func spool(_ receipt: Receipt) throws(StoreError) -> Int64? {
+        let json = String(decoding: receipt.json, as: UTF8.self)
+        return try transaction { [configuration] database throws(SQLiteError) in
+            let table = ReceiptTable(database: database)
+            try table.remove(issuedBefore: receipt.time.seconds, lifetime: configuration.receiptLifetimeInSeconds)
+            let number = try table.insert(receipt, json)
+            try table.shrink(to: configuration.receiptLimit)
+            return number
+        }
+    }
+
+    /// The first receipt after the number.
+    func receipt(after number: Int64) throws(StoreError) -> SpooledReceipt? {
+        try perform { database throws(SQLiteError) in
+            try database.first(
+                "SELECT number, body FROM receipt WHERE number > ? ORDER BY number LIMIT 1", .integer(number)
+            ) { SpooledReceipt(number: $0.integer(0) ?? 0, json: Array(($0.text(1) ?? "").utf8)) }
+        }
+    }
+
+    /// The receipt with the number; nil if it was removed.
+    func receipt(_ number: Int64) throws(StoreError) -> SpooledReceipt? {
+        try receipt(after: number - 1).flatMap { $0.number == number ? $0 : nil }
+    }
+
+    func lastReceiptNumber() throws(StoreError) -> Int64? {
+        try perform { database throws(SQLiteError) in
+            try database.first("SELECT max(number) FROM receipt") { $0.integer(0) } ?? nil
+        }
+    }
+
+    func removeReceipt(_ number: Int64) throws(StoreError) {
+        try perform { database throws(SQLiteError) in
+            _ = try database.run("DELETE FROM receipt WHERE number = ?", .integer(number))
+        }
+    }
+
+    func removeOldReceipts(at time: UnixTime) throws(StoreError) {
+        try perform { [lifetime = configuration.receiptLifetimeInSeconds] database throws(SQLiteError) in
+            try ReceiptTable(database: database).remove(issuedBefore: time.seconds, lifetime: lifetime)
+        }
+    }
+
+    /// Returns the number of receipts that wait to be sent.
+    ///
+    /// - Throws: `StoreError`.
+    public func receiptCount() throws -> Int {
+        try perform { database throws(SQLiteError) in
+            Int(try database.first("SELECT count(*) FROM receipt") { $0.integer(0) ?? 0 } ?? 0)
+        }
+    }
+}
+
+/// The receipts, within a transaction.
+private struct ReceiptTable {
+    let database: Database
+
+    func insert(_ receipt: Receipt, _ json: String) throws(SQLiteError) -> Int64? {
+        let count = try database.run(
+            "INSERT OR IGNORE INTO receipt (id, time, failed, body) VALUES (?, ?, ?, ?)", .text(receipt.id),
+            .integer(receipt.time.seconds), .integer(receipt.failure == nil ? 0 : 1), .text(json))
+        guard count > 0 else { return nil }
+        return try database.first("SELECT number FROM receipt WHERE id = ?", .text(receipt.id)) { $0.integer(0) ?? 0 }
+    }
+
+    func remove(issuedBefore time: Int64, lifetime: Int64) throws(SQLiteError) {
+        let (oldest, overflow) = time.subtractingReportingOverflow(lifetime)
+        guard !overflow else { return }
+        try database.run("DELETE FROM receipt WHERE time < ?", .integer(oldest))
+    }
+
+    /// Removes receipts of failures first: everyone can cause them, and they must not displace those of restored pushes.
+    func shrink(to limit: Int) throws(SQLiteError) {
+        let count = try database.first("SELECT count(*) FROM receipt") { $0.integer(0) ?? 0 } ?? 0
+        let excess = count - Int64(max(limit, 0))
+        guard excess > 0 else { return }
+        try database.run(
+            "DELETE FROM receipt WHERE number IN (SELECT number FROM receipt ORDER BY failed DESC, number LIMIT ?)",
+            .integer(excess))
     }
 }

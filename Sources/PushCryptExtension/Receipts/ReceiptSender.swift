@@ -1,20 +1,22 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// Sends a backend one receipt for each push. A receipt is written to the store first and sent in the background; one that
-/// couldn't be sent stays in the store for the next ``flush(timeLimit:)`` of the app.
+/// Sends the backend one receipt for each push. A receipt is first written to the store and then sent in the background. If
+/// that fails, it stays in the store until the app calls ``flush(timeLimit:)``.
 ///
-/// The server may get a receipt more than once, and recognises it by its id. It learns when a device is on and which pushes
-/// it got, and the network learns when a push came: a ``Delay`` blurs that.
+/// The server may receive a receipt more than once; the id is the same. It learns when a device is on and which pushes it
+/// received, and the network learns when a push was received. A ``Delay`` makes that time less exact.
 public final class ReceiptSender: DeliveryReporter {
-    /// A random wait before a receipt is sent. The system may end the extension within it; the app sends what is left.
+    /// A random wait before a receipt is sent. If the system ends the extension during it, the app sends the receipt.
     public struct Delay: Sendable {
         let draw: @Sendable () -> Duration
         let sleep: @Sendable (Duration) async throws -> Void
 
+        /// Creates a delay.
+        ///
         /// - Parameters:
-        ///   - draw: how long to wait.
-        ///   - sleep: waits; an error leaves the receipt for ``ReceiptSender/flush(timeLimit:)``.
+        ///   - draw: returns the duration of one wait.
+        ///   - sleep: waits. After an error the receipt stays for ``ReceiptSender/flush(timeLimit:)``.
         public init(
             draw: @escaping @Sendable () -> Duration,
             sleep: @escaping @Sendable (Duration) async throws -> Void = {
@@ -26,7 +28,7 @@ public final class ReceiptSender: DeliveryReporter {
             self.sleep = sleep
         }
 
-        /// A wait of any length up to the longest one, all equally likely.
+        /// A uniformly distributed wait up to the longest one.
         public static func upTo(_ longest: Duration) -> Delay {
             Delay { max(longest, .zero) * Double.random(in: 0...1) }
         }
@@ -40,13 +42,15 @@ public final class ReceiptSender: DeliveryReporter {
     private let postTimeLimit: Duration
     private let timer: any DeadlineTimer
 
+    /// Creates a sender.
+    ///
     /// - Parameters:
-    ///   - store: holds the receipts until they are sent.
-    ///   - address: where each receipt is posted; https, or what the transport's policy allows.
+    ///   - store: stores the receipts until they are sent.
+    ///   - address: the address that receipts are posted to; https, or another address that the transport's policy allows.
     ///   - transport: posts the receipts.
-    ///   - delay: how long a receipt waits before it is sent; nil sends it at once.
-    ///   - postTimeLimit: how long the exchange with the server may take for one receipt.
-    ///   - clock: gives the time by which old receipts are removed.
+    ///   - delay: the wait before a receipt is sent; nil sends it at once.
+    ///   - postTimeLimit: how long posting one receipt may take.
+    ///   - clock: the clock for removing old receipts.
     ///   - timer: runs the time limits.
     public init(
         store: SharedStore, address: String, transport: any HTTPTransport, delay: Delay? = nil,
@@ -63,9 +67,9 @@ public final class ReceiptSender: DeliveryReporter {
         self.timer = timer
     }
 
-    /// Returns when the receipt is in the store. If the store can't be used, the receipt is sent once without it.
+    /// Stores the receipt and sends it in the background. If the store can't be used, the receipt is sent once.
     public func report(_ report: DeliveryReport) {
-        // A push that was let through unsealed was not opened.
+        // An accepted unsealed push has no receipt, because it was not opened.
         guard report.isRestored || report.failure != nil, let receipt = try? Receipt(report) else { return }
         do throws(StoreError) {
             guard let number = try store.spool(receipt) else { return }
@@ -86,17 +90,17 @@ public final class ReceiptSender: DeliveryReporter {
 
     enum Outcome: Sendable {
         case sent
-        /// Somebody else in this process is sending it, or has sent it.
-        case notMine
+        /// Another task of this process is sending it or has sent it.
+        case sentElsewhere
         case failed(TransferError.Code?)
     }
 
     /// Sends a receipt of the store, and removes it once the server has it.
     func send(_ number: Int64) async -> Outcome {
-        guard store.sending.withLock({ $0.insert(number).inserted }) else { return .notMine }
+        guard store.sending.withLock({ $0.insert(number).inserted }) else { return .sentElsewhere }
         defer { store.sending.withLock { _ = $0.remove(number) } }
-        // Only now: another task that had it may have sent it.
-        guard let receipt = try? store.receipt(number) else { return .notMine }
+        // Read after the insertion: another task may have sent it before.
+        guard let receipt = try? store.receipt(number) else { return .sentElsewhere }
         do {
             try await post(receipt.json)
         } catch {
@@ -118,17 +122,17 @@ extension ReceiptSender {
     public struct Flush: Hashable, Sendable {
         /// How many receipts were sent.
         public let sentCount: Int
-        /// How many receipts still wait in the store, with those that were added meanwhile.
+        /// How many receipts are still in the store, including those added during the flush.
         public let leftCount: Int
     }
 
-    /// After so many refusals the server is assumed to refuse all receipts.
+    /// After this many refusals the server is assumed to refuse all receipts.
     private static let refusalLimit = 3
 
-    /// Sends the receipts that wait, in order and one after the other; for the app, when it runs. Ends at the first
-    /// failure of the network, when its time is up, and when the task is cancelled.
+    /// Sends the stored receipts in order. The app calls it when it runs. It ends at the first network failure, at the time
+    /// limit, and when the task is cancelled.
     ///
-    /// - Parameter timeLimit: for all of them. The system gives an app in the background 30 seconds.
+    /// - Parameter timeLimit: the limit for all receipts. The system gives an app in the background 30 seconds.
     /// - Throws: `StoreError`.
     public func flush(timeLimit: Duration = .seconds(25)) async throws -> Flush {
         try store.removeOldReceipts(at: clock())
@@ -138,14 +142,16 @@ extension ReceiptSender {
     }
 
     private func sendAll(upTo last: Int64) async throws -> Int {
-        var (number, sentCount, refusalCount) = (Int64(0), 0, 0)
+        var number: Int64 = 0
+        var sentCount = 0
+        var refusalCount = 0
         while !Task.isCancelled, let receipt = try store.receipt(after: number), receipt.number <= last {
             number = receipt.number
             switch await send(number) {
             case .sent: sentCount += 1
-            case .notMine: break
+            case .sentElsewhere: break
             case .failed(.status):
-                // One receipt that the server refuses must not hold up the others.
+                // A receipt that the server refuses must not block the others.
                 refusalCount += 1
                 if refusalCount == Self.refusalLimit { return sentCount }
             case .failed: return sentCount

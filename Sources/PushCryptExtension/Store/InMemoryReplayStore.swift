@@ -2,8 +2,8 @@ import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// Remembers what couldn't be written to the file, by the same rules, in a database in memory. The database is made when it
-/// is needed, and released when all of it was written to the file or the process ends.
+/// Remembers messages that couldn't be written to the file, by the same rules, in a database in memory. The database exists
+/// only until its messages were written to the file.
 final class InMemoryReplayStore: Sendable {
     private let role: SharedStore.Role
     private let limit: Int
@@ -18,7 +18,7 @@ final class InMemoryReplayStore: Sendable {
         try withMemory { memory throws(SQLiteError) in try memory.admit(message, at: clock) {} }
     }
 
-    /// Also for a message that was claimed in the file.
+    /// Marks a message as seen, even if it was claimed in the file.
     func markSeen(_ claim: MessageClaim) throws(StoreError) {
         try withMemory { memory throws(SQLiteError) in
             try memory.adopt([RememberedMessage(claim, claimed: nil)])
@@ -29,7 +29,7 @@ final class InMemoryReplayStore: Sendable {
         try withMemory { memory throws(SQLiteError) in try memory.release(claim) }
     }
 
-    /// The messages that the file doesn't have yet.
+    /// The messages that aren't in the file yet.
     var messages: [RememberedMessage] {
         database.withLock { database in
             let rows = try? database?.rows("SELECT id, iat, claimed, token FROM message") { row in
@@ -41,7 +41,7 @@ final class InMemoryReplayStore: Sendable {
         }
     }
 
-    /// Removes messages that were written to the file. A message that has changed since then stays.
+    /// Removes messages that were written to the file, unless they have changed since then.
     func remove(_ messages: [RememberedMessage]) {
         guard !messages.isEmpty else { return }
         database.withLock { database in
@@ -61,7 +61,7 @@ final class InMemoryReplayStore: Sendable {
         let result = database.withLock { [role, limit] database in
             Result { () throws(SQLiteError) in
                 if database == nil { database = try Self.make() }
-                guard let memory = database else { throw SQLiteError(.failed, "no memory") }
+                guard let memory = database else { throw SQLiteError(.failed, "the database in memory is missing") }
                 return try memory.transaction { () throws(SQLiteError) in
                     try body(ReplayMemory(database: memory, role: role, limit: limit))
                 }
@@ -74,5 +74,54 @@ final class InMemoryReplayStore: Sendable {
         let database = try Database()
         try database.script(StoreSchema.creation)
         return database
+    }
+}
+
+/// The messages that this process has claimed, in the file or in memory. The process shows none of them twice, even if the
+/// file can't be used or two copies of a message wait for it.
+final class ClaimedMessages: Sendable {
+    private struct Claimed {
+        let token: Int64
+        /// The time of the claim; nil after the message was seen.
+        var time: Int64?
+    }
+
+    private struct State {
+        var claims: [String: Claimed] = [:]
+        /// The ids in the order of their claims. Over the limit the first one is removed.
+        var order: [String] = []
+    }
+
+    /// An extension's process shows fewer messages.
+    static let limit = 1_000
+
+    private let state = Locked(State())
+
+    /// - Parameter clock: within the protocol's range.
+    /// - Returns: false if the message was seen or another session of the process is showing it.
+    func add(_ claim: MessageClaim, at clock: Int64) -> Bool {
+        state.withLock { state in
+            if let known = state.claims[claim.messageID] {
+                guard let time = known.time, ReplayMemory.hasLapsed(time, at: clock) else { return false }
+            } else {
+                state.order.append(claim.messageID)
+            }
+            state.claims[claim.messageID] = Claimed(token: claim.token, time: clock)
+            if state.order.count > Self.limit { state.claims[state.order.removeFirst()] = nil }
+            return true
+        }
+    }
+
+    func markSeen(_ claim: MessageClaim) {
+        state.withLock { $0.claims[claim.messageID]?.time = nil }
+    }
+
+    /// Does nothing if another claim has replaced this one.
+    func remove(_ claim: MessageClaim) {
+        state.withLock { state in
+            guard state.claims[claim.messageID]?.token == claim.token else { return }
+            state.claims[claim.messageID] = nil
+            state.order.removeAll { $0 == claim.messageID }
+        }
     }
 }

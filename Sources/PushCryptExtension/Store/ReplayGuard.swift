@@ -2,45 +2,47 @@ public import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// Remembers which messages were shown (PROTOCOL section 5), for one reader: the extension and the app each have one.
+/// Remembers which messages were shown (PROTOCOL section 5). The extension and the app each have their own.
 ///
-/// An error that it throws keeps no message from being read: the message is shown as if there were no guard.
+/// If it throws, the message is shown as if there were no guard.
 public protocol ReplayGuard: Sendable {
-    /// Checks freshness and claims, in one transaction. A claim lapses after 60 seconds, so that a message whose process
-    /// was killed before it was shown isn't lost.
+    /// Checks the freshness of a message and claims it, in one transaction. A claim lapses after 60 seconds, so that a
+    /// message isn't lost if its process is killed before it is shown.
     ///
     /// - Parameters:
     ///   - messageID: 22 characters of base64url.
-    ///   - time: now.
+    ///   - issuedAt: the message's `iat`.
+    ///   - expiresAt: the message's `exp`.
+    ///   - time: the current time.
     /// - Returns: the claim, or why the message isn't shown: `expired`, `notYetValid`, or `replayed` if it was seen, is
-    ///   claimed already, or is too old to be remembered.
+    ///   claimed, or is too old to be remembered.
     /// - Throws: an error if nothing can be remembered.
     func claim(
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass>
 
-    /// Marks the message as seen, after its content was handed to the system: the claim no longer lapses.
+    /// Marks the message as seen after its content was handed to the system. The claim no longer lapses.
     ///
     /// - Throws: an error if nothing can be remembered.
     func markSeen(_ claim: MessageClaim) throws
 
-    /// Gives the claim back, after the content wasn't shown: the message may be claimed again at once. Does nothing if the
-    /// message was seen, or if another claim has taken this one's place.
+    /// Releases the claim of a message that wasn't shown, so that it can be claimed again at once. Does nothing if the
+    /// message was seen or another claim has replaced this one.
     ///
     /// - Throws: an error if nothing can be remembered.
     func release(_ claim: MessageClaim) throws
 }
 
-/// The right to show a message. One session has it at a time.
+/// The right to show a message. Only one session has it at a time.
 public struct MessageClaim: Hashable, Sendable {
     /// 22 characters of base64url.
     public let messageID: String
-    /// When the message was sealed, `iat`.
+    /// The message's `iat`.
     public let issuedAt: UnixTime
-    /// Distinguishes this claim from others of the same message.
+    /// Distinguishes this claim from other claims of the message.
     public let token: Int64
 
-    /// Makes a claim, with a random token unless one is given.
+    /// Creates a claim; the default token is random.
     public init(messageID: String, issuedAt: UnixTime, token: Int64 = .random(in: .min ... .max)) {
         self.messageID = messageID
         self.issuedAt = issuedAt
@@ -48,16 +50,16 @@ public struct MessageClaim: Hashable, Sendable {
     }
 }
 
-/// If the file can't be used, the process remembers in memory what it shows. The next call that can use the file writes that
-/// to it.
+/// If the file can't be used, the process remembers shown messages in memory. The next call that can use the file writes
+/// them to it.
 extension SharedStore: ReplayGuard {
     /// Claims a message in the file, or in memory if the file can't be used.
     ///
-    /// - Throws: `StoreError` if the message can be remembered in neither.
+    /// - Throws: `StoreError` if neither can be used.
     public func claim(
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass> {
-        // The opener has refused others, whose sums could overflow here.
+        // The opener refuses times outside the range, whose sums could overflow.
         guard Self.range.contains(issuedAt.seconds), Self.range.contains(expiresAt.seconds) else {
             return .failure(.replayed)
         }
@@ -78,7 +80,7 @@ extension SharedStore: ReplayGuard {
 
     /// Marks a claimed message as seen.
     ///
-    /// - Throws: `StoreError` if that can be written in neither.
+    /// - Throws: `StoreError` if neither file nor memory can be used.
     public func markSeen(_ claim: MessageClaim) throws {
         claimedMessages.markSeen(claim)
         do throws(StoreError) {
@@ -88,9 +90,9 @@ extension SharedStore: ReplayGuard {
         }
     }
 
-    /// Gives a claim back.
+    /// Releases a claim.
     ///
-    /// - Throws: `StoreError` if that can be written in neither.
+    /// - Throws: `StoreError` if neither file nor memory can be used.
     public func release(_ claim: MessageClaim) throws {
         claimedMessages.remove(claim)
         do throws(StoreError) {
@@ -107,8 +109,9 @@ extension SharedStore: ReplayGuard {
     private static var range: ClosedRange<Int64> { UnixTime.protocolRange }
 }
 
-/// The file alone.
 extension SharedStore {
+    /// Claims a message in the file only.
+    ///
     /// - Parameter clock: within the protocol's range, as are the times of the message.
     package func claimInFile(
         _ message: MessageStamp, at clock: Int64
@@ -116,7 +119,7 @@ extension SharedStore {
         let refusal = Locked<FailureClass?>(nil)
         let result = Result { () throws(StoreError) in
             try inFile { memory, messages throws(SQLiteError) in
-                // What the file knows of this message is asked before others are written, which may fail.
+                // This message is checked before other messages are written, because writing may fail.
                 try memory.adopt(messages.filter { $0.id == message.id })
                 let answer = try memory.admit(message, at: clock) { refusal.withLock { $0 = .replayed } }
                 if case .failure(let failure) = answer { refusal.withLock { $0 = failure } }
@@ -124,7 +127,7 @@ extension SharedStore {
                 return answer
             }
         }
-        // What the file knew counts, even if it couldn't be written or was damaged: without it the message would be shown.
+        // A refusal by the file counts even if the transaction failed; otherwise the message would be shown again.
         if let failure = refusal.withLock({ $0 }) { return .failure(failure) }
         return try result.get()
     }
@@ -136,11 +139,12 @@ extension SharedStore {
         }
     }
 
-    /// - Parameter body: writes what only the process remembers to the file, with its own.
+    /// - Parameter body: receives the messages that only this process remembers, to write them to the file.
     private func inFile<Value: Sendable>(
         _ body: @Sendable (ReplayMemory, [RememberedMessage]) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
-        let (messages, releases) = (unwritten.messages, unwrittenReleases.withLock { $0 })
+        let messages = unwritten.messages
+        let releases = unwrittenReleases.withLock { $0 }
         let value = try transaction { [role, limit = configuration.messageLimit] database throws(SQLiteError) in
             let memory = ReplayMemory(database: database, role: role, limit: limit)
             for claim in releases { try memory.release(claim) }

@@ -4,23 +4,22 @@ import PushCryptSQLite
 /// The messages that a role has claimed (PROTOCOL section 5), within a transaction.
 ///
 /// ```
-/// (id, iat) are kept until iat + window + 10 min < H; of a message that was sealed again, the latest iat that was seen
-/// when full, what is ahead of L and of the clock goes first, then the smallest iat, and everything at or below that is
-/// refused
-/// a claim lapses after 60 s
+/// keep     (id, iat) until iat + window + 10 min < H; for a message that was sealed again, the latest received iat
+/// full     remove messages ahead of L and the clock first, then the smallest iat; refuse everything at or below it
+/// lapse    a claim lapses after 60 s
 /// ```
 struct ReplayMemory {
     static let claimLifetimeInSeconds: Int64 = 60
-    /// How far below H a message is still remembered.
+    /// How many seconds below H a message is still remembered.
     static let memoryInSeconds = MessageHeader.windowInSeconds + Freshness.toleranceInSeconds
 
     let database: Database
     let role: SharedStore.Role
     let limit: Int
 
-    /// Checks freshness and claims.
+    /// Checks the freshness of a message and claims it.
     ///
-    /// - Parameter refuse: called where the message is refused for a repeat, whatever becomes of what is written then.
+    /// - Parameter refuse: called when the message is refused as a repeat, before anything is written.
     func admit(
         _ message: MessageStamp, at clock: Int64, refuse: () -> Void
     ) throws(SQLiteError) -> Result<MessageClaim, FailureClass> {
@@ -33,7 +32,7 @@ struct ReplayMemory {
         return try self.claim(claim, at: clock, refuse: refuse) ? .success(claim) : .failure(.replayed)
     }
 
-    /// - Parameter clock: within the protocol's range, as is the time of the message.
+    /// - Parameter clock: within the protocol's range, like the time of the message.
     /// - Returns: whether the message may be shown.
     func claim(_ claim: MessageClaim, at clock: Int64, refuse: () -> Void) throws(SQLiteError) -> Bool {
         let stored = try ReplayState.read(database, role)
@@ -45,7 +44,7 @@ struct ReplayMemory {
             if let confirmed = state.confirmed { try forget(before: confirmed - Self.memoryInSeconds) }
             try evict(&state, at: clock)
         }
-        // What was corrected is written for a refused message too: else the floor would rise with the clock.
+        // The correction is written for a refused message too; otherwise the floor would rise with the clock.
         if state != stored { try state.write(database, role) }
         return isGranted
     }
@@ -70,10 +69,10 @@ struct ReplayMemory {
         return true
     }
 
-    /// A campaign's message that was sealed again has the same id and a later iat. It may be shown for longer than the
-    /// first, so it is remembered for longer: a relay could hold it back until the first is forgotten.
+    /// A campaign message that was sealed again has the same id and a later iat. It may be shown for longer than the first
+    /// one, so it is remembered for longer: a relay could delay it until the first one is forgotten.
     private func keep(_ id: String, _ issuedAt: Int64) throws(SQLiteError) {
-        // Nothing is written for the same bytes once more, which anyone can send.
+        // An exact repeat, which everyone can send, writes nothing.
         try database.run(
             "UPDATE message SET iat = ?1 WHERE role = ?2 AND id = ?3 AND iat < ?1", .integer(issuedAt),
             .integer(role.number), .text(id))
@@ -90,9 +89,9 @@ struct ReplayMemory {
             .integer(role.number), .text(claim.messageID), .integer(claim.token))
     }
 
-    /// Takes over what was remembered elsewhere. What was seen in either place is seen here.
+    /// Adds messages that were remembered elsewhere. A message that was seen in either place becomes seen.
     func adopt(_ messages: [RememberedMessage]) throws(SQLiteError) {
-        // SQLite's max of two values is NULL where one of them is.
+        // SQLite's max of two values is NULL if one of them is NULL.
         for message in messages {
             try database.run(
                 """
@@ -104,27 +103,24 @@ struct ReplayMemory {
         }
     }
 
-    /// In both directions: a clock that was set back must not make a claim last for years.
+    /// In both directions, so that a clock that is set back doesn't keep a claim for years.
     static func hasLapsed(_ claimed: Int64, at clock: Int64) -> Bool {
         let (difference, overflow) = clock.subtractingReportingOverflow(claimed)
         return overflow || difference.magnitude >= UInt64(claimLifetimeInSeconds)
     }
 
-    /// - Returns: nil for an id that isn't remembered; a nil inside for one that was seen.
+    /// - Returns: nil for an unknown id; an inner nil for a message that was seen.
     private func claimTime(of id: String) throws(SQLiteError) -> Int64?? {
         try database.first(
             "SELECT claimed FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(id)
         ) { $0.integer(0) }
     }
-}
 
-/// What goes.
-extension ReplayMemory {
     private func forget(before oldest: Int64) throws(SQLiteError) {
         try database.run("DELETE FROM message WHERE role = ? AND iat < ?", .integer(role.number), .integer(oldest))
     }
 
-    /// The new message may be the one that goes: it was granted, and the floor refuses it from now on.
+    /// May remove the new message: it was granted, and the floor refuses it from now on.
     private func evict(_ state: inout ReplayState, at clock: Int64) throws(SQLiteError) {
         let count = try database.first("SELECT count(*) FROM message WHERE role = ?", .integer(role.number)) {
             $0.integer(0) ?? 0
@@ -142,9 +138,9 @@ extension ReplayMemory {
         }
     }
 
-    /// Messages that a clock which was ahead let in can't be shown now. They would fill the memory until their time comes.
+    /// Messages accepted while the clock was ahead can't be shown now, and would fill the memory until their time.
     ///
-    /// - Returns: how many went.
+    /// - Returns: how many were removed.
     private func evictAhead(of time: Int64, _ count: Int64) throws(SQLiteError) -> Int64 {
         Int64(
             try database.run(
@@ -155,7 +151,7 @@ extension ReplayMemory {
     }
 }
 
-/// A message and its times, as claims and freshness want them.
+/// The id and the times of a message.
 package struct MessageStamp: Sendable {
     let id: String
     let issuedAt: UnixTime
@@ -172,7 +168,7 @@ package struct MessageStamp: Sendable {
 struct RememberedMessage: Hashable, Sendable {
     let id: String
     let issuedAt: Int64
-    /// The clock's time; nil once the message was seen.
+    /// The time of the claim; nil after the message was seen.
     let claimed: Int64?
     let token: Int64
 }

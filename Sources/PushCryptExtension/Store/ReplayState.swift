@@ -1,26 +1,26 @@
 import PushCryptCore
 import PushCryptSQLite
 
-/// What a role remembers of time, beside the messages themselves (PROTOCOL section 5).
+/// The times that a role remembers in addition to the messages (PROTOCOL section 5).
 ///
 /// ```
-/// believed   L where it is at most a day ahead of the clock, else H
-/// correct    where L isn't believed: L = H, since = clock, floor = min(floor, max(clock, H))
-/// accept     where clock >= since + a day: H = min(L, H + window), since = clock
+/// believed   L if it is at most a day ahead of the clock, else H
+/// correct    if L isn't believed: L = H, since = clock, floor = min(floor, max(clock, H))
+/// accept     if clock >= since + a day: H = min(L, H + window), since = clock
 ///            since = min(since, clock), L = max(L, iat)
 /// ```
-/// A message can be stamped as late as the device's clock allows, so a clock that is years ahead lets one message raise L
-/// by years. H follows only if the clock still says so a day later.
+/// While the clock is years ahead, one message can raise L by years. H follows only if the clock still has that time a day
+/// later.
 struct ReplayState: Equatable {
     static let dayInSeconds: Int64 = 86_400
 
-    /// L: the highest `iat` accepted so far.
+    /// L: the highest accepted `iat`.
     var latest: Int64?
-    /// H: as much of L as is confirmed. It never falls.
+    /// H: the confirmed part of L. It never decreases.
     var confirmed: Int64?
-    /// The clock's time when the day began at whose end L is confirmed.
+    /// The start of the day after which L is confirmed.
     var since: Int64?
-    /// Messages that aren't remembered and not issued after it may have been forgotten.
+    /// An unknown message that was issued at or before this time may have been forgotten.
     var floor: Int64?
 
     /// The highest `iat` that freshness may rely on.
@@ -31,7 +31,8 @@ struct ReplayState: Equatable {
     /// - Parameter clock: within the protocol's range.
     mutating func correct(at clock: Int64) {
         guard isContradicted(by: clock) else { return }
-        (latest, since) = (confirmed, clock)
+        latest = confirmed
+        since = clock
         floor = floor.map { min($0, max(clock, confirmed ?? clock)) }
     }
 
@@ -61,7 +62,7 @@ extension ReplayState {
             return (state, row.integer(4))
         }
         guard let (state, digest) = row else { return ReplayState() }
-        // SQLite doesn't notice a changed number, and one that is too high would refuse every message to come.
+        // SQLite doesn't detect a changed number, and too high a number would make it refuse all later messages.
         guard digest == state.digest(role) else { throw SQLiteError(.damaged, "a number in the store was changed") }
         return state
     }
@@ -73,7 +74,7 @@ extension ReplayState {
             .integer(digest(role)))
     }
 
-    /// FNV-1a, against accidents: who can write the file can compute it, too.
+    /// FNV-1a, against accidental changes only: an attacker who can write the file can compute it.
     private func digest(_ role: SharedStore.Role) -> Int64 {
         let numbers = [role.number] + [latest, confirmed, since, floor].map { $0 ?? -1 }
         let text = numbers.map(String.init).joined(separator: " ")

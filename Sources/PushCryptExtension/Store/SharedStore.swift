@@ -1,30 +1,28 @@
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// The store that the app and its extension share: which messages were shown, counters, receipts to send. Make one object per
+/// The store that the app and its extension share: shown messages, counters and receipts to send. Create one object per
 /// process and role.
 ///
-/// The folder lies in the container of an app group that both belong to
-/// (`FileManager.containerURL(forSecurityApplicationGroupIdentifier:)` and a name of its own below it). The files have
-/// the protection class `completeUntilFirstUserAuthentication`: a push that comes after a restart and before the first
-/// unlock meets `StoreError` with `locked`. They hold ids, times and counts, nothing of any content.
+/// The folder is in the container of their app group
+/// (`FileManager.containerURL(forSecurityApplicationGroupIdentifier:)`). The files have the protection class
+/// `completeUntilFirstUserAuthentication`: between a restart and the first unlock, calls throw `StoreError` with `locked`.
+/// They contain ids, times and counts, but no content.
 ///
-/// Its processes may be killed or suspended at any time. Nothing is read before the first use; between two calls the
-/// connection holds no lock, so that the system has no reason to end a suspended process (`0xdead10cc`); each call is one
-/// short transaction. An app that calls it while it goes to the background does so within
-/// `beginBackgroundTask`. A damaged file is replaced by an empty store, and counted.
+/// The processes may be killed or suspended at any time. Each call is one short transaction, and no lock is held between
+/// calls, so the system doesn't end a suspended process because of a lock (`0xdead10cc`). An app that uses the store while
+/// it enters the background calls `beginBackgroundTask`. A damaged file is replaced by an empty store, and counted.
 ///
-/// A store that can't be used keeps no message from being read. While another process holds it, the first call waits for
-/// ``Configuration/busyTimeout``, and those that follow for 10 ms at most, until one succeeds or 5 seconds have passed.
-/// What was shown while the file couldn't be read or written (locked, damaged, on a full disk) is remembered in memory:
-/// the process shows none of it twice, and writes it to the file as soon as that works. If the process ends before, it is
-/// forgotten, and a message that comes again while it is fresh is shown again.
+/// Messages are shown even if the store can't be used. While another process has it locked, the first call waits for
+/// ``Configuration/busyTimeout`` and later calls for at most 10 ms, until one succeeds or 5 seconds have passed. Messages
+/// shown while the file can't be used (locked, damaged, disk full) are remembered in memory and written to the file as soon
+/// as possible. If the process ends before that, a message that is received again while it is fresh is shown again.
 ///
-/// A message is claimed before it is shown and marked as seen after it was handed to the system. Where the process is
-/// killed between the two, it is unknown whether it was shown. The claim lapses after 60 seconds, and the message is
-/// shown if it comes again after that: the protocol prefers a message shown twice to one that is lost.
+/// A message is claimed before it is shown, and marked as seen after it was handed to the system. If the process is killed
+/// in between, nothing shows whether the message was shown. The claim lapses after 60 seconds, and then the message is
+/// shown if it is received again: the protocol prefers a message shown twice to a lost one.
 public final class SharedStore: Sendable {
-    /// Who uses the store. A push with `content-available` reaches both, and each of them shows it once.
+    /// The user of the store. A push with `content-available` reaches both, and each shows it once.
     public struct Role: Hashable, Sendable {
         let number: Int64
 
@@ -34,42 +32,45 @@ public final class SharedStore: Sendable {
         public static let `extension` = Role(number: 2)
     }
 
-    /// How much is kept, and how long a call may wait.
+    /// The limits of the store, and the time that a call may wait.
     public struct Configuration: Sendable {
-        /// How many messages of each role are remembered. When there are more, the oldest is forgotten and whatever is
-        /// as old as it is refused. 10,000 take about 1 MB on disk.
+        /// How many messages of each role are remembered. Over the limit the oldest is forgotten, and messages of its age or
+        /// older are refused. 10,000 messages need about 1 MB on disk.
         public var messageLimit = 10_000
-        /// How many receipts wait to be sent. When there are more, failures go first, then the oldest.
+        /// How many receipts are stored. Over the limit those of failures are removed first, then the oldest.
         public var receiptLimit = 1_000
-        /// How long a receipt waits to be sent.
+        /// How long a receipt is stored, in seconds.
         public var receiptLifetimeInSeconds: Int64 = 7 * 86_400
-        /// How long a call waits in all, for other threads and other processes: a minute at most, and well below the
-        /// 25 seconds of a session, which makes one call before its text is restored.
+        /// How long a call waits in total for other threads and processes, at most a minute. A session makes one call before
+        /// its text is restored, so keep it well below the session's 25 seconds.
         public var busyTimeout: Duration = .seconds(2)
 
-        /// The defaults of the members.
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 
     let role: Role
     let configuration: Configuration
-    /// The numbers of receipts that are being sent.
+    /// The numbers of the receipts that are being sent.
     let sending = Locked<Set<Int64>>([])
-    /// What couldn't be written to the file.
+    /// Messages that couldn't be written to the file.
     let unwritten: InMemoryReplayStore
     let claimedMessages = ClaimedMessages()
     /// Claims in the file whose release couldn't be written.
     let unwrittenReleases = Locked<[MessageClaim]>([])
     private let queue: StoreQueue
 
+    /// Creates a store; its files are opened at the first use.
+    ///
     /// - Parameters:
-    ///   - folder: the path of a folder for the store alone; it is made where there is none, those above it aren't.
-    ///   - role: who uses it.
+    ///   - folder: the path of a folder for the store only. It is created if its parent exists.
+    ///   - role: the user of the store.
+    ///   - configuration: the limits.
     public convenience init(folder: String, role: Role, configuration: Configuration = Configuration()) {
         self.init(folder: folder, role: role, configuration: configuration, clock: { .now })
     }
 
-    /// - Parameter clock: tells how long the store has been busy.
+    /// - Parameter clock: measures how long the store has been busy.
     init(
         folder: String, role: Role, configuration: Configuration,
         clock: @escaping @Sendable () -> ContinuousClock.Instant
@@ -80,14 +81,14 @@ public final class SharedStore: Sendable {
         queue = StoreQueue(StoreFile(folder: folder), timeout: configuration.busyTimeout, clock: clock)
     }
 
-    /// One statement.
+    /// Runs one statement.
     func perform<Value: Sendable>(
         _ body: @Sendable (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
         try queue.use { file, end throws(StoreError) in try file.perform(until: end, body) }
     }
 
-    /// Several statements, all or none of them.
+    /// Runs several statements in a transaction.
     func transaction<Value: Sendable>(
         _ body: @Sendable (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
@@ -101,32 +102,31 @@ public final class SharedStore: Sendable {
     }
 }
 
-/// Why the store can't be used. A push is shown all the same.
+/// Why the store can't be used. Pushes are shown anyway.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String
 
-        /// The file is protected and the device wasn't unlocked since it started.
+        /// The file is protected, and the device wasn't unlocked since its start.
         public static let locked = Code(name: "locked")
-        /// The folder isn't there, or can't be written.
+        /// The folder doesn't exist or can't be written.
         public static let unavailable = Code(name: "unavailable")
-        /// Another process holds the store, or other threads wait for it, for longer than the time-out.
+        /// Other processes or threads used the store for longer than the timeout.
         public static let busy = Code(name: "busy")
-        /// There is no room on the disk.
+        /// The disk is full.
         public static let full = Code(name: "full")
-        /// The file is damaged, and no new one could be put in its place.
+        /// The file is damaged and couldn't be replaced.
         public static let damaged = Code(name: "damaged")
-        /// A later version of this library wrote the store: an extension that was still running while the app was
-        /// updated.
+        /// A later version of this library wrote the store: the app was updated while the extension was running.
         public static let newerVersion = Code(name: "newerVersion")
-        /// The system failed to read or write, or has no memory.
+        /// The system failed to read or write, or has no memory left.
         public static let inputOutput = Code(name: "inputOutput")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What SQLite or the system says; nothing of what is stored.
+    /// The message of SQLite or the system; it contains no stored data.
     public let reason: String
 
     init(_ code: Code, _ reason: String) {

@@ -1,16 +1,15 @@
 import PushCryptFiles
 import PushCryptSQLite
 
-/// The database file. It is opened at the first use, created if there is none, and replaced if it is damaged.
+/// The database file. It is opened at the first use, created if it doesn't exist, and replaced if it is damaged.
 ///
 /// ```
-/// use        shared lock of the folder     the file under the name is the open one; one transaction
-/// replace    exclusive lock                look again; make a whole new file beside it; remove the old one's journal;
-///                                          rename
+/// use        shared lock of the folder     check that the named file is the open one; run one transaction
+/// replace    exclusive lock                check again; create a new file; remove the old file's journal; rename
 /// ```
 struct StoreFile: Sendable {
     static let name = "pushcrypt.sqlite"
-    /// A file with one byte for each time that a damaged store was replaced. It outlasts the database.
+    /// A file with one byte for each replacement of a damaged store. It is never replaced itself.
     static let rebuildCountName = "pushcrypt.rebuilt"
 
     private static let attempts = 3
@@ -23,8 +22,8 @@ struct StoreFile: Sendable {
     }
 
     /// - Parameters:
-    ///   - end: when it stops waiting for other processes, at whichever lock.
-    ///   - body: one statement or one transaction; it may run again on a new database.
+    ///   - end: when it stops waiting for the locks of other processes.
+    ///   - body: one statement or one transaction; it may run a second time on a new database.
     mutating func perform<Value>(
         until end: ContinuousClock.Instant, _ body: (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
@@ -34,7 +33,8 @@ struct StoreFile: Sendable {
                 return try performOnce(until: end, body)
             } catch {
                 let damaged = database
-                (folder, database) = (nil, nil)
+                folder = nil
+                database = nil
                 guard attempt < Self.attempts, error.kind == .missing || error.kind == .damaged else {
                     throw StoreError(error)
                 }
@@ -67,7 +67,7 @@ struct StoreFile: Sendable {
             guard folder.has(Self.name) else { throw SQLiteError(.missing, "there is no store") }
             let database = try Database(path: folder.path(Self.name), busyTimeout: .zero)
             database.wait(until: end)
-            // Before the first look at the file: if that finds damage, it is this file that is replaced.
+            // Set before the file is read, so that damage found there leads to its replacement.
             current = database
             try database.script(StoreSchema.settings)
             return try use(database, body)
@@ -92,7 +92,7 @@ struct StoreFile: Sendable {
         do throws(SQLiteError) {
             let folder = try openFolder()
             try folder.withLock(.exclusive, until: end) { () throws(SQLiteError) in
-                // Somebody may have replaced it meanwhile.
+                // Another process may have replaced it.
                 guard damaged?.hasMoved != true, damaged != nil || !folder.has(Self.name) else { return }
                 try EmptyStore.create(in: folder)
                 if damaged != nil { folder.lengthen(Self.rebuildCountName) }
@@ -103,16 +103,16 @@ struct StoreFile: Sendable {
     }
 }
 
-/// Creates a new, empty store under the name; the caller has the folder's exclusive lock.
+/// Creates an empty store; the caller has the folder's exclusive lock.
 private enum EmptyStore {
     private static let newName = StoreFile.name + ".new"
 
     static func create(in folder: SharedFolder) throws(SQLiteError) {
-        // Left by a process that was killed here.
+        // Files of a process that was killed here.
         removeUnfinished(in: folder)
         do throws(SQLiteError) {
             try fill(in: folder)
-            // A journal would be taken for one of the new file, and written into it.
+            // SQLite would apply an old journal to the new file.
             for suffix in ["-journal", "-wal", "-shm"] { folder.remove(StoreFile.name + suffix) }
             try folder.rename(newName, to: StoreFile.name)
         } catch {
@@ -123,7 +123,7 @@ private enum EmptyStore {
 
     private static func fill(in folder: SharedFolder) throws(SQLiteError) {
         #if os(Linux)
-        // SQLite would let others read it. Apple's SQLite has to make it itself, with the protection class.
+        // SQLite would let others read the file. On Apple's systems SQLite itself must create it with the protection class.
         try folder.create(newName)
         #endif
         let database = try Database(path: folder.path(newName), creates: true, busyTimeout: .zero)
@@ -140,20 +140,19 @@ private enum EmptyStore {
 /// The tables of the database.
 ///
 /// ```
-/// reader    L, H, since when L is above H, and the floor of each role; the digest is of the other columns
-/// message   the ids that a role has claimed, and by which claim; claimed is null once the message was seen
+/// reader    L, H, since and the floor of each role, with a digest of these columns
+/// message   the ids that a role has claimed, with the claim's token; claimed is null after the message was seen
 /// counter   kind 0: opened, 1: failed as NAME, 2: stage NAME ended as ENDING; recent: since advice was last taken
-/// moment    when something happened last: "selfTest", "advice"
-/// receipt   what the backend is still to hear
+/// moment    the last time of "selfTest" and "advice"
+/// receipt   the receipts that wait to be sent
 /// ```
 enum StoreSchema {
     static let version: Int64 = 1
 
-    /// The version a second time, in another field: where one of them was changed by accident they don't agree.
+    /// The version is stored a second time in this field, to detect accidental changes.
     private static let application: Int64 = 0x5043_0000
 
-    /// Every connection begins with it. An idle connection in this journal mode holds no lock, and maps no memory that
-    /// it shares with others.
+    /// The settings of every connection. In this journal mode an idle connection has no lock and no shared memory.
     static let settings: StaticString = """
         PRAGMA journal_mode = TRUNCATE;
         PRAGMA synchronous = FULL;
@@ -164,7 +163,7 @@ enum StoreSchema {
         PRAGMA cell_size_check = ON;
         """
 
-    /// For a file that nobody else sees yet.
+    /// For a new file that no other process uses yet.
     static let creation: StaticString = """
         PRAGMA journal_mode = MEMORY;
         PRAGMA synchronous = FULL;
@@ -190,10 +189,10 @@ enum StoreSchema {
         let application = try database.first("PRAGMA application_id") { $0.integer(0) ?? 0 } ?? 0
         let version = try database.first("PRAGMA user_version") { $0.integer(0) ?? 0 } ?? 0
         guard version > 0, application == Self.application | version else {
-            throw SQLiteError(.damaged, "the file isn't a store")
+            throw SQLiteError(.damaged, "the file is not a store")
         }
         guard version == Self.version else {
-            throw SQLiteError(.newer, "the store has version \(version), and this code knows \(Self.version)")
+            throw SQLiteError(.newer, "the store has version \(version); this library supports \(Self.version)")
         }
     }
 }

@@ -1,14 +1,13 @@
 import Dispatch
 import PushCryptPrimitives
 
-/// The threads of a process that want to use the store's file, which one of them does at a time. How long a call waits
-/// is bounded as a whole, whatever it waits for.
+/// Lets one thread of the process use the store's file at a time, and limits the total wait of a call.
 ///
 /// ```
-/// call          waits at most `timeout` in all: for other threads, the folder's lock and SQLite's
-/// after busy    for 5 s, or until a call succeeds, calls wait at most 10 ms in all
+/// call          waits at most `timeout` in total: for other threads, the folder's lock and SQLite's
+/// after busy    for 5 s, or until a call succeeds, calls wait at most 10 ms in total
 /// ```
-/// So a lock that another process keeps delays a push once, and a store that is free again is used again at once.
+/// So a lock that another process keeps delays only one push, and a store that becomes free is used at once.
 final class StoreQueue: Sendable {
     static let pause: Duration = .seconds(5)
     static let timeoutInPause: Duration = .milliseconds(10)
@@ -16,21 +15,21 @@ final class StoreQueue: Sendable {
     private let timeout: Duration
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let pauseEnd = Locked<ContinuousClock.Instant?>(nil)
-    /// Waiting for it has a limit, which waiting for a mutex hasn't.
+    /// A semaphore, because waiting for a mutex has no time limit.
     private let turn = DispatchSemaphore(value: 1)
     private let file: Locked<StoreFile>
 
     /// - Parameters:
     ///   - timeout: at most a minute.
-    ///   - clock: tells how much of a pause has passed. Waiting itself takes real time.
+    ///   - clock: measures the pause. The waits use real time.
     init(_ file: StoreFile, timeout: Duration, clock: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.file = Locked(file)
         self.timeout = min(max(timeout, .zero), .seconds(60))
         self.clock = clock
     }
 
-    /// - Parameter body: gets the file and the moment when it must stop waiting.
-    /// - Throws: `StoreError`: the body's, or `busy` where the wait was over before its turn.
+    /// - Parameter body: receives the file and the time at which it must stop waiting.
+    /// - Throws: `StoreError` of the body, or `busy` if the wait ended before its turn.
     func use<Value: Sendable>(
         _ body: @Sendable (inout StoreFile, ContinuousClock.Instant) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -59,7 +58,7 @@ final class StoreQueue: Sendable {
             throw StoreError(.busy, "other pushes are using the store")
         }
         defer { turn.signal() }
-        // Free by then; it is for the compiler, and for what checks threads.
+        // Always free here; the lock is for the compiler and the thread sanitizer.
         let result = file.withLock { file in
             Result { () throws(StoreError) in try body(&file, end) }
         }

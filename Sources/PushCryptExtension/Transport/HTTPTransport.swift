@@ -1,47 +1,58 @@
-/// How the extension reaches the network. An app uses `URLSessionTransport` of PushCryptApple; a tool that only opens payloads
+/// The extension's access to the network. Apps use `URLSessionTransport` of PushCryptApple; a tool that only opens payloads
 /// needs no network library.
 public protocol HTTPTransport: Sendable {
     /// Fetches a body piece by piece, in order. Cancelling the task ends the transfer.
     ///
     /// - Parameters:
-    ///   - address: https, or what the transport's policy allows.
-    ///   - receive: called with each piece as it arrives, and not any more once this function has returned; the next
-    ///     piece waits for it, so that slow work doesn't pile them up. An error from it ends the transfer and is thrown
-    ///     on.
-    /// - Throws: `TransferError`, or what `receive` throws.
+    ///   - address: https, or another address that the transport's policy allows.
+    ///   - receive: called with each piece, and never after this function has returned. The next piece waits until
+    ///     `receive` returns, so pieces don't accumulate in memory. An error that it throws ends the transfer and is
+    ///     rethrown.
+    /// - Throws: `TransferError`, or the error of `receive`.
     func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws
 
-    /// Sends a body and waits for the head of an answer of success; the answer's body isn't read. Cancelling the task ends
-    /// the transfer.
+    /// Posts a body and waits for a response head with a success status; the response's body isn't read. Cancelling the
+    /// task ends the transfer.
     ///
     /// - Throws: `TransferError`.
     func post(_ body: [UInt8], contentType: String, to address: String) async throws
 }
 
-/// Why nothing was transferred. It names no address: those may be secrets of the message.
+/// Why a transfer failed, or why a fetched file can't be used. It contains no address, key or content: addresses may be
+/// secrets of the message.
 public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String
 
-        /// Not a URL, not https, or a host that the policy doesn't allow, at first or after a redirect.
+        /// Not a URL, not https, or a host that the policy doesn't allow, in the request or in a redirect.
         public static let addressRefused = Code(name: "addressRefused")
-        /// An answer other than success: 200, when something is sent any of 2xx.
+        /// The status isn't success: 200 for `get`, any 2xx for `post`.
         public static let status = Code(name: "status")
-        /// A body in a content encoding that wasn't asked for: a small one may unpack to any size.
+        /// The body has a content encoding that wasn't requested: a small body could decompress to any size.
         public static let encoding = Code(name: "encoding")
-        /// The network failed, or the body wasn't as long as its head said.
+        /// The network failed, or the body doesn't have the length that the head declares.
         public static let network = Code(name: "network")
-        /// It was cancelled or took too long.
+        /// The transfer was cancelled or took too long.
         public static let cancelled = Code(name: "cancelled")
+        /// The file is larger than the system accepts or than the message declares.
+        public static let tooLarge = Code(name: "tooLarge")
+        /// The file isn't of a supported type, or not of the declared type.
+        public static let wrongType = Code(name: "wrongType")
+        /// The blob isn't the one that the message refers to: truncated, changed, or another blob.
+        public static let damaged = Code(name: "damaged")
+        /// The disk is full.
+        public static let noSpace = Code(name: "noSpace")
+        /// The file system failed.
+        public static let inputOutput = Code(name: "inputOutput")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What went wrong, for logs; it names no address.
+    /// What failed, for logs; it contains no address, key or content.
     public let reason: String
 
-    /// Makes an error of its members.
+    /// Creates an error.
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason

@@ -1,36 +1,36 @@
-/// Which addresses a transfer may go to: the first one, and after every redirect the next.
+/// The addresses that a transfer may use. It is checked for the first request and for every redirect.
 public struct TransferPolicy: Hashable, Sendable {
-    /// The only hosts that are asked, in small letters, without port; nil for any. A subdomain is another host.
+    /// The allowed hosts, in lower case, without port; nil allows any host. A subdomain is another host.
     public var allowedHosts: Set<String>?
-    /// For tests: http to 127.0.0.0/8, `[::1]` and `localhost`.
+    /// For tests: allows http to 127.0.0.0/8, `[::1]` and `localhost`.
     public var allowsLoopbackHTTP: Bool
-    /// How many redirects of one transfer are followed.
+    /// How many redirects one transfer follows.
     public var maximumRedirects: Int
 
-    /// Makes a policy of its members: https to any host, with at most 5 redirects, unless said otherwise.
+    /// Creates a policy. The default allows https to any host and 5 redirects.
     public init(allowedHosts: Set<String>? = nil, allowsLoopbackHTTP: Bool = false, maximumRedirects: Int = 5) {
         self.allowedHosts = allowedHosts
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
         self.maximumRedirects = maximumRedirects
     }
 
-    /// Says whether a request may go there.
+    /// Checks whether a request to the address is allowed.
     ///
     /// - Throws: `TransferError` with `addressRefused`.
     public func check(_ address: String) throws(TransferError) {
         guard let address = WebAddress(address) else {
-            throw TransferError(.addressRefused, "the address is not one of scheme, host and path")
+            throw TransferError(.addressRefused, "the address does not consist of scheme, host and path")
         }
         guard address.scheme == "https" || allowsLoopbackHTTP && address.scheme == "http" && address.isLoopback else {
             throw TransferError(.addressRefused, "the address is not an https address")
         }
         guard allowedHosts?.contains(address.host) ?? true else {
-            throw TransferError(.addressRefused, "the address is on a host that is not among the allowed ones")
+            throw TransferError(.addressRefused, "the host of the address is not allowed")
         }
     }
 }
 
-/// The parts of an address that a policy judges.
+/// The parts of an address that a policy checks.
 ///
 /// ```
 /// address = scheme "://" host [":" port] [("/" | "?" | "#") rest]
@@ -38,13 +38,13 @@ public struct TransferPolicy: Hashable, Sendable {
 /// label   = 1*(letter | digit | "-" | "_")
 /// ```
 ///
-/// RFC 3986 without user names, and with nothing that two parsers could read in two ways: whoever gets a backslash, a
-/// line break or an `@` past the check sends the request to another host than the one that was judged. Names with other
-/// letters than ASCII's are written as punycode.
+/// RFC 3986 without user names, and without anything that two parsers could read differently. An attacker who gets a
+/// backslash, a line break or an `@` past the check could send the request to another host than the checked one. Host
+/// names outside ASCII must be written as punycode.
 struct WebAddress {
-    /// In small letters, as is the host.
+    /// In lower case.
     let scheme: String
-    /// An IPv6 address with its brackets.
+    /// In lower case; an IPv6 address with its brackets.
     let host: String
 
     static let maximumByteCount = 8192
@@ -60,10 +60,10 @@ struct WebAddress {
         self.host = host.lowercased()
     }
 
-    /// This machine, by its reserved numbers or name.
+    /// Whether the host is this machine, by its reserved addresses or name.
     var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
-        // Four decimal numbers: of the other spellings resolvers differ.
+        // Resolvers read other spellings than four decimal numbers differently.
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         return numbers.count == 4 && numbers[0] == "127"
             && numbers.allSatisfy { number in UInt8(number).map(String.init) == String(number) }
@@ -90,7 +90,7 @@ struct WebAddress {
         return UInt16(text.dropFirst()).map { $0 > 0 } ?? false
     }
 
-    /// Visible ASCII but for `"<>\^`{|}`, and `%` before two hexadecimal digits only.
+    /// Visible ASCII except `"<>\^`{|}`; `%` only before two hexadecimal digits.
     private static func hasOnlyAddressCharacters(_ bytes: [UInt8]) -> Bool {
         for (index, byte) in bytes.enumerated() {
             guard byte > 0x20, byte < 0x7f, !#""<>\^`{|}"#.utf8.contains(byte) else { return false }

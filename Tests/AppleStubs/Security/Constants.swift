@@ -1,4 +1,4 @@
-// The values are the documented names; the system's own are four letters that nobody may rely on.
+// The values are the documented names. The system's values are undocumented four-letter codes.
 
 public let kSecClass: CFString = "kSecClass"
 public let kSecClassGenericPassword: CFString = "kSecClassGenericPassword"

@@ -26,7 +26,7 @@ public final class StubKeychain: @unchecked Sendable {
         lock.withLock { conditions[group] = condition }
     }
 
-    /// All that is there, whatever the condition.
+    /// All items, in any condition.
     public func items(inGroup group: String) -> [[String: Any]] {
         lock.withLock { items.filter { $0[kSecAttrAccessGroup] as? String == group } }
     }
@@ -101,7 +101,7 @@ public final class StubKeychain: @unchecked Sendable {
         }
     }
 
-    /// What two items of one keychain can't have in common. Keys are told apart by their public halves.
+    /// The attributes that identify an item. Keys are distinguished by their public halves.
     private static func identity(_ item: [String: Any]) -> [String] {
         let names = [kSecClass, kSecAttrAccessGroup, kSecAttrService, kSecAttrAccount]
         let key = (item[kSecValueRef] as? SecKey).map { "\(ObjectIdentifier($0))" }

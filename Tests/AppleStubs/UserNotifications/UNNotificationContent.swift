@@ -45,7 +45,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var relevanceScore: Double { members.relevanceScore }
     open var sound: UNNotificationSound? { members.sound }
     open var subtitle: String { members.subtitle }
-    // Deprecated by iOS 15 and watchOS 8, where the system began to ignore them: for everybody whom the package is for.
+    // Deprecated since iOS 15 and watchOS 8, where the system ignores them, and so on all supported systems.
     @available(*, deprecated, message: "summaryArgument is ignored")
     open var summaryArgument: String { members.summaryArgument }
     @available(*, deprecated, message: "summaryArgumentCount is ignored")

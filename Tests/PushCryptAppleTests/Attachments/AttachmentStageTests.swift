@@ -11,8 +11,9 @@ import Testing
         Array(try Data(contentsOf: URL(fileURLWithPath: attachment.path)))
     }
 
-    @Test func attached() async throws {
-        let (run, file) = try (StageRun(), TestFile(id: "picture"))
+    @Test("an encrypted attachment is fetched, opened and added to the content")
+    func attached() async throws {
+        let (run, file) = try (AttachmentStageRun(), TestFile(id: "picture"))
         try await RawServer.serving([.body(file.blob)]) { server in
             let push = try StagePush.opened(attachments: [file.reference])
             let content = try await run.process(push, from: server)
@@ -28,9 +29,9 @@ import Testing
         }
     }
 
-    /// A push that names nothing asks nobody.
-    @Test func nothing() async throws {
-        let run = try StageRun(plainMembers: ["image_url"])
+    @Test("a push without attachments makes no request")
+    func nothing() async throws {
+        let run = try AttachmentStageRun(plainMembers: ["image_url"])
         try await RawServer.serving([]) { server in
             let push = try StagePush.opened()
             #expect(try await run.process(push, from: server) == push.content)
@@ -39,10 +40,9 @@ import Testing
         }
     }
 
-    /// What fails is counted; the others are there, in their order.
-    @Test(arguments: 0..<3)
+    @Test("an attachment that can't be fetched is counted and the others are added in order", arguments: 0..<3)
     func oneOfThree(missing: Int) async throws {
-        let run = try StageRun()
+        let run = try AttachmentStageRun()
         let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
         var scripts = files.map { [RawServer.Step].body($0.blob) }
         scripts[missing] = [.head("404 X", "Content-Length: 0", "Connection: close")]
@@ -58,9 +58,9 @@ import Testing
         }
     }
 
-    /// Without ids of the sender's, and with more than are fetched.
-    @Test func identifiers() async throws {
-        let run = try StageRun(maximumCount: 2)
+    @Test("attachments without an id are numbered, and those over the limit are missing")
+    func identifiers() async throws {
+        let run = try AttachmentStageRun(maximumCount: 2)
         let files = try (0..<3).map { _ in try TestFile() }
         try await RawServer.serving(files.map { .body($0.blob) }) { server in
             let content = try await run.process(
@@ -117,10 +117,9 @@ import Testing
         },
     ]
 
-    /// The text is there, nothing of the file.
-    @Test(arguments: broken)
+    @Test("a broken attachment is missing, leaves no file and keeps the text", arguments: broken)
     func missing(broken: Broken) async throws {
-        let run = try StageRun()
+        let run = try AttachmentStageRun()
         let file = try TestFile(broken.plaintext, type: broken.type, id: "a")
         try await RawServer.serving([broken.script(file)]) { server in
             let push = try StagePush.opened(attachments: [file.reference])
@@ -132,13 +131,17 @@ import Testing
         }
     }
 
-    /// Refused by what the message says, before anything is asked.
-    @Test(arguments: [("image/png", 10_000_001, "tooLarge"), ("image/webp", 100, "wrongType")])
+    @Test(
+        "an attachment with an unsupported type or size is refused without a request",
+        arguments: [("image/png", 10_000_001, "tooLarge"), ("image/webp", 100, "wrongType")])
     func notAskedFor(type: String, byteCount: Int, code: String) async throws {
-        let run = try StageRun()
-        let file = try TestFile([UInt8](repeating: 0, count: byteCount), type: type, id: "a")
+        let run = try AttachmentStageRun()
+        let file = try TestFile()
+        let blob = file.reference.blob
+        let size = try #require(BlobReference(blob.purpose, key: blob.key, size: Int64(byteCount), sha256: blob.sha256))
+        let reference = try AttachmentReference(url: file.reference.url, blob: size, type: type, id: "a")
         try await RawServer.serving([.body(file.blob)]) { server in
-            let content = try await run.process(try StagePush.opened(attachments: [file.reference]), from: server)
+            let content = try await run.process(try StagePush.opened(attachments: [reference]), from: server)
             #expect(content.missingAttachmentCount == 1)
             #expect(run.failed == ["a \(code)"])
             #expect(server.requests.isEmpty)

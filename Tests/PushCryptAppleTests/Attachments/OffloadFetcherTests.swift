@@ -12,8 +12,8 @@ import Testing
         try OffloadReference(url: LoopbackTransport.origin + "a", blob: blob.reference)
     }
 
-    /// From the sender's long payload to the text that is shown.
-    @Test func fetched() async throws {
+    @Test("an offloaded payload is fetched and replaces the short one")
+    func fetched() async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         try await RawServer.serving([.body(blob.bytes)]) { server in
             let push = try StagePush.opened(offload: try Self.reference(blob))
@@ -32,19 +32,20 @@ import Testing
         { [.head("200 OK", "Connection: close"), .send($0.bytes), .flood([UInt8](repeating: 0, count: 65_536))] },
     ]
 
-    @Test(arguments: broken.indices)
+    @Test("a truncated, extended, changed or foreign blob throws damaged", arguments: broken.indices)
     func damaged(index: Int) async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         try await RawServer.serving([try Self.broken[index](blob)]) { server in
             let fetcher = OffloadFetcher(transport: LoopbackTransport(server))
-            let error = await #expect(throws: AttachmentError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fetcher.payload(try Self.reference(blob))
             }
             #expect(error?.code == .damaged)
         }
     }
 
-    @Test func notFound() async throws {
+    @Test("a blob that the server doesn't have throws status")
+    func notFound() async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         try await RawServer.serving([[.head("404 X", "Content-Length: 9"), .hold()]]) { server in
             await expectFailure(.status) {
@@ -53,12 +54,12 @@ import Testing
         }
     }
 
-    /// Refused by what the message says, before anything is asked.
-    @Test func tooLarge() async throws {
+    @Test("a blob over the limit is refused without a request")
+    func tooLarge() async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         try await RawServer.serving([.body(blob.bytes)]) { server in
             let fetcher = OffloadFetcher(transport: LoopbackTransport(server), limitInBytes: 65_536)
-            let error = await #expect(throws: AttachmentError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fetcher.payload(try Self.reference(blob))
             }
             #expect(error?.code == .tooLarge)
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    @Test func cancelled() async throws {
+    @Test("a cancelled fetch throws cancelled and closes its connection")
+    func cancelled() async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         let (asked, closed) = (Signal(), Signal())
         let steps: [RawServer.Step] = [

@@ -15,9 +15,9 @@ import Testing
         ("a.b", #"{"aps":{"alert":"x"},"a.b":"\#(address)","a":{"b":"https://files.example/other"}}"#),
     ]
 
-    @Test(arguments: payloads)
+    @Test("the file named by a configured member is fetched without decryption", arguments: payloads)
     func attached(member: String, payload: String) async throws {
-        let run = try StageRun(plainMembers: ["attachment-url", member])
+        let run = try AttachmentStageRun(plainMembers: ["attachment-url", member])
         try await RawServer.serving([.body(TestFile.jpeg)]) { server in
             let content = try await run.process(try StagePush.opened(payload), from: server)
             let attachment = try #require(content.attachments.first)
@@ -29,34 +29,38 @@ import Testing
         }
     }
 
-    /// Only what the app has named.
-    @Test(arguments: payloads)
+    @Test("a member that isn't configured is not fetched", arguments: payloads)
     func notConfigured(member: String, payload: String) async throws {
         try await RawServer.serving([.body(TestFile.jpeg)]) { server in
             for members in [[], ["image"], ["aps.alert.title"], [member + ".x"], [""]] {
                 let push = try StagePush.opened(payload)
-                let content = try await StageRun(plainMembers: members).process(push, from: server)
+                let content = try await AttachmentStageRun(plainMembers: members).process(push, from: server)
                 #expect(content == push.content)
             }
             #expect(server.requests.isEmpty)
         }
     }
 
-    @Test(arguments: ["5", "null", "{}", "[\"\(address)\"]", "\"\"", "true"])
+    @Test(
+        "a member that isn't a non-empty string is ignored",
+        arguments: ["5", "null", "{}", "[\"\(address)\"]", "\"\"", "true"])
     func noAddress(value: String) async throws {
         try await RawServer.serving([.body(TestFile.jpeg)]) { server in
             let push = try StagePush.opened(#"{"aps":{"alert":"x"},"image_url":\#(value)}"#)
-            let content = try await StageRun(plainMembers: ["image_url"]).process(push, from: server)
+            let content = try await AttachmentStageRun(plainMembers: ["image_url"]).process(push, from: server)
             #expect(content == push.content)
             #expect(server.requests.isEmpty)
         }
     }
 
-    @Test(arguments: [
-        "http://files.example/a", "https://other.example/a", "file:///etc/passwd", "/etc/passwd", "a.png", "ftp://a/b",
-    ])
+    @Test(
+        "an address that the policy refuses makes the attachment missing",
+        arguments: [
+            "http://files.example/a", "https://other.example/a", "file:///etc/passwd", "/etc/passwd", "a.png",
+            "ftp://a/b",
+        ])
     func refusedAddress(address: String) async throws {
-        let run = try StageRun(plainMembers: ["image_url"])
+        let run = try AttachmentStageRun(plainMembers: ["image_url"])
         try await RawServer.serving([]) { server in
             let push = try StagePush.opened(#"{"aps":{"alert":"x"},"image_url":"\#(address)"}"#)
             let content = try await run.process(push, from: server)
@@ -76,10 +80,9 @@ import Testing
         ("tooLarge", [.head("200 OK", "Connection: close"), .send(TestFile.png), .flood(TestFile.png)]),
     ]
 
-    /// A server that sends without end is left when the cap of the type is reached.
-    @Test(arguments: failures.indices)
+    @Test("a broken unencrypted file is missing and leaves no file", arguments: failures.indices)
     func missing(index: Int) async throws {
-        let run = try StageRun(plainMembers: ["image_url"])
+        let run = try AttachmentStageRun(plainMembers: ["image_url"])
         let (code, script) = Self.failures[index]
         try await RawServer.serving([script]) { server in
             let push = try StagePush.opened(#"{"aps":{"alert":"x"},"image_url":"\#(Self.address)"}"#)
@@ -91,9 +94,9 @@ import Testing
         }
     }
 
-    /// Blobs come first.
-    @Test func besidesBlobs() async throws {
-        let (run, file) = try (StageRun(plainMembers: ["image_url"]), TestFile(id: "blob"))
+    @Test("encrypted attachments are before unencrypted ones")
+    func besidesBlobs() async throws {
+        let (run, file) = try (AttachmentStageRun(plainMembers: ["image_url"]), TestFile(id: "blob"))
         let scripts: [[RawServer.Step]] = [.body(file.blob), .body(TestFile.jpeg)]
         try await RawServer.serving(scripts) { server in
             let push = try StagePush.opened(

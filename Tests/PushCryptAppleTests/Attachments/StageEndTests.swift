@@ -21,9 +21,11 @@ import Testing
         }
     }
 
-    @Test("a server that never ends its answer costs one attachment, and the others are fetched", arguments: stalls)
+    @Test(
+        "a server that doesn't complete its response costs one attachment, and the others are fetched",
+        arguments: stalls)
     func oneStalls(stall: String) async throws {
-        let run = try StageRun()
+        let run = try AttachmentStageRun()
         let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
         let (asked, closed) = (Signal(), Signal())
         let scripts: [[RawServer.Step]] = [
@@ -46,9 +48,9 @@ import Testing
         }
     }
 
-    @Test("of eight attachments each has its share of the time, and what one leaves goes to the others")
+    @Test("eight attachments share the time, and unused time is used by the next ones")
     func shares() async throws {
-        let run = try StageRun()
+        let run = try AttachmentStageRun()
         let files = try (0..<8).map { try TestFile(id: "\($0)", path: "\($0)") }
         let missing = [RawServer.Step.head("404 X", "Content-Length: 0", "Connection: close")]
         try await RawServer.serving(Array(repeating: missing, count: 8)) { server in
@@ -59,9 +61,9 @@ import Testing
         }
     }
 
-    @Test("when the stage's time is up, what is complete is shown, and the rest is left", arguments: stalls)
+    @Test("at the stage's time limit complete attachments are shown and the others are missing", arguments: stalls)
     func timeLimit(stall: String) async throws {
-        let run = try StageRun()
+        let run = try AttachmentStageRun()
         let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
         let (asked, closed) = (Signal(), Signal())
         let scripts: [[RawServer.Step]] = [
@@ -83,10 +85,9 @@ import Testing
         }
     }
 
-    /// The session's time is up: nothing of the stage is used, and no file is left, not even a complete one.
-    @Test(arguments: stalls)
+    @Test("a cancelled stage throws and leaves no file, not even a complete one", arguments: stalls)
     func cancelled(stall: String) async throws {
-        let run = try StageRun()
+        let run = try AttachmentStageRun()
         let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
         let (asked, closed) = (Signal(), Signal())
         let scripts: [[RawServer.Step]] = [

@@ -24,7 +24,8 @@ import Testing
         try Data(text.utf8).write(to: file)
     }
 
-    @Test func strings() throws {
+    @Test("a bundle's strings are found by key and table, and a missing key is nil")
+    func strings() throws {
         let bundle = try #require(Bundle(path: app.path))
         let table = BundleStringTable(bundle)
         #expect(table.string(for: "HELLO") == "Hello %@")
@@ -37,7 +38,8 @@ import Testing
         #expect(content.localized(by: table).body.literal == "literal")
     }
 
-    @Test func containingApp() throws {
+    @Test("the containing app of an extension's bundle is found")
+    func containingApp() throws {
         let inner = try #require(Bundle(path: app.appendingPathComponent("PlugIns/Extension.appex").path))
         #expect(Bundle.containingApp(of: inner).bundleURL.lastPathComponent == "App.app")
         #expect(BundleStringTable(.containingApp(of: inner)).string(for: "HELLO") == "Hello %@")

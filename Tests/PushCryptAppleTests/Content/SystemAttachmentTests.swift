@@ -19,8 +19,7 @@ import UserNotifications
         .init(identifier: name, path: place.file(name).path, type: type)
     }
 
-    /// The hint decides, not the file's name.
-    @Test(arguments: AttachmentType.all)
+    @Test("each attachment type is converted to the system's object and back", arguments: AttachmentType.all)
     func bothWays(_ type: AttachmentType) throws {
         var content = NotificationContent()
         content.attachments = [attachment("a", type), attachment("b.png", type)]
@@ -31,8 +30,8 @@ import UserNotifications
         #expect(NotificationContent(content.systemContent) == content)
     }
 
-    /// What the system refuses costs neither the text nor the other files.
-    @Test func refusedByTheSystem() {
+    @Test("an attachment that the system refuses is left out, and text and other files stay")
+    func refusedByTheSystem() {
         var content = NotificationContent()
         content.title.literal = "x"
         content.attachments = [attachment("none", .png), attachment("a", .jpeg)]
@@ -40,7 +39,8 @@ import UserNotifications
         #expect(content.systemContent.title == "x")
     }
 
-    @Test func changedByAStage() async throws {
+    @Test("a stage can remove and keep attachments of the system's object")
+    func changedByAStage() async throws {
         let channel = try Channel()
         let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: .unsigned)
         let push = try opener.open(channel.seal(#"{"aps":{"alert":"x"}}"#), at: Channel.now).get()

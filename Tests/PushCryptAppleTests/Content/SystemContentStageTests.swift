@@ -24,8 +24,8 @@ import UserNotifications
         try await SystemContentStage(change).process(push.content, of: push)
     }
 
-    /// What is left alone stays, also what the system's class can't say: loc-keys, the sound's name, the payload's bytes.
-    @Test func nothingChanges() async throws {
+    @Test("a change that does nothing leaves the content exactly as it was")
+    func nothingChanges() async throws {
         #expect(push.content.filterCriteria == "f")
         #expect(try await changed { _ in } == push.content)
     }
@@ -104,7 +104,7 @@ import UserNotifications
         },
     ]
 
-    @Test(arguments: changes)
+    @Test("changing one member of the system's object changes only that member", arguments: changes)
     func oneChange(_ change: Change) async throws {
         var expected = push.content
         change.content(&expected)
@@ -112,11 +112,13 @@ import UserNotifications
         #expect(expected != push.content)
     }
 
-    @Test func errorsGoOn() async throws {
+    @Test("an error of the change is thrown by the stage")
+    func errorsGoOn() async throws {
         await #expect(throws: CancellationError.self) { try await changed { _ in throw CancellationError() } }
     }
 
-    @Test func settings() {
+    @Test("a stage has the given name and time limit, or the defaults")
+    func settings() {
         #expect(SystemContentStage { _ in }.name == "SystemContentStage")
         #expect(SystemContentStage { _ in }.timeLimit == nil)
         let stage = SystemContentStage(name: "suffix", timeLimit: .seconds(3)) { _ in }

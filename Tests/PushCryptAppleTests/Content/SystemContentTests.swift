@@ -96,7 +96,7 @@ import UserNotifications
         },
     ]
 
-    @Test(arguments: members)
+    @Test("each member is converted to the system's object and back", arguments: members)
     func bothWays(_ member: Member) {
         var content = NotificationContent()
         #expect(!member.isThere(content.systemContent))
@@ -105,13 +105,13 @@ import UserNotifications
         #expect(NotificationContent(content.systemContent) == content)
     }
 
-    @Test func empty() {
+    @Test("empty content is converted to an empty object and back")
+    func empty() {
         #expect(NotificationContent(NotificationContent().systemContent) == NotificationContent())
         #expect(NotificationContent(UNNotificationContent()) == NotificationContent())
     }
 
-    /// What the system means by a payload that says nothing.
-    @Test(arguments: [nil, "active", "later"])
+    @Test("a missing or unknown interruption level becomes active", arguments: [nil, "active", "later"])
     func activeLevel(_ name: String?) {
         var content = NotificationContent()
         content.interruptionLevel = name
@@ -140,7 +140,7 @@ import UserNotifications
         },
     ]
 
-    @Test(arguments: sounds)
+    @Test("each kind of sound becomes the system's sound", arguments: sounds)
     func sound(_ heard: Heard) {
         var content = NotificationContent()
         content.sound = heard.sound
@@ -148,8 +148,8 @@ import UserNotifications
         #expect(NotificationContent(content.systemContent).sound?.name == "default")
     }
 
-    /// The system resolves what no string table did.
-    @Test func locKeys() {
+    @Test("loc-keys are passed to the system with their arguments")
+    func locKeys() {
         var content = NotificationContent()
         content.title = .init(locKey: "TITLE", locArguments: ["Zoë", "2"])
         content.subtitle = .init(literal: "literal", locKey: "")

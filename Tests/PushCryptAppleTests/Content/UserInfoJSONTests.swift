@@ -11,12 +11,13 @@ import UserNotifications
         try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
     }
 
-    /// Tokens keep their kind: an opener takes no boolean and no fraction for `"v": 1`.
-    @Test(arguments: [
-        #"{"v":1}"#, #"{"v":true}"#, #"{"v":false}"#, #"{"v":0}"#, #"{"v":"1"}"#, #"{"v":1.5}"#, #"{"v":-7}"#,
-        #"{"v":9007199254740991}"#, #"{"v":[1,true,"x",{}]}"#, #"{"v":{"w":null}}"#, "{}", #"{"":""}"#,
-        #"{"v":"/ é ´ 🧶 \u2028 \u0000 \" \\"}"#,
-    ])
+    @Test(
+        "JSON values keep their kind when converted from a dictionary",
+        arguments: [
+            #"{"v":1}"#, #"{"v":true}"#, #"{"v":false}"#, #"{"v":0}"#, #"{"v":"1"}"#, #"{"v":1.5}"#, #"{"v":-7}"#,
+            #"{"v":9007199254740991}"#, #"{"v":[1,true,"x",{}]}"#, #"{"v":{"w":null}}"#, "{}", #"{"":""}"#,
+            #"{"v":"/ é ´ 🧶 \u2028 \u0000 \" \\"}"#,
+        ])
     func tokensKeepTheirKind(_ json: String) throws {
         let text = try JSONText(UserInfoJSON.json(try Self.dictionary(json)))
         let expected = try JSONText(Array(json.utf8))
@@ -27,9 +28,8 @@ import UserNotifications
         #expect(text.root["v"]?.double == expected.root["v"]?.double)
     }
 
-    /// From the sealer to the system's dictionary and back to the opener.
     @Test(
-        arguments: Channel.Key.allCases,
+        "a sealed payload opens after conversion to the system's dictionary", arguments: Channel.Key.allCases,
         [
             #"{"aps":{"alert":"Hi"}}"#,
             #"{"aps":{"alert":{"title":"e\u0301 é 🧶🏽 \u200f","body":"\u0000\u2028\"\\/"}},"é":1,"e\u0301":2}"#,
@@ -43,21 +43,24 @@ import UserNotifications
         #expect(String(decoding: opened.payload, as: UTF8.self) == json)
     }
 
-    @Test func notJSON() {
+    @Test("a dictionary that isn't JSON becomes empty data")
+    func notJSON() {
         let key = AnyHashable(1)
         for userInfo in [["n": Double.nan], ["d": Date()], [key: "x"]] as [[AnyHashable: Any]] {
             #expect(UserInfoJSON.json(userInfo) == [])
         }
     }
 
-    @Test func dictionaryIsAPropertyList() {
+    @Test("the dictionary of a payload is a property list without nulls")
+    func dictionaryIsAPropertyList() {
         let json = #"{"a":null,"b":[1,null,{"c":null,"d":true}],"e":"x","f":1.5}"#
         let dictionary = UserInfoJSON.dictionary(Array(json.utf8))
         #expect(PropertyListSerialization.propertyList(dictionary, isValidFor: .binary))
         #expect(dictionary as NSDictionary == ["b": [1, ["d": true]], "e": "x", "f": 1.5] as NSDictionary)
     }
 
-    @Test(arguments: ["", "[]", "1", "{", #"{"n":1e999}"#])
+    @Test(
+        "JSON that isn't a valid object becomes an empty dictionary", arguments: ["", "[]", "1", "{", #"{"n":1e999}"#])
     func notAnObject(_ json: String) {
         #expect(UserInfoJSON.dictionary(Array(json.utf8)).isEmpty)
     }

@@ -6,7 +6,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The whole way, from the system's host to a real server and back: whatever the server does, the text is delivered in time,
+/// The whole path from the system's host to a real server and back: for any response of the server, the text is delivered in time,
 /// once, and nothing is left in the folder.
 @Suite struct HostileServerTests {
     /// A device with an extension that fetches what pushes name from one server.
@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Answer.allCases)
+    @Test(
+        "each wrong response of a server leaves the restored text and a failed attachment", arguments: Answer.allCases)
     func wrongAnswer(_ answer: Answer) async throws {
         let file = try TestFile()
         try await RawServer.serving(answer.scripts(file)) { server in
@@ -92,8 +93,9 @@ import Testing
         }
     }
 
-    /// The system's time is up while the server keeps the extension waiting.
-    @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\nPCB1"])
+    @Test(
+        "a stalled server doesn't prevent the text from being shown in time",
+        arguments: ["", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\nPCB1"])
     func stall(sent: String) async throws {
         let file = try TestFile()
         let (asked, closed) = (Signal(), Signal())
@@ -113,7 +115,8 @@ import Testing
         }
     }
 
-    @Test func everythingIsWell() async throws {
+    @Test("an offloaded payload and its attachment are both shown")
+    func everythingIsWell() async throws {
         let file = try TestFile()
         let whole = try SealedBlob(Array(#"{"aps":{"alert":"All of it"}}"#.utf8), for: .payload)
         let offload = try OffloadReference(url: LoopbackTransport.origin + "p", blob: whole.reference)

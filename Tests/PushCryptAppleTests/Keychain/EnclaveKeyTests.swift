@@ -5,8 +5,8 @@ import PushCryptPrimitives
 import Security
 import Testing
 
-@Suite("pairs of the Secure Enclave") struct EnclaveKeyTests {
-    @Test("a push opens by the same HPKE", arguments: [true, false])
+@Suite("Secure Enclave pairs") struct EnclaveKeyTests {
+    @Test("a push to a Secure Enclave pair opens", arguments: [true, false])
     func opens(withPSK: Bool) throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let record = try place.identity(withPSK: withPSK).makeIfNeeded()
@@ -14,7 +14,7 @@ import Testing
         #expect(place.enclaveKeys.count == 1)
     }
 
-    @Test("no private half is in the keychain's data, nor comes out") func nothingInClear() throws {
+    @Test("the private half is not in the keychain's data and can't be exported") func nothingInClear() throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let kid = try place.register().kid
         let text = try place.text(kid)
@@ -23,21 +23,21 @@ import Testing
         expectDeviceKeyError(.unsuitable) { try key.jwkSet() }
     }
 
-    @Test("X25519 is not for it, and is made outside") func otherGroup() throws {
+    @Test("an X25519 pair is made outside the Secure Enclave") func otherGroup() throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let record = try place.identity(suite: .x25519).makeIfNeeded()
         _ = try place.open(record).get()
         #expect(place.enclaveKeys.isEmpty)
     }
 
-    @Test("whoever stops using it still opens with what is there") func switchedOff() throws {
+    @Test("a keyring without the Secure Enclave still opens with existing pairs") func switchedOff() throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let kid = try place.register().kid
         let keyring = KeychainKeyring(accessGroup: place.group, usesSecureEnclave: false)
         _ = try keyring.key(kid, at: KeychainPlace.now)
     }
 
-    @Test("a record whose key is gone is damaged, never locked") func gone() throws {
+    @Test("a record whose Secure Enclave key is missing throws damaged") func gone() throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let kid = try place.register().kid
         let query: [String: Any] = [
@@ -48,7 +48,7 @@ import Testing
         #expect(try place.identity().makeIfNeeded().kid != kid)
     }
 
-    @Test("a key that a crash left without a record goes with the next") func orphans() throws {
+    @Test("a key that a crash left without a record is removed when the next one is made") func orphans() throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let record = try place.register()
         let query: [String: Any] = [
@@ -61,7 +61,7 @@ import Testing
         _ = try place.open(new).get()
     }
 
-    @Test("the private half of another record is refused") func otherRecord() throws {
+    @Test("a private half that belongs to another record is refused") func otherRecord() throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let (first, second) = (try place.register(), try place.identity().rotate())
         let (left, right) = (try place.keyring.load(first.kid), try place.keyring.load(second.kid))
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: CryptoError.self) { try privateKey.serialized }
     }
 
-    @Test("both halves agree on what HPKE needs") func agreement() throws {
+    @Test("both halves of a pair compute the same shared secret") func agreement() throws {
         let place = KeychainPlace(usesSecureEnclave: true)
         let key = try place.keyring.load(place.register().kid)
         guard case .recipient(let publicKey, let privateKey?, _) = key.record.material else {

@@ -4,7 +4,7 @@ import PushCryptCore
 import Security
 import Testing
 
-@Suite("keys in the keychain") struct KeychainKeyringTests {
+@Suite("KeychainKeyring") struct KeychainKeyringTests {
     private static let other = KeyID("AAAAAAAAAAA")!
 
     @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
@@ -15,7 +15,7 @@ import Testing
         #expect(place.enclaveKeys.isEmpty)
     }
 
-    @Test("found and not found") func matrix() throws {
+    @Test("keys are found by id, and missing keys throw unknownKey") func matrix() throws {
         let place = KeychainPlace(usesSecureEnclave: false)
         place.expectNoKey(.unknownKey, Self.other)
         #expect(try place.keyring.keyIDs() == [])
@@ -27,7 +27,7 @@ import Testing
 
     /// The documented answer, no keychain, and an item that is there and isn't found.
     @Test(
-        "before the first unlock all is locked, and no key is made",
+        "before the first unlock every call throws locked and no key is made",
         arguments: [StubKeychain.Condition.locked, .hidden, .unavailable], [false, true])
     func locked(_ condition: StubKeychain.Condition, usesSecureEnclave: Bool) throws {
         let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
@@ -51,7 +51,8 @@ import Testing
 
     /// After a restart before the very first pair, too.
     @Test(
-        "nothing at all is there, and it is locked", arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
+        "an empty keychain that can't be read throws locked",
+        arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
     func emptyAndLocked(_ condition: StubKeychain.Condition) throws {
         let place = KeychainPlace(usesSecureEnclave: false)
         place.set(condition)
@@ -61,7 +62,7 @@ import Testing
         #expect(place.items.isEmpty)
     }
 
-    @Test("a group that isn't the app's is said so") func notEntitled() throws {
+    @Test("an access group without an entitlement throws notEntitled") func notEntitled() throws {
         let place = KeychainPlace(usesSecureEnclave: false)
         place.set(.foreign)
         place.expectNoKey(.internalError, Self.other)
@@ -69,7 +70,7 @@ import Testing
         #expect(place.items.isEmpty)
     }
 
-    @Test("items stay on this device, readable after the first unlock", arguments: [false, true])
+    @Test("keychain items stay on this device and are readable after the first unlock", arguments: [false, true])
     func attributes(usesSecureEnclave: Bool) throws {
         let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
         _ = try place.register()
@@ -82,7 +83,7 @@ import Testing
         #expect((place.passwords[0][kSecAttrGeneric as String] == nil) == !usesSecureEnclave)
     }
 
-    @Test("a key is never replaced by another of its name") func conflict() throws {
+    @Test("adding another key with the same id throws conflict and keeps the first key") func conflict() throws {
         let place = KeychainPlace(usesSecureEnclave: false)
         let key = try place.keyring.load(place.register().kid)
         let before = try place.text(key.kid)
@@ -92,7 +93,7 @@ import Testing
         #expect(try place.text(key.kid) == before)
     }
 
-    @Test("damaged data is no key, and stays", arguments: ["", "{", "{}"])
+    @Test("damaged keychain data throws damaged and is kept", arguments: ["", "{", "{}"])
     func damaged(_ text: String) throws {
         let place = KeychainPlace(usesSecureEnclave: false)
         let kid = try place.register().kid
@@ -102,7 +103,7 @@ import Testing
         #expect(try place.text(kid) == text)
     }
 
-    @Test("a rotation changes lives in place", arguments: [false, true])
+    @Test("a rotation changes the lifecycles of existing items", arguments: [false, true])
     func rotation(usesSecureEnclave: Bool) throws {
         let place = KeychainPlace(usesSecureEnclave: usesSecureEnclave)
         let old = try place.register()
@@ -119,7 +120,7 @@ import Testing
         #expect(place.enclaveKeys.count == (usesSecureEnclave ? 1 : 0))
     }
 
-    @Test("two services of one group don't meet") func services() throws {
+    @Test("two services in one access group don't see each other's keys") func services() throws {
         let place = KeychainPlace(usesSecureEnclave: false)
         let kid = try place.register().kid
         let second = KeychainKeyring(accessGroup: place.group, service: "second", usesSecureEnclave: false)

@@ -18,7 +18,8 @@ import UserNotifications
         payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
     }
 
-    @Test func failureShowsThePlaceholder() async throws {
+    @Test("a service whose configure throws shows its own text as internalError")
+    func failureShowsThePlaceholder() async throws {
         let service = TestService { throw NoGroup() }
         let shown = try service.receive(payload)
         let content = await shown.content()
@@ -32,7 +33,7 @@ import UserNotifications
         override var unconfiguredText: Placeholder { .literal(title: "Own", body: nil) }
     }
 
-    @Test("a service without a configuration shows its own text, and nothing that arrived outside")
+    @Test("a service without a configuration shows its own text and nothing of the outer payload")
     func unconfiguredText() async throws {
         let hostile = Array(
             #"{"aps":{"alert":{"title":"Pay","body":"now"},"badge":9,"sound":"a.caf","category":"PAY"},"pushcrypt":0}"#
@@ -48,12 +49,14 @@ import UserNotifications
         #expect(content.failure == "internalError")
     }
 
-    @Test func failureKeepsItsClass() async throws {
+    @Test("a FailureClass thrown by configure is the failure of the push")
+    func failureKeepsItsClass() async throws {
         let service = TestService { throw FailureClass.keyLocked }
         #expect(try await service.receive(payload).content().failure == "keyLocked")
     }
 
-    @Test func notOverridden() async throws {
+    @Test("a service that doesn't override configure throws and shows its own text")
+    func notOverridden() async throws {
         let service = PushCryptNotificationService()
         #expect(throws: ExtensionSetupError.self) { try service.configure() }
         let shown = Shown()
@@ -61,8 +64,8 @@ import UserNotifications
         #expect(await shown.content().title == "New message")
     }
 
-    /// It is asked again until it succeeds, and then never again.
-    @Test func askedUntilItSucceeds() async throws {
+    @Test("configure is called again until it succeeds once")
+    func askedUntilItSucceeds() async throws {
         var answers: [() throws -> ExtensionConfiguration] = [
             { throw NoGroup() }, { [channel] in try channel.configuration() }, { throw NoGroup() },
         ]
@@ -73,8 +76,8 @@ import UserNotifications
         #expect(answers.count == 1)
     }
 
-    /// The system makes a service for each push.
-    @Test func keptForAllServicesOfAClass() async throws {
+    @Test("all services of a class use the same configuration")
+    func keptForAllServicesOfAClass() async throws {
         let first = TestService { [channel] in try channel.configuration() }
         #expect(try await first.receive(payload).content().failure == nil)
         let second = TestService { throw NoGroup() }
@@ -89,11 +92,13 @@ import UserNotifications
 
     private final class OtherService: PushCryptNotificationService {}
 
-    @Test func sharedByTheProcess() {
+    @Test("all services of the process share one cache")
+    func sharedByTheProcess() {
         #expect(PushCryptNotificationService().cache === PushCryptNotificationService().cache)
     }
 
-    @Test func topicIsChecked() throws {
+    @Test("a configuration with an invalid topic throws")
+    func topicIsChecked() throws {
         let keyring = try channel.keyring
         #expect(throws: KeyError.self) {
             try ExtensionConfiguration(
@@ -106,8 +111,8 @@ import UserNotifications
         }
     }
 
-    /// Pinned keys that are read with each push: new ones count without a new process, and a failure opens nothing.
-    @Test func currentSenders() async throws {
+    @Test("pinned senders are read for each push, and a failure to read them opens nothing")
+    func currentSenders() async throws {
         let senders = Locked<Result<TrustedSenders, FailureClass>>(.failure(.keyLocked))
         let service = TestService { [channel] in
             var configuration = try ExtensionConfiguration(

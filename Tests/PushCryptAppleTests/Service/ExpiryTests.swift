@@ -20,7 +20,8 @@ import UserNotifications
         TestService { [channel] in try channel.configuration { $0.stages = stage.map { [$0] } ?? [] } }
     }
 
-    @Test func beforeAndAfterAPush() async throws {
+    @Test("an expiry without a running push does nothing")
+    func beforeAndAfterAPush() async throws {
         let service = service()
         service.serviceExtensionTimeWillExpire()
         let shown = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
@@ -29,8 +30,8 @@ import UserNotifications
         #expect(shown.count == 1)
     }
 
-    /// One push is stuck in a stage: the next one isn't held up, and the end of time shows what the first one has.
-    @Test func onePushIsStuck() async throws {
+    @Test("a stuck push doesn't delay the next one and is shown at the expiry")
+    func onePushIsStuck() async throws {
         let stage = StuckStage()
         let service = service(stage)
         let stuck = try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#))
@@ -45,7 +46,8 @@ import UserNotifications
         #expect([stuck.count, next.count] == [1, 1])
     }
 
-    @Test func allThatAreStuck() async throws {
+    @Test("an expiry delivers all stuck pushes of the service")
+    func allThatAreStuck() async throws {
         let stages = [StuckStage(), StuckStage()]
         let service = TestService { [channel] in try channel.configuration { $0.stages = [stages[0]] } }
         var stuck = [try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"1"}}}"#))]
@@ -60,8 +62,8 @@ import UserNotifications
         for stage in stages { stage.release.give() }
     }
 
-    /// The end of time is for the pushes of that service alone.
-    @Test func anotherServiceGoesOn() async throws {
+    @Test("an expiry of one service doesn't end the pushes of another")
+    func anotherServiceGoesOn() async throws {
         let stage = StuckStage()
         let services = [service(stage), service()]
         let stuck = try services[0].receive(channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#))
@@ -72,8 +74,8 @@ import UserNotifications
         #expect(await stuck.content().title == "too late")
     }
 
-    /// Configuring takes longer than the system waits.
-    @Test func whileConfiguring() async throws {
+    @Test("an expiry during configure shows the service's own text once")
+    func whileConfiguring() async throws {
         let timer = ManualTimer()
         let service = TestService { throw CancellationError() }
         service.make = { [channel, unowned service] in
@@ -86,11 +88,12 @@ import UserNotifications
         #expect(content.failure == "timedOut")
         service.serviceExtensionTimeWillExpire()
         #expect(shown.count == 1)
-        // No session was begun: the message isn't claimed, and can be shown when it comes again.
+        // No session was started: the message isn't claimed and can be shown when it is received again.
         #expect(timer.durations == [])
     }
 
-    @Test func fromWithinTheHandler() async throws {
+    @Test("an expiry inside the handler doesn't call the handler again")
+    func fromWithinTheHandler() async throws {
         let service = service()
         let shown = Shown()
         let payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
@@ -103,8 +106,8 @@ import UserNotifications
         #expect(shown.count == 1)
     }
 
-    /// The same push twice: two handlers, each called once.
-    @Test func sameRequestTwice() async throws {
+    @Test("the same request delivered twice calls each handler once")
+    func sameRequestTwice() async throws {
         let service = service()
         let request = try Channel.request(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
         let shown = [Shown(), Shown()]
@@ -113,8 +116,8 @@ import UserNotifications
         #expect(shown.map(\.count) == [1, 1])
     }
 
-    /// Sessions, deadlines and the system's end of time at the same moment, many times.
-    @Test func races() async throws {
+    @Test("racing pushes, deadlines and expiries call each handler once and release the service")
+    func races() async throws {
         let payloads = try [
             channel.seal(#"{"aps":{"alert":"Hi"}}"#), Array(#"{"aps":{"alert":"x"}}"#.utf8), Array("{}".utf8),
         ]

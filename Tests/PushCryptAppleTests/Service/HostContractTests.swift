@@ -34,10 +34,12 @@ import UserNotifications
         host = NotificationHost(Hosted(service: service), timer: timer)
     }
 
-    @Test(arguments: [
-        (#"{"aps":{"alert":{"title":"T","body":"B"},"badge":2},"n":1}"#, "T"),
-        (#"{"aps":{"alert":{"title":"é 🧶"}}}"#, "é 🧶"),
-    ])
+    @Test(
+        "a sealed push is handed over with its title and one handler call",
+        arguments: [
+            (#"{"aps":{"alert":{"title":"T","body":"B"},"badge":2},"n":1}"#, "T"),
+            (#"{"aps":{"alert":{"title":"é 🧶"}}}"#, "é 🧶"),
+        ])
     func restored(_ payload: String, _ title: String) async throws {
         let shown = try #require(try await host.deliver(channel.seal(payload)))
         #expect(shown.origin == .handedOver)
@@ -45,7 +47,8 @@ import UserNotifications
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
     }
 
-    @Test func placeholder() async throws {
+    @Test("a push that can't be opened is handed over as a placeholder with one handler call")
+    func placeholder() async throws {
         let foreign = try Channel().seal(#"{"aps":{"alert":"x"}}"#)
         let shown = try #require(await host.deliver(foreign))
         #expect(shown.origin == .handedOver)
@@ -53,8 +56,8 @@ import UserNotifications
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
     }
 
-    /// A push is stuck until the system says that time is up; others come through meanwhile.
-    @Test func stuck() async throws {
+    @Test("a stuck push is handed over at the time limit while others are delivered")
+    func stuck() async throws {
         async let stuck = host.deliver(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"B"}}}"#))
         await stage.started.wait()
         let next = try await host.deliver(channel.seal(#"{"aps":{"alert":"Hi"}}"#))

@@ -21,7 +21,8 @@ import UserNotifications
         TestService { [channel] in try channel.configuration(change) }
     }
 
-    @Test func restored() async throws {
+    @Test("a sealed push is shown with its text and userInfo")
+    func restored() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"Zoë","body":"Hi"}},"n":[1,true]}"#)
         let shown = try service().receive(payload)
         let content = await shown.content()
@@ -32,8 +33,8 @@ import UserNotifications
         #expect(shown.count == 1)
     }
 
-    /// What stood outside doesn't stand beside what was sealed.
-    @Test func outsideIsCleared() async throws {
+    @Test("members of the outer payload are not in the restored content")
+    func outsideIsCleared() async throws {
         let sealed = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
         var outer = try #require(try JSONSerialization.jsonObject(with: Data(sealed)) as? [String: Any])
         var aps = try #require(outer["aps"] as? [String: Any])
@@ -55,8 +56,8 @@ import UserNotifications
         #expect(content.userInfo["url"] == nil)
     }
 
-    /// An unsealed push shows the app's own text, and the app gets nothing of it.
-    @Test func unsealedIsRefused() async throws {
+    @Test("an unsealed push shows the app's own text and no userInfo of the push")
+    func unsealedIsRefused() async throws {
         let payload = Array(#"{"aps":{"alert":"Pay here","mutable-content":1,"category":"PAY"},"url":"x"}"#.utf8)
         let shown = try service { $0.fallback = .bundled(.literal(title: "Bundled", body: nil)) }
             .receive(payload)
@@ -68,13 +69,15 @@ import UserNotifications
         #expect(content.failure == "notSealed")
     }
 
-    @Test func unsealedIsShownWhereAllowed() async throws {
+    @Test("an unsealed push is shown if the configuration accepts it")
+    func unsealedIsShownWhereAllowed() async throws {
         let payload = Array(#"{"aps":{"alert":"Hi","mutable-content":1}}"#.utf8)
         let content = try await service { $0.unsealed = .shown }.receive(payload).content()
         #expect(content.body == "Hi")
     }
 
-    @Test func forgedIsRefused() async throws {
+    @Test("a push signed by another sender shows the placeholder as unknownKey")
+    func forgedIsRefused() async throws {
         let other = try Channel(signed: true)
         let forged = Channel(record: channel.record, signer: other.signer)
         let content = try await service().receive(forged.seal(#"{"aps":{"alert":"Hi"}}"#)).content()
@@ -82,8 +85,9 @@ import UserNotifications
         #expect(content.failure == "unknownKey")
     }
 
-    /// What no push can hold doesn't raise: it is malformed.
-    @Test(arguments: [["n": Double.infinity], ["n": Date()]] as [[String: any Sendable]])
+    @Test(
+        "userInfo that isn't JSON is malformed and doesn't raise an exception",
+        arguments: [["n": Double.infinity], ["n": Date()]] as [[String: any Sendable]])
     func notJSON(_ userInfo: [String: any Sendable]) async throws {
         let content = UNMutableNotificationContent()
         content.userInfo = userInfo
@@ -95,8 +99,8 @@ import UserNotifications
         #expect(await shown.content().title == "New message")
     }
 
-    /// The system may let go of the service while it works.
-    @Test func serviceGoesBeforeTheContent() async throws {
+    @Test("a push is delivered after its service was released")
+    func serviceGoesBeforeTheContent() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
         let stage = StuckStage()
         var service: TestService? = self.service { $0.stages = [stage] }
@@ -108,7 +112,8 @@ import UserNotifications
         #expect(await shown.content().title == "too late")
     }
 
-    @Test func deadlineOfTheSession() async throws {
+    @Test("the session's deadline shows the content before a stuck stage")
+    func deadlineOfTheSession() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
         let stage = StuckStage()
         let timer = ManualTimer()

@@ -9,7 +9,7 @@ import UserNotifications
 
 @testable import PushCryptApple
 
-/// A backend and a device: what one seals the other opens.
+/// A backend that seals and a device that opens.
 struct Channel: Sendable {
     enum Key: CaseIterable, Sendable {
         case p256, x25519, shared

@@ -3,17 +3,17 @@ import Foundation
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// A server on loopback that does what it is told, however wrong that is: one script for each connection.
+/// A server on loopback that runs one script for each connection, including scripts that violate HTTP.
 struct RawServer: Sendable {
     enum Step: Sendable {
         case send([UInt8])
-        /// Until the test gives the signal.
+        /// Waits until the test gives the signal.
         case wait(Signal)
         /// Gives a signal to the test.
         case give(Signal)
         /// The same bytes again and again until the client has closed the connection.
         case flood([UInt8])
-        /// Holds the connection open until the client has closed it, then gives the signal.
+        /// Keeps the connection open until the client has closed it, and then gives the signal.
         case hold(Signal = Signal())
     }
 
@@ -29,7 +29,7 @@ struct RawServer: Sendable {
     /// The request heads so far, one for each connection.
     var requests: [String] { heads.withLock { $0 } }
 
-    /// Serves while `body` runs. Connection by connection the scripts are used up; more than those are closed at once.
+    /// Serves while `body` runs. Each connection uses the next script; further connections are closed at once.
     static func serving<Value: Sendable>(
         _ scripts: [[Step]], _ body: @Sendable (RawServer) async throws -> Value
     ) async throws -> Value {
@@ -41,7 +41,7 @@ struct RawServer: Sendable {
         guard case .ip4(_, let port) = try socket.sockname() else { throw CocoaError(.featureUnsupported) }
         let listener = try AsyncSocket(socket: socket, pool: pool)
         let server = RawServer(port: port)
-        // Behind the end of all tasks: one that still waited for the descriptor would take over the next server's.
+        // After the end of all tasks: a task that still waits for the descriptor would use that of the next server.
         defer { try? listener.close() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try? await pool.run() }
@@ -85,7 +85,7 @@ struct RawServer: Sendable {
 }
 
 extension RawServer.Step {
-    /// An answer's head: the status line and lines, each of which gets its line break.
+    /// A response head: the status line and header lines, each followed by a line break.
     static func head(_ status: String = "200 OK", _ lines: String...) -> Self {
         send(Array((["HTTP/1.1 \(status)"] + lines).map { $0 + "\r\n" }.joined().utf8) + Array("\r\n".utf8))
     }
@@ -99,7 +99,7 @@ extension RawServer.Step {
 }
 
 extension [RawServer.Step] {
-    /// A whole answer that closes its connection.
+    /// A complete response that closes its connection.
     static func body(_ bytes: [UInt8]) -> Self {
         [.head("200 OK", "Content-Length: \(bytes.count)", "Connection: close"), .send(bytes)]
     }

@@ -4,7 +4,7 @@ import PushCryptPrimitives
 import PushCryptSimulator
 import Testing
 
-/// What a transfer brought, piece by piece.
+/// The received pieces of a transfer.
 final class Received: Sendable {
     private let state = Locked<[UInt8]>([])
 
@@ -14,7 +14,7 @@ final class Received: Sendable {
 }
 
 extension URLSessionTransport {
-    /// For servers on loopback. The idle timeout is longer than any test, and the time for the head isn't up by itself.
+    /// For servers on loopback. The idle timeout is longer than any test, and the time limit for the head is manual.
     static func loopback(
         allowedHosts: Set<String>? = nil, maximumRedirects: Int = 5, idleTimeout: Duration = .seconds(86_400),
         timer: any DeadlineTimer = ManualTimer()
@@ -40,7 +40,7 @@ extension URLSessionTransport {
     }
 }
 
-/// Expects a transfer to fail that way, and its words to hold no part of an address.
+/// Expects a transfer to fail with the code, and its reason to contain no part of an address.
 func expectFailure(
     _ code: TransferError.Code, _ location: SourceLocation = #_sourceLocation, _ transfer: () async throws -> Void
 ) async {

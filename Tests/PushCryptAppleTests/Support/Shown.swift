@@ -2,9 +2,9 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import UserNotifications
 
-/// What a push's handler was called with.
+/// The contents that a push's handler was called with.
 final class Shown: Sendable {
-    // Unchecked: content is not touched any more once it was handed over.
+    // Unchecked: the content isn't changed after it was handed over.
     private struct Content: @unchecked Sendable {
         let value: UNNotificationContent
     }
@@ -28,7 +28,7 @@ final class Shown: Sendable {
     }
 }
 
-/// Tells when nothing holds it any more.
+/// Gives a signal when it is released.
 final class Witness: Sendable {
     private let gone: Signal
 

@@ -41,8 +41,8 @@ enum StagePush {
     }
 }
 
-/// References are https only. Their requests go to a server on loopback, which has no certificate; everything else is
-/// the real transport's.
+/// Sends the requests of https references to a server on loopback, which has no certificate. Everything else is the real
+/// transport.
 struct LoopbackTransport: HTTPTransport {
     static let origin = "https://files.example/"
 

@@ -5,7 +5,7 @@ import UserNotifications
 
 @testable import PushCryptApple
 
-/// A service with a configuration from the test, and a cache of its own unless the test gives it another's.
+/// A service with a configuration of the test and its own cache.
 final class TestService: PushCryptNotificationService {
     var make: () throws -> ExtensionConfiguration = { throw Unset() }
 
@@ -27,7 +27,7 @@ final class TestService: PushCryptNotificationService {
     }
 }
 
-/// A stage that doesn't return before the test lets it, for pushes whose title says so.
+/// A stage that blocks pushes with the title "stuck" until the test releases it.
 struct StuckStage: ContentStage {
     let started = Signal()
     let release = Signal()

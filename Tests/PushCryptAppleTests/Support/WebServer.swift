@@ -6,7 +6,7 @@ import Foundation
 struct WebServer: Sendable {
     let port: UInt16
 
-    /// In seconds: other tests may keep the threads busy for a while.
+    /// In seconds. Other tests may keep the threads busy for a long time.
     private static let longerThanAnyTest: TimeInterval = 86_400
 
     func address(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }

@@ -53,15 +53,16 @@ import Testing
     ]
     #endif
 
-    @Test(arguments: answers + fatalOnLinux)
+    @Test("each broken response throws the expected error", arguments: answers + fatalOnLinux)
     func fails(answer: Answer) async throws {
         try await RawServer.serving([answer.steps]) { server in
             await expectFailure(answer.code) { try await transport.get(server.address) { _ in } }
         }
     }
 
-    /// What such an answer says is not the file that was asked for. The server never ends its answer.
-    @Test(arguments: ["203", "206", "300", "304", "400", "403", "404", "410", "416", "500", "503"])
+    @Test(
+        "a response with another status than 200 throws status and passes on no bytes",
+        arguments: ["203", "206", "300", "304", "400", "403", "404", "410", "416", "500", "503"])
     func status(code: String) async throws {
         let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 100"), .text("abc"), .hold()]
         try await RawServer.serving([steps]) { server in
@@ -71,8 +72,9 @@ import Testing
         }
     }
 
-    /// A few bytes would unpack to many; the server isn't listened to further.
-    @Test(arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
+    @Test(
+        "a response with a content encoding throws encoding",
+        arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
     func encodedBody(encoding: String) async throws {
         // An empty gzip member, so that it isn't the unpacking that fails.
         let gzip: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -85,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "a body that isn't as long as its head says is refused, also where the length is no number",
+        "a response with an invalid or wrong length throws network",
         arguments: [
             "Content-Length: 10", "Content-Length: 99999999999999999999", "Content-Length: 3x", "Content-Length: 0x3",
             "Content-Length: 10, 3", "Content-Length: 3, 10", "Content-Length: 10\r\nContent-Length: 3",
@@ -97,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("a body in chunks that has a length, too, is refused when the two differ", arguments: [3, 20])
+    @Test("a chunked body whose length differs from the head throws network", arguments: [3, 20])
     func lengthOfChunks(length: Int) async throws {
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: \(length)", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n0\r\n\r\n"),
@@ -108,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("the time for the head doesn't count for the body")
+    @Test("the time limit for the head doesn't limit the body")
     func slowBody() async throws {
         let (timer, begun, go) = (ManualTimer(), Signal(), Signal())
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 6"), .text("abc"), .wait(go), .text("def")]
@@ -126,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("the longest idle timeout doesn't trap")
+    @Test("the longest possible idle timeout doesn't trap")
     func longestIdleTimeout() async throws {
         let transport = URLSessionTransport.loopback(idleTimeout: .seconds(Int64.max))
         try await RawServer.serving([.body([1])]) { server in
@@ -134,16 +136,17 @@ import Testing
         }
     }
 
-    /// More than the length says isn't looked at.
-    @Test func longerThanItSays() async throws {
+    @Test("bytes after the declared length are not received")
+    func longerThanItSays() async throws {
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 3"), .text("abcdef"), .hold()]
         try await RawServer.serving([steps]) { server in
             try await transport.expectBody(Array("abc".utf8), of: server.address)
         }
     }
 
-    /// The port is taken, so that no other test gets it, and nobody listens there.
-    @Test func refusedConnection() async throws {
+    /// The socket is bound, so that no other test uses the port, but it doesn't listen.
+    @Test("a refused connection throws network")
+    func refusedConnection() async throws {
         let socket = try Socket(domain: AF_INET, type: .stream)
         defer { try? socket.close() }
         try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
@@ -151,8 +154,9 @@ import Testing
         await expectFailure(.network) { try await transport.get("http://127.0.0.1:\(port)/x") { _ in } }
     }
 
-    /// The session's own limit; nothing comes, and no test gives a signal.
-    @Test(arguments: [[], [RawServer.Step.head("200 OK", "Content-Length: 9"), .text("abc")]])
+    @Test(
+        "a server that sends nothing for the idle timeout throws cancelled",
+        arguments: [[], [RawServer.Step.head("200 OK", "Content-Length: 9"), .text("abc")]])
     func idleTimeout(steps: [RawServer.Step]) async throws {
         let transport = URLSessionTransport.loopback(idleTimeout: .seconds(1))
         try await RawServer.serving([steps + [.hold()]]) { server in
@@ -175,7 +179,7 @@ import Testing
     ]
 
     /// Where the server stalls. The connection is closed, too: `hold` ends only then.
-    @Test(arguments: stalls.indices)
+    @Test("cancelling a stalled transfer throws cancelled and closes the connection", arguments: stalls.indices)
     func stalledServer(index: Int) async throws {
         let (asked, closed) = (Signal(), Signal())
         let steps = Self.stalls[index] + [.give(asked), .hold(closed)]
@@ -188,7 +192,8 @@ import Testing
         }
     }
 
-    @Test func beforeTheStart() async throws {
+    @Test("a transfer that is cancelled before its start makes no request")
+    func beforeTheStart() async throws {
         try await RawServer.serving([[.hold()]]) { server in
             let go = Signal()
             let transfer = Task {
@@ -202,8 +207,8 @@ import Testing
         }
     }
 
-    /// The piece that is being taken is the last one.
-    @Test func whileReceiving() async throws {
+    @Test("no piece is received after a cancelled transfer has returned")
+    func whileReceiving() async throws {
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: 4000000"), .send([UInt8](repeating: 1, count: 2_000_000)), .hold(),
         ]
@@ -224,9 +229,8 @@ import Testing
         }
     }
 
-    /// Cancelled somewhere between the first byte and the end of a chain of redirects: whatever comes first, there is
-    /// one answer and no crash.
-    @Test func anyMoment() async throws {
+    @Test("a transfer cancelled at any moment ends once")
+    func anyMoment() async throws {
         for round in 0..<60 {
             let asked = Signal()
             let redirect = RawServer.Step.redirect(to: "/x")

@@ -15,7 +15,7 @@ import Testing
         try await transport.post(body, contentType: "application/json", to: address)
     }
 
-    @Test(arguments: [0, 2, 300_000])
+    @Test("a posted body reaches the server completely with its content type", arguments: [0, 2, 300_000])
     func arrives(byteCount: Int) async throws {
         let body = [UInt8](repeating: 0x41, count: byteCount)
         let seen = Locked<[String]>([])
@@ -30,14 +30,16 @@ import Testing
         #expect(seen.withLock { $0 } == ["POST", "application/json", "/receipts", "true"])
     }
 
-    @Test(arguments: ["200", "201", "202", "204"])
+    @Test("a post succeeds with each 2xx status", arguments: ["200", "201", "202", "204"])
     func success(code: String) async throws {
         try await RawServer.serving([[.head("\(code) X", "Content-Length: 0"), .hold()]]) { server in
             try await post(to: server.address)
         }
     }
 
-    @Test(arguments: ["300", "304", "400", "403", "404", "413", "429", "500", "503"])
+    @Test(
+        "a post throws status for any other response",
+        arguments: ["300", "304", "400", "403", "404", "413", "429", "500", "503"])
     func otherStatus(code: String) async throws {
         let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 100"), .text("abc"), .hold()]
         try await RawServer.serving([steps]) { server in
@@ -45,8 +47,7 @@ import Testing
         }
     }
 
-    /// A place that would be allowed: the body is not for whoever is named there.
-    @Test(arguments: ["301 X", "302 X", "303 X", "307 X", "308 X"])
+    @Test("a redirect of a post is refused", arguments: ["301 X", "302 X", "303 X", "307 X", "308 X"])
     func redirect(status: String) async throws {
         let good: [RawServer.Step] = [.head("200 OK", "Content-Length: 0"), .hold()]
         try await RawServer.serving([[.redirect(to: "/y", status)], good]) { server in
@@ -55,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func slowServer() async throws {
+    @Test("a post waits for a slow response head until the time limit")
+    func slowServer() async throws {
         let (asked, go) = (Signal(), Signal())
         let steps: [RawServer.Step] = [.give(asked), .wait(go), .head("200 OK", "Content-Length: 0"), .hold()]
         try await RawServer.serving([steps]) { server in
@@ -77,7 +79,7 @@ import Testing
     ]
 
     @Test(
-        "a post is over with the head of its answer, and the connection of an answer without end is closed",
+        "a post ends with the response head, and the connection of an endless response is closed",
         arguments: endlessBodies.indices)
     func endlessBody(index: Int) async throws {
         let closed = Signal()
@@ -94,7 +96,8 @@ import Testing
     ]
 
     @Test(
-        "a server that doesn't come to the end of its head is left when the time is up", arguments: withoutHead.indices)
+        "a post to a server that never completes its response head is cancelled at the time limit",
+        arguments: withoutHead.indices)
     func endlessHead(index: Int) async throws {
         let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
         let transport = URLSessionTransport.loopback(timer: timer)
@@ -108,14 +111,15 @@ import Testing
         }
     }
 
-    @Test("a server that resets the connection after the request is a failure of the network")
+    @Test("a server that resets the connection makes a post throw network")
     func reset() async throws {
         try await RawServer.serving([[]]) { server in
             await expectFailure(.network) { try await post(to: server.address) }
         }
     }
 
-    @Test func cancelled() async throws {
+    @Test("a cancelled post throws cancelled and closes its connection")
+    func cancelled() async throws {
         let (asked, closed) = (Signal(), Signal())
         try await RawServer.serving([[.give(asked), .hold(closed)]]) { server in
             let transfer = Task { try await post(to: server.address) }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RedirectTests {
     private static let body: [RawServer.Step] = [.head("200 OK", "Content-Length: 4"), .text("good"), .hold()]
 
-    @Test(arguments: ["301 X", "302 X", "303 X", "307 X", "308 X"])
+    @Test("a redirect to an allowed address is followed", arguments: ["301 X", "302 X", "303 X", "307 X", "308 X"])
     func toGoodPlace(status: String) async throws {
         try await RawServer.serving([Self.body]) { good in
             try await RawServer.serving([[.redirect(to: good.address("y"), status)]]) { server in
@@ -19,19 +19,21 @@ import Testing
         }
     }
 
-    @Test func relative() async throws {
+    @Test("a relative redirect is followed")
+    func relative() async throws {
         try await RawServer.serving([[.redirect(to: "/y?z=1")], Self.body]) { server in
             try await URLSessionTransport.loopback().expectBody(Array("good".utf8), of: server.address)
             #expect(server.requests.last?.hasPrefix("GET /y?z=1 ") == true)
         }
     }
 
-    /// None of them is asked: `localhost` is a server here that would answer.
-    @Test(arguments: [
-        "http://pictures.example/x", "ftp://127.0.0.1/x", "http://10.0.0.1/x",
-        "https://user@127.0.0.1/x", "http://localhost:PORT/x", "//localhost:PORT/x", "http://127.0.0.2:PORT/x",
-        "http://127.0.0.1:PORT@localhost:PORT/x",
-    ])
+    @Test(
+        "a redirect to a refused address throws addressRefused without a request to it",
+        arguments: [
+            "http://pictures.example/x", "ftp://127.0.0.1/x", "http://10.0.0.1/x",
+            "https://user@127.0.0.1/x", "http://localhost:PORT/x", "//localhost:PORT/x", "http://127.0.0.2:PORT/x",
+            "http://127.0.0.1:PORT@localhost:PORT/x",
+        ])
     func toForbiddenPlace(location: String) async throws {
         let transport = URLSessionTransport.loopback(allowedHosts: ["127.0.0.1"])
         try await RawServer.serving([Self.body]) { forbidden in
@@ -46,8 +48,7 @@ import Testing
         }
     }
 
-    /// Whatever becomes of them, what comes is nothing of this machine's: Linux takes them for paths of the same server.
-    @Test(arguments: ["file:///etc/passwd", "data:,x"])
+    @Test("a redirect to an address without a host is refused", arguments: ["file:///etc/passwd", "data:,x"])
     func toPlaceWithoutHost(location: String) async throws {
         try await RawServer.serving([[.redirect(to: location)], Self.body]) { server in
             let received = Received()
@@ -56,8 +57,9 @@ import Testing
         }
     }
 
-    /// A policy without the option for tests: the first address is refused before anything is sent.
-    @Test(arguments: ["http://127.0.0.1:PORT/x", "http://localhost:PORT/x", "http://[::1]:PORT/x", "x", ""])
+    @Test(
+        "a first address that the policy refuses throws addressRefused",
+        arguments: ["http://127.0.0.1:PORT/x", "http://localhost:PORT/x", "http://[::1]:PORT/x", "x", ""])
     func firstAddress(address: String) async throws {
         try await RawServer.serving([Self.body]) { server in
             let address = address.replacingOccurrences(of: "PORT", with: "\(server.port)")
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "a redirect whose body doesn't end is left when the time for the head of the answer is up",
+        "a redirect with an endless body is cancelled at the time limit for the response head",
         arguments: [[.hold()], [.flood([UInt8](repeating: 0, count: 4_096))]] as [[RawServer.Step]])
     func endlessBody(body: [RawServer.Step]) async throws {
         let (asked, timer) = (Signal(), ManualTimer())
@@ -86,7 +88,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 5])
+    @Test("as many redirects as the policy allows are followed", arguments: [0, 1, 5])
     func asManyAsAllowed(limit: Int) async throws {
         let redirects = [[RawServer.Step]](repeating: [.redirect(to: "/x")], count: limit)
         try await RawServer.serving(redirects + [Self.body]) { server in
@@ -95,7 +97,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 5])
+    @Test("a redirect loop ends at the limit with addressRefused", arguments: [1, 5])
     func loop(limit: Int) async throws {
         let redirects = [[RawServer.Step]](repeating: [.redirect(to: "/x")], count: limit + 1)
         try await RawServer.serving(redirects + [Self.body]) { server in

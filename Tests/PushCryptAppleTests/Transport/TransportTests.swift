@@ -10,7 +10,7 @@ import Testing
 @Suite struct TransportTests {
     private let transport = URLSessionTransport.loopback()
 
-    @Test(arguments: [0, 1, 65_536, 3_000_000])
+    @Test("a body of any length is received completely", arguments: [0, 1, 65_536, 3_000_000])
     func wholeBody(byteCount: Int) async throws {
         var random = SplitMix64(seed: 1)
         let body = random.bytes(byteCount)
@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    @Test func chunkedBody() async throws {
+    @Test("a chunked body is received completely")
+    func chunkedBody() async throws {
         let steps: [RawServer.Step] = [
             .head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n"), .text("4\r\ndefg\r\n0\r\n\r\n"),
         ]
@@ -30,8 +31,8 @@ import Testing
         }
     }
 
-    /// A piece is there before the next one is sent.
-    @Test func slowServer() async throws {
+    @Test("the pieces of a slow server are received as they arrive")
+    func slowServer() async throws {
         let first = Signal()
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: 6"), .text("abc"), .wait(first), .text("def"), .hold(),
@@ -46,8 +47,8 @@ import Testing
         }
     }
 
-    /// The request says nothing of earlier ones, and asks for the body as it is.
-    @Test func request() async throws {
+    @Test("a request has no cookies, cache or credentials and asks for the identity encoding")
+    func request() async throws {
         let answer: [RawServer.Step] = [
             .head(
                 "200 OK", "Content-Length: 1", "Set-Cookie: a=b; Path=/", "Cache-Control: max-age=600",
@@ -65,7 +66,8 @@ import Testing
         }
     }
 
-    @Test func connectionsAreKept() async throws {
+    @Test("a second transfer uses the same connection")
+    func connectionsAreKept() async throws {
         let addresses = Locked<Set<String>>([])
         try await WebServer.serving { request in
             let address = "\(request.remoteAddress, default: "")"
@@ -77,7 +79,8 @@ import Testing
         #expect(addresses.withLock { $0.count } == 1)
     }
 
-    @Test func manyAtOnce() async throws {
+    @Test("many concurrent transfers each receive their own body")
+    func manyAtOnce() async throws {
         try await WebServer.serving { request in
             HTTPResponse(statusCode: .ok, body: Data(repeating: UInt8(request.path.utf8.count), count: 200_000))
         } _: { server in
@@ -94,8 +97,8 @@ import Testing
         }
     }
 
-    /// The error of `receive` ends the transfer and comes out; the server loses its client.
-    @Test func receiverThrows() async throws {
+    @Test("an error of the receiver ends the transfer and is rethrown")
+    func receiverThrows() async throws {
         struct Enough: Error {}
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 9000000"), .text("abc"), .hold()]
         let closed = Signal()

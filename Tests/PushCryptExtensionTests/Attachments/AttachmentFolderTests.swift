@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
@@ -30,19 +31,19 @@ import Testing
     /// A clock that is set back or ahead gives files dates of any year.
     private static let dates = [Date(), .distantPast, Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 4e9)]
 
-    @Test("a file of a process that is gone is removed, whatever its date", arguments: dates)
+    @Test("a file of a process that has ended is removed, independent of its date", arguments: dates)
     func deadProcess(date: Date) throws {
         for ending in ["part", "jpg", "m2v"] {
             #expect(try !remains("9-99999-\(Self.uuid).\(ending)", dated: date))
         }
     }
 
-    @Test("a file of a process that runs stays for an hour, whatever its date", arguments: dates, [7, 8])
+    @Test("a file of a running process is kept for an hour, independent of its date", arguments: dates, [7, 8])
     func runningProcess(date: Date, process: Int) throws {
         #expect(try remains("\(process)-100000-\(Self.uuid).part", dated: date))
     }
 
-    @Test("after an hour a file is removed, also of a process that runs", arguments: [7, 8])
+    @Test("after an hour a file is removed even if its process is running", arguments: [7, 8])
     func hour(process: Int) throws {
         #expect(try !remains("\(process)-96399-\(Self.uuid).part"))
         #expect(try remains("\(process)-96400-\(Self.uuid).part"))
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "a file with another name than the folder's own stays",
+        "a file whose name isn't one of the folder's is kept",
         arguments: [
             "x.part", "keys.json", uuid, uuid + ".part", "9-1-\(uuid)", "9-1-\(uuid).a.part", "9-1-\(uuid)x.part",
             "a-1-\(uuid).part", "0-1-\(uuid).part", "-9-1-\(uuid).part", "9--1-\(uuid).part", "9-\(uuid).part", ".part",
@@ -64,12 +65,12 @@ import Testing
         #expect(try remains(name))
     }
 
-    @Test("a folder that isn't there has no leftovers")
+    @Test("removing leftovers from a missing folder does nothing")
     func noFolder() {
         AttachmentFolder(path: "/nowhere/at/all").removeLeftovers()
     }
 
-    @Test("what another run of the same process writes stays while it is written, and is removed after an hour")
+    @Test("a file of another run of the same process is kept for an hour and then removed")
     func inUse() throws {
         let file = try files().makePartFile()
         files(at: Self.bootAge + 15).removeLeftovers()
@@ -81,7 +82,7 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("this process runs, and the clock of the device's start goes on")
+    @Test("this process is reported as running, and the time since boot increases")
     func system() throws {
         let files = AttachmentFolder(path: folder.path)
         #expect(files.isRunning(getpid()))
@@ -93,7 +94,7 @@ import Testing
         #expect(try folder.names().count == 1)
     }
 
-    @Test("each file has a name of its own")
+    @Test("every part file has a unique name")
     func names() throws {
         let parts = try (0..<3).map { _ in try files().makePartFile() }
         #expect(try folder.names().count == 3)

@@ -47,7 +47,7 @@ import Testing
         Head("MPEG-2 video with a matrix", "000001B3 2D024033 249F2382 10101010", .mpeg),
     ]
 
-    @Test(arguments: heads)
+    @Test("each file type is recognised from its first bytes and under all its names", arguments: heads)
     func recognized(head: Head) throws {
         let type = try #require(head.type)
         #expect(AttachmentType.recognize(head.bytes) == type)
@@ -58,8 +58,7 @@ import Testing
         }
     }
 
-    /// Whatever it is declared as: only its own type takes it, or one of the same name.
-    @Test(arguments: heads)
+    @Test("a file that is declared as another type is not recognised", arguments: heads)
     func declaredAsOther(head: Head) throws {
         let type = try #require(head.type)
         for other in AttachmentType.all where other != type && Set(other.mimeTypes).isDisjoint(with: type.mimeTypes) {
@@ -69,8 +68,8 @@ import Testing
         }
     }
 
-    /// Every byte of a fixed signature counts.
     @Test(
+        "a file with any bit of its signature flipped is not recognised",
         arguments: zip(
             [AttachmentType.jpeg, .gif, .png, .aiff, .wav, .m4a, .mp4, .avi],
             [
@@ -90,47 +89,48 @@ import Testing
         }
     }
 
-    /// What the system doesn't list, and what begins nearly as something that it does.
-    @Test(arguments: [
-        Head("nothing", "00000000 00000000 00000000 00000000"),
-        Head("ones", "FFFFFFFF FFFFFFFF FFFFFFFF FFFFFFFF"),
-        Head("HTML", "3C21444F 43545950 45206874 6D6C3E0A"),
-        Head("SVG", "3C737667 20786D6C 6E733D22 68747470"),
-        Head("PDF", "25504446 2D312E34 0A25C3A4 C3BCC3B6"),
-        Head("WebP", "52494646 24080000 57454250 56503820"),
-        Head("BMP", "424D3600 0C000000 00003600 00002800"),
-        Head("TIFF", "4D4D002A 00000008 000D0100 00030000"),
-        Head("HEIC", "00000018 66747970 68656963 00000000"),
-        Head("AVIF", "00000020 66747970 61766966 00000000"),
-        Head("QuickTime", "00000014 66747970 71742020 00000200"),
-        Head("3GP", "00000018 66747970 33677034 00000300"),
-        Head("audio book", "0000001C 66747970 4D344220 00000000"),
-        Head("QuickTime without a brand", "00000008 77696465 00000000 6D646174"),
-        Head("Matroska", "1A45DFA3 A3428681 0142F781 0142F281"),
-        Head("Ogg", "4F676753 00020000 00000000 0000A3C5"),
-        Head("FLAC", "664C6143 00000022 10001000 00000E00"),
-        Head("AAC, MPEG-4", "FFF15080 2E7FFC21 00000000 00000000"),
-        Head("AAC, MPEG-2", "FFF95080 2E7FFC21 00000000 00000000"),
-        Head("layer II", "FFFDC4C4 00000000 00000000 00000000"),
-        Head("layer I", "FFFFC4C4 00000000 00000000 00000000"),
-        Head("reserved version", "FFEB9064 00000000 00000000 00000000"),
-        Head("reserved bit rate", "FFFBF064 00000000 00000000 00000000"),
-        Head("free bit rate", "FFFB0064 00000000 00000000 00000000"),
-        Head("reserved sampling rate", "FFFB9C64 00000000 00000000 00000000"),
-        Head("sync of ten bits", "FFDB9064 00000000 00000000 00000000"),
-        Head("UTF-16", "FFFE4800 65006C00 6C006F00 20002000"),
-        Head("ID3 of version 255", "494433FF 00000000 00235453 53450000"),
-        Head("ID3 of revision 255", "494433 04 FF 000000 00235453 53450000"),
-        Head("ID3 with a size of eight bits", "49443304 00008000 00235453 53450000"),
-        Head("MPEG transport stream", "47401110 0042F025 0001C100 00FF01FF"),
-        Head("MPEG pack end", "000001B9 00000000 00000000 00000000"),
-        Head("H.264", "00000001 67640028 ACD940A0 2FF96100"),
-        Head("RIFF in lower case", "72696666 24080000 57415645 666D7420"),
-        Head("RIFX", "52494658 00000824 57415645 666D7420"),
-        Head("AVI without its space", "52494646 A8C80100 41564958 4C495354"),
-        Head("GIF 88a", "47494638 38610A00 0A00F700 00FFFFFF"),
-        Head("PNG through a text transfer", "89504E47 0A1A0A00 00000D49 48445200"),
-    ])
+    @Test(
+        "file types that the system doesn't list are not recognised",
+        arguments: [
+            Head("nothing", "00000000 00000000 00000000 00000000"),
+            Head("ones", "FFFFFFFF FFFFFFFF FFFFFFFF FFFFFFFF"),
+            Head("HTML", "3C21444F 43545950 45206874 6D6C3E0A"),
+            Head("SVG", "3C737667 20786D6C 6E733D22 68747470"),
+            Head("PDF", "25504446 2D312E34 0A25C3A4 C3BCC3B6"),
+            Head("WebP", "52494646 24080000 57454250 56503820"),
+            Head("BMP", "424D3600 0C000000 00003600 00002800"),
+            Head("TIFF", "4D4D002A 00000008 000D0100 00030000"),
+            Head("HEIC", "00000018 66747970 68656963 00000000"),
+            Head("AVIF", "00000020 66747970 61766966 00000000"),
+            Head("QuickTime", "00000014 66747970 71742020 00000200"),
+            Head("3GP", "00000018 66747970 33677034 00000300"),
+            Head("audio book", "0000001C 66747970 4D344220 00000000"),
+            Head("QuickTime without a brand", "00000008 77696465 00000000 6D646174"),
+            Head("Matroska", "1A45DFA3 A3428681 0142F781 0142F281"),
+            Head("Ogg", "4F676753 00020000 00000000 0000A3C5"),
+            Head("FLAC", "664C6143 00000022 10001000 00000E00"),
+            Head("AAC, MPEG-4", "FFF15080 2E7FFC21 00000000 00000000"),
+            Head("AAC, MPEG-2", "FFF95080 2E7FFC21 00000000 00000000"),
+            Head("layer II", "FFFDC4C4 00000000 00000000 00000000"),
+            Head("layer I", "FFFFC4C4 00000000 00000000 00000000"),
+            Head("reserved version", "FFEB9064 00000000 00000000 00000000"),
+            Head("reserved bit rate", "FFFBF064 00000000 00000000 00000000"),
+            Head("free bit rate", "FFFB0064 00000000 00000000 00000000"),
+            Head("reserved sampling rate", "FFFB9C64 00000000 00000000 00000000"),
+            Head("sync of ten bits", "FFDB9064 00000000 00000000 00000000"),
+            Head("UTF-16", "FFFE4800 65006C00 6C006F00 20002000"),
+            Head("ID3 of version 255", "494433FF 00000000 00235453 53450000"),
+            Head("ID3 of revision 255", "494433 04 FF 000000 00235453 53450000"),
+            Head("ID3 with a size of eight bits", "49443304 00008000 00235453 53450000"),
+            Head("MPEG transport stream", "47401110 0042F025 0001C100 00FF01FF"),
+            Head("MPEG pack end", "000001B9 00000000 00000000 00000000"),
+            Head("H.264", "00000001 67640028 ACD940A0 2FF96100"),
+            Head("RIFF in lower case", "72696666 24080000 57415645 666D7420"),
+            Head("RIFX", "52494658 00000824 57415645 666D7420"),
+            Head("AVI without its space", "52494646 A8C80100 41564958 4C495354"),
+            Head("GIF 88a", "47494638 38610A00 0A00F700 00FFFFFF"),
+            Head("PNG through a text transfer", "89504E47 0A1A0A00 00000D49 48445200"),
+        ])
     func unsupported(head: Head) {
         #expect(AttachmentType.recognize(head.bytes) == nil)
         for type in AttachmentType.all {
@@ -138,9 +138,10 @@ import Testing
         }
     }
 
-    /// Recorders of other systems give audio the brands of movies; it is audio, with its smaller limit, if the sender
-    /// says so.
-    @Test func audioOfMovieBrand() {
+    /// Recorders of other systems give audio the brands of movies. It is audio, with its smaller limit, if the sender
+    /// declares it.
+    @Test("a file with a movie brand is audio only if it is declared as audio")
+    func audioOfMovieBrand() {
         let head = [UInt8](hex: "0000001866747970" + "6D703432" + "00000000")
         #expect(AttachmentType.recognize(head, declared: "audio/mp4") == .m4a)
         #expect(AttachmentType.recognize(head, declared: "video/mp4") == .mp4)
@@ -149,20 +150,24 @@ import Testing
         #expect(AttachmentType.recognize(audio, declared: "video/mp4") == nil)
     }
 
-    @Test(arguments: ["image/jpeg", "IMAGE/JPEG", "image/jpeg; charset=x", "image/jpg", "public.jpeg"])
+    @Test(
+        "a JPEG file is named by its MIME types and its uniform type identifier",
+        arguments: ["image/jpeg", "IMAGE/JPEG", "image/jpeg; charset=x", "image/jpg", "public.jpeg"])
     func names(name: String) {
         #expect(AttachmentType.jpeg.isNamed(name))
     }
 
-    @Test(arguments: ["", "jpg", "image", "image/", "image/jpeg2", "image/png", "text/html", "*/*", "image/*"])
+    @Test(
+        "other names don't match a JPEG file, which is then not recognised",
+        arguments: ["", "jpg", "image", "image/", "image/jpeg2", "image/png", "text/html", "*/*", "image/*"])
     func otherNames(name: String) {
         #expect(!AttachmentType.jpeg.isNamed(name))
         let head = [UInt8](hex: "FFD8FFE000104A464946000101010048")
         #expect(AttachmentType.recognize(head, declared: name) == nil)
     }
 
-    /// The system's table, and nothing twice.
-    @Test func table() {
+    @Test("the table contains the system's 11 types and size limits once each")
+    func table() {
         #expect(AttachmentType.Family.audio.limitInBytes == 5_000_000)
         #expect(AttachmentType.Family.image.limitInBytes == 10_000_000)
         #expect(AttachmentType.Family.movie.limitInBytes == 50_000_000)

@@ -25,8 +25,9 @@ import Testing
         png + [UInt8](repeating: 0x55, count: byteCount - png.count)
     }
 
-    /// However the pieces are cut.
-    @Test(arguments: [1, 3, 15, 16, 17, 1000])
+    @Test(
+        "an attachment in pieces of any size is written completely and named by its type",
+        arguments: [1, 3, 15, 16, 17, 1000])
     func writes(pieceByteCount: Int) throws {
         let body = Self.body(1000)
         let sink = try sink(declared: "image/png")
@@ -47,8 +48,7 @@ import Testing
         #expect(try names().count == 1)
     }
 
-    /// Refused with the piece that shows it, not when all has come.
-    @Test(arguments: [nil, "image/jpeg", "video/mp4"])
+    @Test("a file of the wrong type is refused with its 16th byte", arguments: [nil, "image/jpeg", "video/mp4"])
     func wrongType(declared: String?) throws {
         let sink = try sink(declared: declared)
         let head = declared == nil ? Array("<!DOCTYPE html><".utf8) : Self.png
@@ -56,7 +56,7 @@ import Testing
         expectFailure(.wrongType) { try sink.receive([head[15]]) }
     }
 
-    @Test(arguments: [0, 1, 15])
+    @Test("a file of fewer than 16 bytes is refused and leaves no file", arguments: [0, 1, 15])
     func tooShort(byteCount: Int) throws {
         let sink = try sink()
         try sink.receive(Array(Self.png[..<byteCount]))
@@ -65,6 +65,7 @@ import Testing
     }
 
     @Test(
+        "a file is refused with the first byte over the limit of its type",
         arguments: zip(
             [
                 "FFD8FFE000104A464946000101010048", "464F524D0000AC4A41494646434F4D4D",
@@ -83,32 +84,34 @@ import Testing
         expectFailure(.tooLarge) { try sink.receive([1]) }
     }
 
-    /// In one piece: the type is known with it.
-    @Test func capOfOnePiece() throws {
+    @Test("a single piece over the limit is refused, and a piece of exactly the limit is written")
+    func capOfOnePiece() throws {
         expectFailure(.tooLarge) { try sink().receive(Self.body(10_000_001)) }
         let whole = try sink()
         try whole.receive(Self.body(10_000_000))
         _ = try whole.finish()
     }
 
-    /// A movie's size under an image's name.
-    @Test func capOfDeclaredType() throws {
+    @Test("a file with a movie's size that is declared as audio is refused")
+    func capOfDeclaredType() throws {
         let head = [UInt8](hex: "00000018667479706D70343200000000")
         let sink = try sink(declared: "audio/mp4")
         expectFailure(.tooLarge) { try sink.receive(head + [UInt8](repeating: 0, count: 5_000_000)) }
     }
 
-    @Test func removed() throws {
+    @Test("after remove no file is left and further pieces are ignored")
+    func removed() throws {
         let sink = try sink()
         try sink.receive(Self.png)
         sink.remove()
         #expect(try names().isEmpty)
         try sink.receive(Self.png)
-        #expect(throws: AttachmentError.self) { try sink.finish() }
+        #expect(throws: TransferError.self) { try sink.finish() }
         #expect(try names().isEmpty)
     }
 
-    @Test func forgotten() throws {
+    @Test("a sink that is released before its end leaves no file")
+    func forgotten() throws {
         do {
             let sink = try sink()
             try sink.receive(Self.png)
@@ -117,7 +120,8 @@ import Testing
         #expect(try names().isEmpty)
     }
 
-    @Test func noFolder() throws {
+    @Test("a missing parent folder, or a file in place of the folder, throws inputOutput")
+    func noFolder() throws {
         let missing = AttachmentFolder(path: folder.path + "/a/b")
         expectFailure(.inputOutput) { try missing.makePartFile() }
         let file = AttachmentFolder(path: folder.path + "/file")
@@ -125,8 +129,9 @@ import Testing
         expectFailure(.inputOutput) { try file.makePartFile() }
     }
 
-    /// A device that is always full.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"))
+    @Test(
+        "writing to a full disk throws noSpace",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"))
     func diskFull() throws {
         let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
         let open = OpenFile(descriptor: full.fileDescriptor, named: "/dev/full")
@@ -138,8 +143,8 @@ import Testing
 
 /// Expects an attachment to be refused that way.
 private func expectFailure<Value>(
-    _ code: AttachmentError.Code, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Value
+    _ code: TransferError.Code, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Value
 ) {
-    let error = #expect(throws: AttachmentError.self, sourceLocation: location) { _ = try body() }
+    let error = #expect(throws: TransferError.self, sourceLocation: location) { _ = try body() }
     #expect(error?.code == code, sourceLocation: location)
 }

@@ -45,7 +45,8 @@ import Testing
         #expect(fallback.content(for: Array(Self.hostile.utf8), failure) == content)
     }
 
-    @Test("bundled shows the app's own text and the default sound, and nothing of the relay's", arguments: classes)
+    @Test(
+        "bundled shows the app's own text and the default sound, and nothing of the outer payload", arguments: classes)
     func bundled(failure: FailureClass) {
         let payload = Fallback.bundled(Self.own).payload(for: Array(Self.hostile.utf8), failure)
         #expect(payload.text == Self.bundledAlert + #","sound":"default"}"# + Self.status(failure))
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "an outer payload without an alert that has text shows the app's own",
+        "an outer payload whose alert has no text shows the app's own text",
         arguments: [
             "", "{", "null", "[]", "{}", #"{"aps":null}"#, #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#,
             #"{"aps":{"alert":{}}}"#, #"{"aps":{"alert":{"title":"","body":1}}}"#, #"{"alert":"x"}"#,
@@ -75,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "any sound outside becomes the default one, and none stays none",
+        "any sound of the outer payload becomes the default sound, and a missing sound stays missing",
         arguments: [
             (#""default""#, true), (#""siren.caf""#, true), (#"{"name":"siren.caf","critical":1,"volume":1}"#, true),
             (#""""#, false), ("1", false), ("null", false),
@@ -86,7 +87,7 @@ import Testing
         #expect(content.sound == (isPlayed ? .init(name: "default") : nil))
     }
 
-    @Test("members of the outer alert of another type than APNs has are left out")
+    @Test("members of the outer alert with the wrong type are ignored")
     func wrongTypes() {
         let outer =
             #"{"aps":{"alert":{"title":"x","body":{"a":1},"loc-args":["a",1],"title-loc-args":"a","subtitle":2}}}"#
@@ -94,7 +95,7 @@ import Testing
         #expect(payload.text == #"{"aps":{"alert":{"title":"x"}}"# + Self.status(.expired))
     }
 
-    @Test("a failure class shows the text that the app has for it, in both modes")
+    @Test("the text of a failure class is shown in both modes")
     func textByClass() {
         let texts = [FailureClass.unknownKey: Placeholder.literal(title: "Open the app once", body: nil)]
         for fallback in [Fallback.bundled(Self.own, texts: texts), .outerAlert(orElse: Self.own, texts: texts)] {
@@ -105,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "the standard text replaces a bundled one without text",
+        "the standard text replaces an empty bundled text",
         arguments: [
             Placeholder(), .literal(title: "", body: ""), .localized(title: "", body: nil),
             .literal(title: " ", body: "\u{200B}"),
@@ -125,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "a failure class of the app's own keyring may have any characters",
+        "a custom failure class may contain any characters",
         arguments: ["diskFull", "a \"quoted\" one", "back\\slash", "line\nbreak", "", "é"])
     func ownClass(name: String) throws {
         let outer = Array(#"{"aps":{"alert":{"title-loc-key":"NEW"}}}"#.utf8)

@@ -9,12 +9,15 @@ import Testing
         return NotificationContent(payload: text, userInfo: text.removingFromRoot("aps"))
     }
 
-    @Test(arguments: ContentCase.alerts + ContentCase.sounds + ContentCase.others)
+    @Test(
+        "each member of aps is read, and members of the wrong type are ignored",
+        arguments: ContentCase.alerts + ContentCase.sounds + ContentCase.others)
     func aps(testCase: ContentCase) throws {
         #expect(try Self.content(#"{"aps":{\#(testCase.aps)}}"#) == testCase.expected)
     }
 
-    @Test func everythingAtOnce() throws {
+    @Test("a payload with all members is read into one content")
+    func everythingAtOnce() throws {
         let alert = #""alert":{"title":"T","loc-key":"B","loc-args":["1"]}"#
         let names = #""sound":"s.caf","category":"C","thread-id":"t","interruption-level":"passive""#
         let rest = #""badge":2,"relevance-score":0.5,"target-content-id":"w""#
@@ -32,34 +35,40 @@ import Testing
         #expect(content.userInfo.text == #"{"a":1}"#)
     }
 
-    @Test(arguments: [
-        (#"{"aps":{}}"#, "{}"), (#"{"aps":{},"a":1.10}"#, #"{"a":1.10}"#), (#"{"a":1,"aps":{}}"#, #"{"a":1}"#),
-        (#"{"a":{"aps":1},"aps":{},"b":[null, 1e400]}"#, #"{"a":{"aps":1},"b":[null, 1e400]}"#),
-        (#"{"\u0061ps":{},"\u0061":"é"}"#, #"{"\u0061":"é"}"#),
-    ])
+    @Test(
+        "userInfo contains the payload unchanged without aps",
+        arguments: [
+            (#"{"aps":{}}"#, "{}"), (#"{"aps":{},"a":1.10}"#, #"{"a":1.10}"#), (#"{"a":1,"aps":{}}"#, #"{"a":1}"#),
+            (#"{"a":{"aps":1},"aps":{},"b":[null, 1e400]}"#, #"{"a":{"aps":1},"b":[null, 1e400]}"#),
+            (#"{"\u0061ps":{},"\u0061":"é"}"#, #"{"\u0061":"é"}"#),
+        ])
     func userInfo(json: String, expected: String) throws {
         #expect(try Self.content(json).userInfo.text == expected)
     }
 
-    /// Sealing's member is no custom member.
-    @Test func userInfoOfASealedPayload() throws {
+    @Test("userInfo of an opened push contains the payload without pushcrypt's member")
+    func userInfoOfASealedPayload() throws {
         let sealed = try TestPush(json: #"{"x":1,"aps":{"alert":"x"},"y":{"aps":2,"pushcrypt":3}}"#).sealed()
         let content = try TestPush.open(sealed).get().content
         #expect(content.userInfo.text == #"{"x":1,"aps":{"alert":"x"},"y":{"aps":2,"pushcrypt":3}}"#)
     }
 
-    @Test(arguments: ["{}", "[]", "null", "\"aps\"", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"alert"}"#])
+    @Test(
+        "a payload without an aps object has neither text nor sound",
+        arguments: ["{}", "[]", "null", "\"aps\"", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"alert"}"#])
     func noAps(json: String) throws {
         let content = try Self.content(json)
         #expect(!content.hasText)
         #expect(content.sound == nil)
     }
 
-    @Test(arguments: [
-        (NotificationContent.Text(), true), (.init(literal: ""), true), (.init(literal: "", locKey: ""), true),
-        (.init(locArguments: ["x"]), true), (.init(literal: "x"), false), (.init(locKey: "x"), false),
-        (.init(literal: "", locKey: "x"), false),
-    ])
+    @Test(
+        "text without visible characters is empty, and content with only such text has no text",
+        arguments: [
+            (NotificationContent.Text(), true), (.init(literal: ""), true), (.init(literal: "", locKey: ""), true),
+            (.init(locArguments: ["x"]), true), (.init(literal: "x"), false), (.init(locKey: "x"), false),
+            (.init(literal: "", locKey: "x"), false),
+        ])
     func textIsEmpty(text: NotificationContent.Text, isEmpty: Bool) {
         #expect(text.isEmpty == isEmpty)
         for place in [\NotificationContent.title, \.subtitle, \.body] {

@@ -4,23 +4,25 @@ import Testing
 @testable import PushCryptExtension
 
 @Suite struct StringTableTests {
-    @Test(arguments: [
-        ("plain", [], "plain"),
-        ("%@ and %@", ["a", "b"], "a and b"),
-        ("%2$@ before %1$@", ["a", "b"], "b before a"),
-        ("%1$@ %@ %@", ["a", "b"], "a a b"),
-        ("100%% of %@", ["a"], "100% of a"),
-        ("%@", [], ""),
-        ("%3$@|", ["a"], "|"),
-        ("%0$@|", ["a"], "|"),
-        ("%99999999999999999999$@", ["a"], "%99999999999999999999$@"),
-        ("%d %s %", ["a"], "%d %s %"),
-        ("%@", ["%@"], "%@"),
-        ("%@ %@", ["%2$@", "b"], "%2$@ b"),
-        ("%1$", ["a"], "%1$"),
-        ("", ["a"], ""),
-        ("👨‍👩‍👧 %@é", ["🇩🇪"], "👨‍👩‍👧 🇩🇪é"),
-    ])
+    @Test(
+        "arguments are inserted into a localised format, and unknown specifiers stay unchanged",
+        arguments: [
+            ("plain", [], "plain"),
+            ("%@ and %@", ["a", "b"], "a and b"),
+            ("%2$@ before %1$@", ["a", "b"], "b before a"),
+            ("%1$@ %@ %@", ["a", "b"], "a a b"),
+            ("100%% of %@", ["a"], "100% of a"),
+            ("%@", [], ""),
+            ("%3$@|", ["a"], "|"),
+            ("%0$@|", ["a"], "|"),
+            ("%99999999999999999999$@", ["a"], "%99999999999999999999$@"),
+            ("%d %s %", ["a"], "%d %s %"),
+            ("%@", ["%@"], "%@"),
+            ("%@ %@", ["%2$@", "b"], "%2$@ b"),
+            ("%1$", ["a"], "%1$"),
+            ("", ["a"], ""),
+            ("👨‍👩‍👧 %@é", ["🇩🇪"], "👨‍👩‍👧 🇩🇪é"),
+        ])
     func format(format: String, arguments: [String], expected: String) {
         #expect(StringFormat.text(format, arguments) == expected)
     }
@@ -31,22 +33,24 @@ import Testing
         var description: String { "\(text)" }
     }
 
-    @Test(arguments: [
-        Case(text: .init(literal: "l"), expected: "l"),
-        Case(text: .init(locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
-        Case(text: .init(literal: "l", locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
-        Case(text: .init(literal: "l", locKey: "NONE"), expected: "l"),
-        Case(text: .init(literal: "", locKey: "NONE"), expected: "NONE"),
-        Case(text: .init(locKey: "NONE"), expected: "NONE"),
-        Case(text: .init(literal: "l", locKey: ""), expected: "l"),
-        Case(text: .init(literal: "l", locKey: "EMPTY"), expected: "l"),
-        Case(text: .init(locKey: "EMPTY"), expected: nil),
-        Case(text: .init(literal: " ", locKey: "EMPTY"), expected: nil),
-        Case(text: .init(literal: "l", locKey: "ARGUMENT", locArguments: [" "]), expected: "l"),
-        Case(text: .init(locKey: "ARGUMENT"), expected: nil),
-        Case(text: .init(locKey: "ARGUMENT", locArguments: ["a"]), expected: "a"),
-        Case(text: .init(), expected: nil),
-    ])
+    @Test(
+        "a key is replaced by its localised text, its literal or itself",
+        arguments: [
+            Case(text: .init(literal: "l"), expected: "l"),
+            Case(text: .init(locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
+            Case(text: .init(literal: "l", locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
+            Case(text: .init(literal: "l", locKey: "NONE"), expected: "l"),
+            Case(text: .init(literal: "", locKey: "NONE"), expected: "NONE"),
+            Case(text: .init(locKey: "NONE"), expected: "NONE"),
+            Case(text: .init(literal: "l", locKey: ""), expected: "l"),
+            Case(text: .init(literal: "l", locKey: "EMPTY"), expected: "l"),
+            Case(text: .init(locKey: "EMPTY"), expected: nil),
+            Case(text: .init(literal: " ", locKey: "EMPTY"), expected: nil),
+            Case(text: .init(literal: "l", locKey: "ARGUMENT", locArguments: [" "]), expected: "l"),
+            Case(text: .init(locKey: "ARGUMENT"), expected: nil),
+            Case(text: .init(locKey: "ARGUMENT", locArguments: ["a"]), expected: "a"),
+            Case(text: .init(), expected: nil),
+        ])
     func lookup(_ test: Case) {
         var content = NotificationContent()
         (content.title, content.subtitle, content.body) = (test.text, test.text, test.text)

@@ -14,11 +14,12 @@ import Testing
         store = folder.store()
     }
 
-    @Test func empty() throws {
+    @Test("a new store returns empty statistics")
+    func empty() throws {
         #expect(try store.statistics() == DeliveryStatistics())
     }
 
-    @Test("openings and each class are counted, with the last time and the last key, by both processes")
+    @Test("restored pushes and each failure class are counted by both processes, with the last time and key")
     func counts() throws {
         store.report(.sample(nil, at: now, kid: kids[0]))
         folder.store(.app).report(.sample(nil, at: now + 5, kid: kids[1]))
@@ -35,14 +36,15 @@ import Testing
         #expect(try folder.store(.app).statistics() == expected)
     }
 
-    @Test("text without its attachment counts as both")
+    @Test("a push restored without its attachment counts as restored and as failed")
     func attachment() throws {
         store.report(.sample(.attachmentFailed))
         let statistics = try store.statistics()
         #expect(statistics.opened?.count == 1 && statistics.failures[.attachmentFailed]?.count == 1)
     }
 
-    @Test func stages() throws {
+    @Test("failed stages are counted by name and ending")
+    func stages() throws {
         let failures = [StageFailure(stage: "name", ending: .failed), StageFailure(stage: "name", ending: .timedOut)]
         store.report(.sample(stageFailures: failures))
         store.report(.sample(stageFailures: [failures[0]]))
@@ -51,7 +53,7 @@ import Testing
         #expect(statistics.opened?.count == 2 && statistics.failures.isEmpty)
     }
 
-    @Test("the last self-test is one that was restored")
+    @Test("only a restored self-test sets the time of the last self-test")
     func selfTest() throws {
         store.report(.sample(.timedOut, at: now, isSelfTest: true))
         #expect(try store.statistics().lastSelfTest == nil)
@@ -60,7 +62,7 @@ import Testing
         #expect(try store.statistics().lastSelfTest == now + 1)
     }
 
-    @Test("names that aren't the protocol's are bounded in number and length; the protocol's always have room")
+    @Test("the number and length of custom names are limited, and the protocol's names are always counted")
     func bounds() throws {
         for number in 0..<50 {
             let name = "class-\(number)-" + String(repeating: "é", count: 1_000)
@@ -80,7 +82,7 @@ import Testing
         #expect(statistics.stageFailures.values.map(\.count).reduce(0, +) == 100)
     }
 
-    @Test("a name that is counted already has room")
+    @Test("a custom name that is already counted is still counted at the limit")
     func known() throws {
         for _ in 0..<2 {
             for number in 0..<32 { store.report(.sample(FailureClass(rawValue: "class-\(number)"))) }
@@ -89,7 +91,7 @@ import Testing
         #expect(statistics.failures.count == 32 && statistics.failures.values.allSatisfy { $0.count == 2 })
     }
 
-    @Test("reset leaves the self-test, the advice and what was shown")
+    @Test("reset keeps the times of self-test and advice and the shown messages")
     func reset() throws {
         #expect(try store.claim("a", issuedAt: now, at: now))
         store.report(.sample(.timedOut, stageFailures: [StageFailure(stage: "name", ending: .failed)]))
@@ -100,7 +102,7 @@ import Testing
         #expect(try !store.claim("a", issuedAt: now, at: now))
     }
 
-    @Test("what was counted before advice was taken is not recent")
+    @Test("pushes counted before advice was taken are not recent")
     func advice() throws {
         for _ in 0..<3 { store.report(.sample(.undecryptable)) }
         try store.adviceTaken(at: now + 9)

@@ -66,7 +66,7 @@ import Testing
             .other,
         ] as [FailureClass]).map { Case("\($0) often", [($0, 99, 99, -9, foreign)], []) }
 
-    @Test(arguments: cases)
+    @Test("counters lead to the steps of the protocol's table", arguments: cases)
     func steps(_ item: Case) {
         var statistics = DeliveryStatistics(
             lastAdviceTaken: item.taken.map { $0 == .min ? UnixTime($0) : Self.now + $0 })
@@ -78,7 +78,7 @@ import Testing
         #expect(RecoveryAdvice.steps(for: statistics, keys: [Self.own], at: Self.now) == item.steps)
     }
 
-    @Test("with a real store: once a day, however much garbage comes")
+    @Test("with a real store, any number of failed pushes leads to advice once a day")
     func daily() throws {
         let folder = try StoreFolder()
         let store = folder.store()

@@ -6,7 +6,7 @@ import Testing
 
 /// The model of the system's contract, and sessions under it.
 @Suite struct NotificationHostTests {
-    /// An extension that does what the test says.
+    /// An extension that runs closures of the test.
     private struct Scripted: HostedExtension {
         var receive: @Sendable ([UInt8], HostExchange) -> Void = { _, _ in }
         var expire: @Sendable () -> Void = {}
@@ -23,7 +23,8 @@ import Testing
         return content
     }
 
-    @Test func handedOver() async throws {
+    @Test("the host shows the content that the extension hands over")
+    func handedOver() async throws {
         let host = NotificationHost(Scripted { $1.hand(over: Self.content("mine")) })
         let shown = try #require(await host.deliver(Self.original))
         #expect(shown.content == Self.content("mine"))
@@ -32,10 +33,12 @@ import Testing
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
     }
 
-    @Test(arguments: [
-        #"{"aps":{"alert":"original"}}"#, #"{"aps":{"alert":"original","mutable-content":0}}"#,
-        #"{"aps":{"alert":"original","mutable-content":true}}"#,
-    ])
+    @Test(
+        "a push without mutable-content 1 is shown without running the extension",
+        arguments: [
+            #"{"aps":{"alert":"original"}}"#, #"{"aps":{"alert":"original","mutable-content":0}}"#,
+            #"{"aps":{"alert":"original","mutable-content":true}}"#,
+        ])
     func notRun(payload: String) async throws {
         let host = NotificationHost(Scripted { _, _ in Issue.record("run") })
         let shown = try #require(await host.deliver(Array(payload.utf8)))
@@ -43,13 +46,15 @@ import Testing
         #expect(shown.content.body.literal == "original")
     }
 
-    @Test(arguments: ["{", "{}", #"{"aps":{"mutable-content":1}}"#, #"{"aps":{"alert":"","mutable-content":1}}"#])
+    @Test(
+        "a push without an alert runs no extension and shows nothing",
+        arguments: ["{", "{}", #"{"aps":{"mutable-content":1}}"#, #"{"aps":{"alert":"","mutable-content":1}}"#])
     func nothingToShow(payload: String) async {
         let host = NotificationHost(Scripted { _, _ in Issue.record("run") })
         #expect(await host.deliver(Array(payload.utf8)) == nil)
     }
 
-    @Test(arguments: [nil, ""])
+    @Test("content without text makes the host show the original", arguments: [nil, ""])
     func emptied(title: String?) async throws {
         let host = NotificationHost(Scripted { $1.hand(over: Self.content(title)) })
         let shown = try #require(await host.deliver(Self.original))
@@ -57,13 +62,15 @@ import Testing
         #expect(shown.content.body.literal == "original")
     }
 
-    @Test func died() async throws {
+    @Test("the host shows the original if the extension's process ends")
+    func died() async throws {
         let host = NotificationHost(Scripted { $1.processDied() })
         #expect(await host.deliver(Self.original)?.origin == .died)
     }
 
-    /// The extension is told, and has the grace to answer.
-    @Test(arguments: [true, false])
+    @Test(
+        "after the time limit the extension is warned and may still answer; otherwise the original is shown",
+        arguments: [true, false])
     func timeIsUp(answers: Bool) async throws {
         let timer = ManualTimer()
         let (begun, told) = (Signal(), Signal())
@@ -86,7 +93,8 @@ import Testing
         #expect(!timer.isPending)
     }
 
-    @Test func secondCallIsABreach() async throws {
+    @Test("a second handler call for a push is counted as a breach")
+    func secondCallIsABreach() async throws {
         let host = NotificationHost(
             Scripted { _, exchange in
                 exchange.hand(over: Self.content("first"))
@@ -109,15 +117,16 @@ import Testing
         return NotificationHost(hosted, timer: timer)
     }
 
-    @Test func sealedPush() async throws {
+    @Test("a sealed push is delivered with its restored title")
+    func sealedPush() async throws {
         let host = try Self.host()
         let shown = try #require(await host.deliver(TestPush().sealed()))
         #expect(shown.origin == .handedOver)
         #expect(shown.content.title.literal == "Zoë")
     }
 
-    /// One process, several pushes: one that is stuck until the system's time is up, and one behind it.
-    @Test func secondPushDoesNotWait() async throws {
+    @Test("a second push is shown while the first one is stuck until the time limit")
+    func secondPushDoesNotWait() async throws {
         let (timer, held) = (ManualTimer(), HeldStage(.blocking))
         let host = try Self.host(timer: timer, [held])
         let quick = try Self.host()

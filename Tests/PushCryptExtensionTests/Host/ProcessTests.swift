@@ -40,8 +40,7 @@ import Testing
         return try command.lines()
     }
 
-    /// The one case in which the handler isn't called: nothing is left to call it, and the system shows the original.
-    @Test(arguments: [false, true])
+    @Test("a killed process shows the original push, and an intact process the restored one", arguments: [false, true])
     func crash(kills: Bool) async throws {
         let host = NotificationHost(ProcessExtension(folder: try TemporaryFolder(), kills: kills))
         let shown = try #require(await host.deliver(TestPush().sealed()))
@@ -50,9 +49,8 @@ import Testing
         #expect(host.handlerCallCount == (kills ? 0 : 1))
     }
 
-    /// A thousand pushes in one process. The figures belong to the release build; here it is enough that they are sane: a leak
-    /// of one payload per push would be some 4 MB.
-    @Test func thousandPushes() throws {
+    @Test("a process that restores 1,000 pushes grows by less than 4 MB")
+    func thousandPushes() throws {
         let folder = try TemporaryFolder()
         try Data(ReferenceVectors.shared.jwk("p256")).write(to: folder.file("key.json"))
         let payloads = try (0..<1_000).map { _ in try TestPush().sealed() }

@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptSender
 import Testing
 
-@Suite("device keys that the backend derives") struct AdoptedKeyTests {
+@Suite("adopted device keys") struct AdoptedKeyTests {
     private static func keyset(
         _ name: String, _ lifecycle: KeyLifecycle = KeyLifecycle(activatesAt: UnixTime(0)), device: String? = nil
     ) throws -> [UInt8] {
@@ -12,7 +12,7 @@ import Testing
         return try (id.map { try keyset.device($0) } ?? keyset).jwkSet(withHistory: false)
     }
 
-    @Test("one is kept, and opens") func opens() throws {
+    @Test("an adopted device key is stored and opens pushes") func opens() throws {
         let place = try KeyringPlace()
         try place.identity().adopt(jwk: ReferenceVectors.shared.jwk("device"))
         let payload = try TestPush(key: "device").sealed()
@@ -20,20 +20,20 @@ import Testing
         #expect(try place.identity().current() == nil)
     }
 
-    @Test("nothing else is", arguments: ["shared", "p256", "p256 psk", "sender"])
+    @Test("adopting any other kind of key is refused", arguments: ["shared", "p256", "p256 psk", "sender"])
     func refused(_ name: String) throws {
         let place = try KeyringPlace()
         expectDeviceKeyError(.unsuitable) { try place.identity().adopt(jwk: ReferenceVectors.shared.jwk(name)) }
         #expect(try place.names() == [])
     }
 
-    @Test("nor what is no key", arguments: ["", "{}", "[1]"])
+    @Test("adopting JSON without a key is refused", arguments: ["", "{}", "[1]"])
     func malformed(_ text: String) throws {
         let place = try KeyringPlace()
         expectDeviceKeyError(.unsuitable) { try place.identity().adopt(jwk: Array(text.utf8)) }
     }
 
-    @Test("another device's key of the same master is another key") func conflict() throws {
+    @Test("another device's key of the same master throws conflict") func conflict() throws {
         let place = try KeyringPlace()
         try place.identity().adopt(jwk: Self.keyset("shared", device: "phone-1"))
         let before = try place.text(TestKeys.id("shared"))
@@ -43,7 +43,7 @@ import Testing
         #expect(try place.text(TestKeys.id("shared")) == before)
     }
 
-    @Test("its life is what the backend says last") func lifecycle() throws {
+    @Test("a later set of the backend replaces the lifecycle of an adopted key") func lifecycle() throws {
         let place = try KeyringPlace()
         let (kid, now) = (try TestKeys.id("shared"), KeyringPlace.now)
         try place.identity().adopt(jwk: Self.keyset("shared", device: "phone-1"))
@@ -55,7 +55,7 @@ import Testing
         #expect(try place.identity(at: now + 100).prune() == [kid])
     }
 
-    @Test("a pair's rotation leaves it alone") func rotation() throws {
+    @Test("rotating the device's pair doesn't change an adopted key") func rotation() throws {
         let place = try KeyringPlace()
         try place.identity().adopt(jwk: ReferenceVectors.shared.jwk("device"))
         try place.register()

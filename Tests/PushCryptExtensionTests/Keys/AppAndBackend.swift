@@ -28,7 +28,7 @@ final class AppAndBackend {
     }
 }
 
-/// A storage that breaks down at its nth change, before or after it was made; whoever uses it then is gone.
+/// A storage that fails at its nth change, before or after making it, like a killed process.
 final class FailingStorage: DeviceKeyStorage {
     private let storage: any DeviceKeyStorage
     private let fault: Int

@@ -3,11 +3,11 @@ import PushCryptExtension
 import PushCryptPrimitives
 import Testing
 
-@Suite("the device's identity") struct DeviceIdentityTests {
+@Suite("DeviceIdentity") struct DeviceIdentityTests {
     private static let (now, day) = (KeyringPlace.now, Int64(86_400))
     private static let overlap = 30 * day + 600
 
-    @Test("one pair is made, and found from then on") func made() throws {
+    @Test("makeIfNeeded makes one pair and returns it in later calls") func made() throws {
         let place = try KeyringPlace()
         #expect(try place.identity().current() == nil)
         let record = try place.identity().makeIfNeeded()
@@ -17,7 +17,7 @@ import Testing
         #expect(try place.keyring.keyIDs() == [record.kid])
     }
 
-    @Test("the record is what a sender reads, without the private half", arguments: [Suite.p256, .x25519])
+    @Test("a sender can read the registration record, which has no private half", arguments: [Suite.p256, .x25519])
     func record(_ suite: Suite) throws {
         let record = try KeyringPlace().register(.init(suite: suite))
         let keyset = try Keyset(json: Array(record.jwk.bytes))
@@ -28,13 +28,13 @@ import Testing
         #expect(!"\(record)".contains("psk"))
     }
 
-    @Test("a shared suite makes no pair") func noPair() throws {
+    @Test("a shared suite is refused when a pair is made") func noPair() throws {
         let place = try KeyringPlace()
         expectDeviceKeyError(.unsuitable) { try place.identity(.init(suite: .shared)).makeIfNeeded() }
         #expect(try place.names() == [])
     }
 
-    @Test("the old pair opens without an end until the new one is registered") func unconfirmed() throws {
+    @Test("the old pair opens without expiry until the new pair is confirmed") func unconfirmed() throws {
         let place = try KeyringPlace()
         let old = try place.register()
         let new = try place.identity().rotate()
@@ -46,7 +46,7 @@ import Testing
         #expect(try place.identity(at: later).current()?.kid == new.kid)
     }
 
-    @Test("from then on it opens for the overlap", arguments: [0, 1, 30, 60])
+    @Test("after the confirmation the old pair opens for the overlap, at least 30 days", arguments: [0, 1, 30, 60])
     func overlap(days: Int64) throws {
         let place = try KeyringPlace()
         let options = DeviceIdentity.Options(overlapInSeconds: days * Self.day)
@@ -63,7 +63,7 @@ import Testing
         #expect(try place.keyring.load(new.kid).lifecycle.expiresAt == nil)
     }
 
-    @Test("a pair that awaits its registration is not replaced") func rotatedTwice() throws {
+    @Test("rotate returns a pair that awaits its registration unchanged") func rotatedTwice() throws {
         let place = try KeyringPlace()
         try place.register()
         let new = try place.identity().rotate()
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Within one second, and with a clock that was set back.
-    @Test("the order of pairs follows from their making", arguments: [0, -1_000_000, 5])
+    @Test("pairs are ordered by their creation, even if the clock is set back", arguments: [0, -1_000_000, 5])
     func order(step: Int64) throws {
         let place = try KeyringPlace()
         var (kids, time) = ([try place.register().kid], Self.now)
@@ -89,7 +89,7 @@ import Testing
         #expect(try place.keyring.load(kids[8]).lifecycle.expiresAt == nil)
     }
 
-    @Test("a confirmation that comes too late says so") func superseded() throws {
+    @Test("confirming a pair after a newer one was confirmed throws superseded") func superseded() throws {
         let place = try KeyringPlace()
         let old = try place.register()
         let new = try place.identity().rotate()
@@ -99,7 +99,7 @@ import Testing
         expectDeviceKeyError(.notFound) { try place.identity().confirmRegistered(KeyID("AAAAAAAAAAA")!) }
     }
 
-    @Test("a revoked pair opens nothing, and another one is made") func revoked() throws {
+    @Test("a revoked pair opens nothing, and makeIfNeeded makes another one") func revoked() throws {
         let place = try KeyringPlace()
         let old = try place.register()
         try place.identity().revoke(old.kid)
@@ -119,7 +119,7 @@ import Testing
         return (old.kid, new.kid)
     }
 
-    @Test("expired pairs are erased, no others") func pruned() throws {
+    @Test("prune erases expired pairs and no others") func pruned() throws {
         let place = try KeyringPlace()
         let (old, new) = try replaced(place)
         #expect(try place.identity(at: Self.now + Self.overlap - 1).prune() == [])
@@ -128,7 +128,7 @@ import Testing
         #expect(try place.identity(at: Self.now + Self.overlap).prune() == [])
     }
 
-    @Test("a clock in the wrong year erases nothing") func wrongYear() throws {
+    @Test("prune erases nothing if the clock is in the wrong year") func wrongYear() throws {
         let place = try KeyringPlace()
         let (old, _) = try replaced(place)
         #expect(try place.identity(at: Self.now + 400 * Self.day + 1).prune() == [])
@@ -136,7 +136,7 @@ import Testing
         #expect(try place.identity(at: Self.now + 400 * Self.day).prune() == [old])
     }
 
-    @Test("signing out erases everything, damaged files too") func erased() throws {
+    @Test("eraseAll erases all keys, including damaged files") func erased() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         _ = try place.identity().rotate()
@@ -146,7 +146,7 @@ import Testing
         #expect(try place.identity().current() == nil)
     }
 
-    @Test("where the only pair is damaged, another is made beside it") func damaged() throws {
+    @Test("if the only pair is damaged, makeIfNeeded makes another one") func damaged() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         try place.write("{", as: kid)
@@ -155,7 +155,7 @@ import Testing
         #expect(try place.text(kid) == "{")
     }
 
-    @Test("calls at the same time make one pair") func concurrent() async throws {
+    @Test("concurrent calls of makeIfNeeded make one pair") func concurrent() async throws {
         let place = try KeyringPlace()
         let identity = place.identity()
         let kids = try await withThrowingTaskGroup(of: KeyID.self) { group in

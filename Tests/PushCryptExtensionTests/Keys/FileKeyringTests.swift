@@ -11,7 +11,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite("keys in files") struct FileKeyringTests {
+@Suite("FileKeyring") struct FileKeyringTests {
     private static let other = KeyID("AAAAAAAAAAA")!
 
     @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
@@ -24,7 +24,7 @@ import Darwin
         #expect(String(decoding: Array(record.jwk.bytes), as: UTF8.self).contains("\"psk\"") == withPSK)
     }
 
-    @Test("found, not found, in no folder at all") func matrix() throws {
+    @Test("keys are found by id, and missing keys or a missing folder throw unknownKey") func matrix() throws {
         let place = try KeyringPlace()
         expectNoKey(.unknownKey, Self.other, in: place.keyring)
         #expect(try place.keyring.keyIDs() == [])
@@ -34,7 +34,7 @@ import Darwin
         #expect(try place.keyring.keyIDs() == [record.kid])
     }
 
-    @Test("the times of a life decide") func lifecycle() throws {
+    @Test("a key opens according to the times of its lifecycle") func lifecycle() throws {
         let place = try KeyringPlace()
         let (kid, now) = (try place.register().kid, KeyringPlace.now)
         try place.keyring.update(kid, to: KeyLifecycle(expiresAt: now + 10), at: now)
@@ -44,13 +44,13 @@ import Darwin
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now)
         // A clock set back revives nothing: the file remembers when it was written.
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now - 1_000)
-        // Nor does a change by somebody who didn't know of the revocation.
+        // A change by a caller that doesn't know the revocation doesn't revert it either.
         try place.keyring.update(kid, to: KeyLifecycle(revokedAt: now + 50), at: now)
         try place.keyring.update(kid, to: KeyLifecycle(), at: now)
         #expect(try place.keyring.load(kid).lifecycle.revokedAt == now)
     }
 
-    @Test("a damaged file is no key, and stays", arguments: ["", "{", "{}", "[]", "\u{0}", "another"])
+    @Test("a damaged key file throws damaged and is kept", arguments: ["", "{", "{}", "[]", "\u{0}", "another"])
     func damaged(_ text: String) throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
@@ -64,7 +64,7 @@ import Darwin
         _ = try place.keyring.key(kid, at: KeyringPlace.now)
     }
 
-    @Test("a file cut off anywhere is damaged") func cutOff() throws {
+    @Test("a key file truncated at any length throws damaged") func cutOff() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         let whole = try place.text(kid)
@@ -74,14 +74,14 @@ import Darwin
         }
     }
 
-    @Test("a whole key in another's place is damaged") func exchanged() throws {
+    @Test("a key stored under another key's name throws damaged") func exchanged() throws {
         let (place, second) = (try KeyringPlace(), try KeyringPlace())
         let (kid, otherKid) = (try place.register().kid, try second.register().kid)
         try place.write(try second.text(otherKid), as: kid)
         expectNoKey(.unknownKey, kid, in: place.keyring)
     }
 
-    @Test("what others can reach is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
+    @Test("a key file that other users can access is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
     func looseFile(_ mode: Int) throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
@@ -92,7 +92,7 @@ import Darwin
         _ = try place.keyring.key(kid, at: KeyringPlace.now)
     }
 
-    @Test("a folder that others may write in is refused", arguments: [0o770, 0o702, 0o777])
+    @Test("a folder that other users can write in is refused", arguments: [0o770, 0o702, 0o777])
     func looseFolder(_ mode: Int) throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
@@ -103,7 +103,7 @@ import Darwin
     }
 
     @Test(
-        "what belongs to another user is refused, also by root",
+        "a file or folder of another user is refused, even by root",
         .enabled(if: geteuid() == 0, "only root can give files away"), arguments: [true, false])
     func owner(isFolder: Bool) throws {
         let place = try KeyringPlace()
@@ -118,7 +118,7 @@ import Darwin
         _ = try place.keyring.key(kid, at: KeyringPlace.now)
     }
 
-    @Test("links are refused, for the file and the folder") func links() throws {
+    @Test("symbolic links in place of the file or the folder are refused") func links() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         let (file, moved) = (place.folder.file(place.file(kid)), place.folder.file("moved"))
@@ -130,7 +130,7 @@ import Darwin
         expectNoKey(.internalError, kid, in: FileKeyring(folder: place.folder.path + "/linked"))
     }
 
-    @Test("files are their owner's alone, under no other name") func modes() throws {
+    @Test("key files have mode 0600 and no other files are left") func modes() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         #expect(try place.folder.mode(of: KeyringPlace.name) == 0o700)
@@ -138,7 +138,7 @@ import Darwin
         #expect(try place.names() == ["\(kid).jwks.json"])
     }
 
-    @Test("a key is never replaced by another of its name") func conflict() throws {
+    @Test("adding another key with the same id throws conflict and keeps the first key") func conflict() throws {
         let place = try KeyringPlace()
         let key = try place.keyring.load(place.register().kid)
         try place.keyring.add(key)
@@ -151,7 +151,7 @@ import Darwin
         #expect(try place.text(key.kid) == before)
     }
 
-    @Test("erased keys are gone, and gone is enough") func removed() throws {
+    @Test("a removed key is gone, and removing it again does nothing") func removed() throws {
         let place = try KeyringPlace()
         try place.keyring.remove(Self.other)
         let kid = try place.register().kid
@@ -162,7 +162,7 @@ import Darwin
         #expect(try place.names() == [])
     }
 
-    @Test("what a crash left half written goes with the next change") func leftovers() throws {
+    @Test("the next change removes unfinished files of a crash") func leftovers() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         try Data("{".utf8).write(to: place.folder.file("\(place.file(kid)).new-AAAAAAAAAAAA"))
@@ -171,7 +171,7 @@ import Darwin
         #expect(try place.names().filter { $0.contains(".new-") } == [])
     }
 
-    @Test("a folder whose place doesn't exist is said to fail") func noParent() throws {
+    @Test("adding a key fails if the parent folder doesn't exist") func noParent() throws {
         let keyring = FileKeyring(folder: try TemporaryFolder().path + "/missing/keys")
         expectDeviceKeyError(.failed) { try DeviceIdentity(storage: keyring).makeIfNeeded() }
     }

@@ -23,7 +23,7 @@ final class KeyringPlace: Sendable {
         DeviceIdentity(storage: keyring, options: options, clock: { time })
     }
 
-    /// A pair that the backend knows.
+    /// Makes a pair and confirms its registration.
     @discardableResult
     func register(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
         let identity = identity(options, at: time)

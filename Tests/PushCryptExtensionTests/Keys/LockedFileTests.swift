@@ -12,9 +12,9 @@ import Darwin
 
 /// EACCES is what data protection answers before the first unlock. Root reads everything, so as root the program of the
 /// tests looks as nobody.
-@Suite("key files that can't be read yet", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+@Suite("key files before the first unlock", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct LockedFileTests {
-    @Test("locked is not unknown") func classes() throws {
+    @Test("an unreadable key throws keyLocked and not unknownKey") func classes() throws {
         let place = try KeyringPlace()
         let (kid, lockedKid) = (try place.register().kid, try place.identity().rotate().kid)
         try place.folder.setMode(0o000, of: place.file(lockedKid))
@@ -24,7 +24,7 @@ struct LockedFileTests {
         #expect(try read(place, KeyID("AAAAAAAAAAA")!) == "unknownKey")
     }
 
-    @Test("a folder that can't be entered is locked") func folder() throws {
+    @Test("a folder that can't be entered throws locked") func folder() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         try place.giveAway(kid)
@@ -34,7 +34,7 @@ struct LockedFileTests {
         try place.folder.setMode(0o700, of: KeyringPlace.name)
     }
 
-    @Test("no new key is made while one can't be read") func neverMakes() throws {
+    @Test("no new key is made while a key can't be read") func neverMakes() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         try place.giveAwayFolder()
@@ -49,7 +49,7 @@ struct LockedFileTests {
         #expect(try place.names() == before)
     }
 
-    @Test("pinned senders are locked, too") func pins() throws {
+    @Test("unreadable pinned senders throw keyLocked") func pins() throws {
         let place = try KeyringPlace()
         let kid = try place.register().kid
         try place.giveAway(kid)

@@ -3,7 +3,7 @@ import PushCryptExtension
 import Testing
 
 /// An app that is gone at any change to its keys, and starts again.
-@Suite("a rotation that is interrupted") struct RotationCrashTests {
+@Suite("an interrupted rotation") struct RotationCrashTests {
     struct Fault: Sendable, CustomStringConvertible {
         let change: Int
         let isAfter: Bool
@@ -17,7 +17,7 @@ import Testing
         [false, true].map { Fault(change: change, isAfter: $0) }
     }
 
-    @Test("leaves the backend with a pair that opens, and is taken up again", arguments: faults)
+    @Test("after an interruption the backend's pair opens, and the next call completes the rotation", arguments: faults)
     func interrupted(_ fault: Fault) throws {
         let (place, app) = (try KeyringPlace(), AppAndBackend())
         let failing = FailingStorage(place.keyring, atChange: fault.change, isAfter: fault.isAfter)

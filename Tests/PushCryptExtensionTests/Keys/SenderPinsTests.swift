@@ -4,7 +4,7 @@ import PushCryptExtension
 import PushCryptTestSupport
 import Testing
 
-@Suite("pinned sender keys") struct SenderPinsTests {
+@Suite("SenderPins") struct SenderPinsTests {
     private static let always = KeyLifecycle(activatesAt: UnixTime(0))
 
     /// A published set.
@@ -36,14 +36,14 @@ import Testing
         #expect(try pins.sequence() == sequence, sourceLocation: location)
     }
 
-    @Test("before the first nothing is trusted, and nothing updated") func none() throws {
+    @Test("before the first set no sender is trusted and update throws notFound") func none() throws {
         try expectPinned(nil)
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
         expectDeviceKeyError(.notFound) { try pins.update(json: Self.published(["sender"], 9)) }
         try expectPinned(nil)
     }
 
-    @Test("the first is pinned once") func first() throws {
+    @Test("pinFirst pins the first set only") func first() throws {
         #expect(try pins.pinFirst(json: Self.published(["sender"], 3)))
         #expect(try !pins.pinFirst(json: Self.published(["other sender"], 9)))
         try expectPinned(3)
@@ -53,7 +53,7 @@ import Testing
         #expect(try folder.mode(of: "keys/senders.json") == 0o600)
     }
 
-    @Test("a newer set takes its place, with what it revokes") func newer() throws {
+    @Test("update replaces the set by a newer one with its revocations") func newer() throws {
         try pins.pinFirst(json: Self.published(["sender"], 3))
         #expect(try pins.update(json: Self.published(["sender", "other sender"], 4)))
         _ = try result(of: TestPush(signer: "other sender").sealed()).get()
@@ -63,7 +63,7 @@ import Testing
         try expectPinned(100)
     }
 
-    @Test("an older one never does", arguments: [0, 1, 2]) func rollback(_ sequence: Int64) throws {
+    @Test("update refuses a set with a lower number", arguments: [0, 1, 2]) func rollback(_ sequence: Int64) throws {
         try pins.pinFirst(json: Self.published(["other sender"], 3))
         expectDeviceKeyError(.rolledBack) { try pins.update(json: Self.published(["sender"], sequence)) }
         expectDeviceKeyError(.rolledBack) { try pins.update(json: Self.published(["other sender"], sequence)) }
@@ -71,13 +71,13 @@ import Testing
         try expectFailure(.unknownKey) { try result(of: TestPush(signer: "sender").sealed()) }
     }
 
-    /// A set without a number holds one key, and is number 0.
-    @Test("nor a single key in place of a set") func single() throws {
+    /// A set without a number contains one key and counts as number 0.
+    @Test("update refuses a single key in place of a set") func single() throws {
         try pins.pinFirst(json: Self.published(["sender"], 1))
         expectDeviceKeyError(.rolledBack) { try pins.update(json: ReferenceVectors.shared.publicJWK("sender")) }
     }
 
-    @Test("the same number is the same set, in any order of its keys") func same() throws {
+    @Test("a set with the same number and the same keys in another order is the pinned set") func same() throws {
         try pins.pinFirst(json: Self.published(["sender", "other sender"], 3))
         #expect(try !pins.update(json: Self.published(["sender", "other sender"], 3)))
         #expect(try !pins.update(json: Self.published(["other sender", "sender"], 3)))
@@ -86,7 +86,7 @@ import Testing
         expectDeviceKeyError(.conflict) { try pins.update(json: Self.published(["sender", "other sender"], 3, ended)) }
     }
 
-    @Test("only public sender keys are pinned", arguments: ["p256", "shared", "device"])
+    @Test("keys other than public sender keys are refused", arguments: ["p256", "shared", "device"])
     func kinds(_ name: String) throws {
         expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: Self.published([name], 1)) }
         try pins.pinFirst(json: Self.published(["sender"], 1))
@@ -96,7 +96,7 @@ import Testing
         try expectPinned(1)
     }
 
-    @Test("a damaged file is not the first use") func damaged() throws {
+    @Test("pinFirst doesn't replace a damaged file") func damaged() throws {
         try pins.pinFirst(json: Self.published(["sender"], 3))
         try Data("{".utf8).write(to: folder.file("keys/senders.json"))
         try folder.setMode(0o600, of: "keys/senders.json")
@@ -109,7 +109,7 @@ import Testing
         try expectPinned(2)
     }
 
-    @Test("forgetting nothing is no error") func forgotten() throws {
+    @Test("forget without a pinned set does nothing") func forgotten() throws {
         try pins.forget()
         try pins.pinFirst(json: Self.published(["sender"], 3))
         try pins.forget()
@@ -117,7 +117,7 @@ import Testing
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
     }
 
-    @Test("the file may lie among the keys") func besideKeys() throws {
+    @Test("the pins may be in the same folder as the keys") func besideKeys() throws {
         try pins.pinFirst(json: Self.published(["sender"], 3))
         let keyring = FileKeyring(folder: folder.path + "/keys")
         #expect(try keyring.keyIDs() == [])

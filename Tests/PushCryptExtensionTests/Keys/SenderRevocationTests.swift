@@ -45,7 +45,7 @@ import Testing
         try expectFailure(.keyRevoked) { try result(signedBy: "sender") }
     }
 
-    @Test("a newer set that lists a revoked key as good is pinned, and the key stays revoked")
+    @Test("a newer set that lists a revoked key as valid is pinned, and the key stays revoked")
     func listedAgain() throws {
         try revokeSender()
         #expect(try pins.update(json: Self.published(3, ["sender": Self.always, "other sender": Self.always])))
@@ -54,7 +54,7 @@ import Testing
         #expect(try pins.sequence() == 3)
     }
 
-    @Test("a key that one set revokes, the next drops and a later one lists as good stays revoked")
+    @Test("a key that is revoked, then missing, then listed as valid stays revoked")
     func droppedBetween() throws {
         try revokeSender()
         #expect(try pins.update(json: Self.published(3, ["other sender": Self.always])))
@@ -71,13 +71,13 @@ import Testing
         try expectFailure(.keyRevoked) { try result(signedBy: "sender") }
     }
 
-    @Test("a revocation counts from the moment its set is pinned, although the device's clock is behind its time")
+    @Test("a revocation counts as soon as its set is pinned, even if the clock is behind its time")
     func clockBehind() throws {
         try revokeSender(at: TestPush.now + 60)
         try expectFailure(.keyRevoked) { try result(signedBy: "sender", at: TestPush.now) }
     }
 
-    @Test("signing out and pinning a first set again, in which the key is good, leaves it revoked")
+    @Test("after forget a first set that lists a revoked key as valid leaves it revoked")
     func forgotten() throws {
         try revokeSender()
         try pins.forget()
@@ -89,14 +89,14 @@ import Testing
         _ = try result(signedBy: "other sender").get()
     }
 
-    @Test("a first set that lists a key as revoked is remembered, too")
+    @Test("revocations of the first set are remembered")
     func revokedFromTheStart() throws {
         try pins.pinFirst(json: Self.published(1, ["sender": Self.revoked(at: TestPush.now)]))
         try pins.update(json: Self.published(2, ["sender": Self.always]))
         try expectFailure(.keyRevoked) { try result(signedBy: "sender") }
     }
 
-    @Test("a damaged set whose revocations can be read loses the set and keeps them")
+    @Test("forget keeps the readable revocations of a damaged set")
     func damagedSet() throws {
         try revokeSender()
         let stored = try String(contentsOf: folder.file("keys/senders.json"), encoding: .utf8)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "a file whose revocations can't be read is damaged, and trusts nothing",
+        "a file with unreadable revocations is damaged and no sender is trusted",
         arguments: [
             #""revoked": 0"#, #""revoked": [""]"#, #""revoked": ["AAAA"]"#, #""revoked": [1]"#, #""others": []"#,
         ])
@@ -120,7 +120,7 @@ import Testing
         expectDeviceKeyError(.damaged) { try pins.update(json: Self.published(2, ["sender": Self.always])) }
     }
 
-    @Test("another key with the id of a revoked one is refused")
+    @Test("another key with the id of a revoked key is refused")
     func sameName() throws {
         try revokeSender()
         try pins.update(json: Self.published(3, ["other sender": Self.always]))
@@ -135,7 +135,7 @@ import Testing
         #expect(try pins.sequence() == 3)
     }
 
-    @Test("more bytes than a file of the folder may have are refused, and the file stays")
+    @Test("a set that is too long for the file is refused and the file is kept")
     func tooLong() throws {
         try pins.pinFirst(json: Self.published(1, ["sender": Self.always]))
         let bytes = [UInt8](repeating: UInt8(ascii: " "), count: (1 << 20) + 1)
@@ -145,7 +145,7 @@ import Testing
         #expect(try pins.sequence() == 1)
     }
 
-    @Test("set and revocations are one file, which only its owner can reach")
+    @Test("set and revocations are in one file with mode 0600")
     func oneFile() throws {
         try revokeSender()
         #expect(try folder.names(in: "keys") == ["senders.json"])

@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptSender
 import Testing
 
-/// What a message names besides its payload, and the payload that was offloaded.
+/// The extras of a message, and the offloaded payload.
 @Suite struct OpenedExtrasTests {
     private static func attachment(id: String? = nil) throws -> AttachmentReference {
         try AttachmentReference(
@@ -28,14 +28,16 @@ import Testing
         return try TestPush.open(Array(push.json), trusting: signer.map { [$0] }).get()
     }
 
-    @Test func none() throws {
+    @Test("a push without extras has no attachments, no offload and isn't a self-test")
+    func none() throws {
         let push = try Self.opened()
         #expect(push.attachments.isEmpty)
         #expect(push.offload == nil)
         #expect(!push.isSelfTest)
     }
 
-    @Test func all() throws {
+    @Test("a push returns its attachments, its offload reference and its self-test flag")
+    func all() throws {
         let attachments = try [Self.attachment(id: "a"), Self.attachment()]
         let (_, offload) = try Self.offloaded(#"{"aps":{"alert":"long"}}"#)
         let push = try Self.opened(attachments, offload, isSelfTest: true)
@@ -46,11 +48,12 @@ import Testing
         #expect(push.content.userInfo.text == TestPush.json)
     }
 
-    /// Every one of the vectors: right ones open, wrong ones are malformed.
-    @Test(arguments: [
-        (#""test":true"#, true), (#""test":false"#, false), (#""attachments":[]"#, false),
-        (#""attachments":[{}]"#, false), (#""offload":null"#, false), (#""more":1"#, true),
-    ])
+    @Test(
+        "valid extras open, and invalid extras are malformed",
+        arguments: [
+            (#""test":true"#, true), (#""test":false"#, false), (#""attachments":[]"#, false),
+            (#""attachments":[{}]"#, false), (#""offload":null"#, false), (#""more":1"#, true),
+        ])
     func strict(member: String, isRight: Bool) throws {
         let json =
             #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1800000060,"#
@@ -63,7 +66,8 @@ import Testing
         }
     }
 
-    @Test func replaced() throws {
+    @Test("an offloaded payload replaces the content and keeps the members of the message")
+    func replaced() throws {
         let json = #"{"aps":{"alert":{"title":"All","body":"of it"},"badge":7}, "n":1.50}"#
         let (plaintext, offload) = try Self.offloaded(json)
         let push = try Self.opened([Self.attachment()], offload, isSelfTest: true, signer: "sender")
@@ -82,12 +86,14 @@ import Testing
         #expect(whole.isSelfTest)
     }
 
-    @Test(arguments: [
-        "", "    ", "{}", "[]", "x", #"{"aps":{"alert":""}}"#, #"{"aps":{"content-available":1}}"#,
-        #"{"aps":{"alert":"x"},"a":1,"a":2}"#, #"{"aps":{"alert":"x"}}}"#,
-        #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1,"exp":2}}"#,
-        #"{"aps":{"alert":"x"},"pushcrypt":null}"#,
-    ])
+    @Test(
+        "an invalid offloaded payload is malformed",
+        arguments: [
+            "", "    ", "{}", "[]", "x", #"{"aps":{"alert":""}}"#, #"{"aps":{"content-available":1}}"#,
+            #"{"aps":{"alert":"x"},"a":1,"a":2}"#, #"{"aps":{"alert":"x"}}}"#,
+            #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1,"exp":2}}"#,
+            #"{"aps":{"alert":"x"},"pushcrypt":null}"#,
+        ])
     func notReplaced(json: String) throws {
         let push = try Self.opened()
         #expect(throws: FailureClass.malformed) { try push.replacing(offloaded: Array(json.utf8)) }

@@ -3,12 +3,13 @@ import PushCryptSender
 import Testing
 
 @Suite struct OpenedPushTests {
-    /// Every byte that the sender wrote, and none of pushcrypt's.
-    @Test(arguments: [
-        #"{"aps":{"alert":"x"}}"#, #" { "aps" : { "alert" : "x" } , "n" : 1.10 }"#,
-        #"{"n":[1e400,-0.0,12345678901234567890],"aps":{"alert":"\u00e9é\/"},"x":null}"#,
-        "{\n\t\"aps\":{\"alert\":\"x\"}\r\n}\n", TestPush.json,
-    ])
+    @Test(
+        "the opened payload equals the sender's payload byte for byte",
+        arguments: [
+            #"{"aps":{"alert":"x"}}"#, #" { "aps" : { "alert" : "x" } , "n" : 1.10 }"#,
+            #"{"n":[1e400,-0.0,12345678901234567890],"aps":{"alert":"\u00e9é\/"},"x":null}"#,
+            "{\n\t\"aps\":{\"alert\":\"x\"}\r\n}\n", TestPush.json,
+        ])
     func payloadIsAsWritten(json: String) throws {
         for (key, signer) in [("p256", nil), ("x25519 psk", "sender"), ("device", "sender"), ("shared", nil)] {
             let sealed = try TestPush(key: key, signer: signer, json: json).sealed()
@@ -17,7 +18,8 @@ import Testing
         }
     }
 
-    @Test func members() throws {
+    @Test("an opened push returns id, times and kid of the message")
+    func members() throws {
         var options = Sealer.Options()
         options.expiresAfterInSeconds = 3_600
         let sealer = try Sealer(topic: TestPush.topic, options: options, clock: { TestPush.now })
@@ -36,13 +38,16 @@ import Testing
         #expect(push.content.userInfo.text == TestPush.json)
     }
 
-    @Test func signedBy() throws {
+    @Test("an opened push names the sender key that verified it")
+    func signedBy() throws {
         let sealed = try TestPush(signer: "sender").sealed()
         let push = try TestPush.open(sealed, trusting: ["other sender", "sender"]).get()
         #expect(push.signedBy == (try TestKeys.id("sender")))
     }
 
-    @Test(arguments: [PaddingPolicy.none, .multiple(of: 128), .limit])
+    @Test(
+        "the number of padding bytes follows from the padding policy",
+        arguments: [PaddingPolicy.none, .multiple(of: 128), .limit])
     func paddingByteCount(policy: PaddingPolicy) throws {
         let plain = try TestPush(options: .init(padding: .none)).sealed()
         let sealed = try TestPush(options: .init(padding: policy)).sealed()
@@ -59,8 +64,8 @@ import Testing
     private static let header = #","pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1802592000}"#
     private static let headerByteCount = header.utf8.count
 
-    /// What a relay adds outside doesn't reach the content; nor do exposed members stand in for inner ones.
-    @Test func nothingOfTheOutside() throws {
+    @Test("members of the outer payload don't appear in the content")
+    func nothingOfTheOutside() throws {
         let sealed = try TestPush().sealed()
             .replacing(#""mutable-content":1"#, with: #""mutable-content":1,"badge":99,"category":"PAY","sound":"x""#)
             .replacing(#"{"aps""#, with: #"{"url":"https://example.com","aps""#)
@@ -71,7 +76,9 @@ import Testing
         #expect(content.userInfo.text == TestPush.json)
     }
 
-    @Test(arguments: ["", "com.example.app/extension", "com.exämple", String(repeating: "a", count: 156)])
+    @Test(
+        "an opener with an invalid topic throws invalidTopic",
+        arguments: ["", "com.example.app/extension", "com.exämple", String(repeating: "a", count: 156)])
     func invalidTopic(topic: String) throws {
         let keyring = try KeysetKeyring(TestKeys.keyset("p256"))
         let error = #expect(throws: KeyError.self) {

@@ -16,39 +16,42 @@ import Testing
         try Opener(topic: TestPush.topic, keyring: KeysetKeyring(keyset), senders: senders).open(payload, at: time)
     }
 
-    @Test(arguments: ["other p256", "x25519", "shared"])
+    @Test("a payload for another key is unknownKey", arguments: ["other p256", "x25519", "shared"])
     func unknownRecipient(key: String) throws {
         let payload = try TestPush().sealed()
         try expectFailure(.unknownKey) { try TestPush.open(payload, key: key) }
     }
 
-    /// A keyset of public keys has the kid and can't open.
-    @Test func publicKeyOnly() throws {
+    @Test("a keyset without the private half is unknownKey")
+    func publicKeyOnly() throws {
         let keyset = try Keyset(json: ReferenceVectors.shared.publicJWK("p256"))
         let payload = try TestPush().sealed()
         try expectFailure(.unknownKey) { try Self.open(payload, keyset) }
     }
 
-    @Test func unknownSender() throws {
+    @Test("a payload signed by a key that isn't pinned is unknownKey")
+    func unknownSender() throws {
         let payload = try TestPush(signer: "sender").sealed()
         try expectFailure(.unknownKey) { try TestPush.open(payload, trusting: ["other sender"]) }
     }
 
-    /// Never shown as if it were unsigned.
-    @Test func signedWithoutPinnedSenders() throws {
+    @Test("a signed payload is unknownKey if no sender is pinned")
+    func signedWithoutPinnedSenders() throws {
         let payload = try TestPush(signer: "sender").sealed()
         try expectFailure(.unknownKey) { try TestPush.open(payload) }
     }
 
-    @Test(arguments: [FailureClass.keyLocked, .keyExpired, .keyRevoked, .unknownKey, .internalError])
+    @Test(
+        "a failure of the keyring is the failure of the push",
+        arguments: [FailureClass.keyLocked, .keyExpired, .keyRevoked, .unknownKey, .internalError])
     func whatTheKeyringSays(failure: FailureClass) throws {
         let opener = try Opener(topic: TestPush.topic, keyring: BrokenKeyring(failure: failure), senders: .unsigned)
         let payload = try TestPush().sealed()
         try expectFailure(failure) { opener.open(payload, at: TestPush.now) }
     }
 
-    /// Form comes first: a keyring is asked only for what a sealed payload names.
-    @Test func formBeforeKeys() throws {
+    @Test("the keyring is not asked for a payload that isn't sealed or is malformed")
+    func formBeforeKeys() throws {
         let opener = try Opener(topic: TestPush.topic, keyring: BrokenKeyring(failure: .keyLocked), senders: .unsigned)
         try expectFailure(.notSealed) { opener.open(Array("{}".utf8), at: TestPush.now) }
         try expectFailure(.malformed) { opener.open(Array("{".utf8), at: TestPush.now) }
@@ -64,16 +67,16 @@ import Testing
         (KeyLifecycle(expiresAt: UnixTime(9), revokedAt: UnixTime(8)), .keyRevoked),
     ]
 
-    @Test(arguments: lifecycles)
+    @Test("a recipient's key opens according to its lifecycle", arguments: lifecycles)
     func recipientLifecycle(lifecycle: KeyLifecycle, failure: FailureClass?) throws {
         let payload = try TestPush().sealed()
         let result = try Self.open(payload, TestKeys.keyset("p256", lifecycle))
         #expect(result.failure == failure)
     }
 
-    /// A recipient's revoked key opens until its time has come; a sender's revoked key verifies nothing, whatever the
-    /// device's clock says.
-    @Test(arguments: lifecycles)
+    /// A recipient's key with a future revocation still opens. A sender's revoked key never verifies, at any time of the
+    /// device's clock.
+    @Test("a sender's key verifies according to its lifecycle, and a revoked one never verifies", arguments: lifecycles)
     func senderLifecycle(lifecycle: KeyLifecycle, failure: FailureClass?) throws {
         let payload = try TestPush(signer: "sender").sealed()
         let senders = try TestKeys.trusted(["sender"], lifecycle)
@@ -81,8 +84,8 @@ import Testing
         #expect(result.failure == (lifecycle.revokedAt == nil ? failure : .keyRevoked))
     }
 
-    /// The recipient's key is looked at before the sender's, and both before any decryption.
-    @Test func order() throws {
+    @Test("the recipient's key is checked before the sender's, and both before decryption")
+    func order() throws {
         let revoked = KeyLifecycle(revokedAt: UnixTime(0))
         let payload = try TestPush(signer: "sender").sealed()
         let senders = try TestKeys.trusted(["other sender"])

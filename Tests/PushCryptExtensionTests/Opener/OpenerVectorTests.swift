@@ -3,7 +3,8 @@ import Testing
 
 /// Payloads of the Python reference.
 @Suite struct OpenerVectorTests {
-    @Test(arguments: ReferenceVectors.shared.opened)
+    @Test(
+        "each positive vector opens with the expected payload, id and times", arguments: ReferenceVectors.shared.opened)
     func opened(vector: ReferenceVectors.Opened) throws {
         let push = try TestPush.open(
             Array(vector.payload.utf8), key: vector.key, trusting: vector.trust, at: UnixTime(vector.at)
@@ -15,7 +16,7 @@ import Testing
         #expect(push.signedBy == (try vector.trust.map { try TestKeys.id($0[0]) }))
     }
 
-    @Test(arguments: ReferenceVectors.shared.refused)
+    @Test("each negative vector is refused with its failure class", arguments: ReferenceVectors.shared.refused)
     func refused(vector: ReferenceVectors.Refused) throws {
         try expectFailure(FailureClass(rawValue: vector.failure)) {
             try TestPush.open(

@@ -38,7 +38,7 @@ import Testing
         return false
     }
 
-    @Test("a report is in the store at once, and is sent without anybody waiting")
+    @Test("a reported receipt is stored at once and sent in the background")
     func report() async throws {
         let transport = RecordingTransport(isOpen: false)
         sender(transport).report(.sample(nil, "a"))
@@ -51,7 +51,7 @@ import Testing
         #expect(transport.bodies[0].hasPrefix("application/json \(Self.address) {"))
     }
 
-    @Test("what couldn't be sent waits for the app, and what waits isn't reported twice")
+    @Test("a receipt that couldn't be sent stays in the store and isn't stored twice")
     func failure() async throws {
         let transport = RecordingTransport()
         transport.answer(.failure(.network))
@@ -67,7 +67,7 @@ import Testing
         #expect(ids(transport) == ["a", "a"])
     }
 
-    @Test("without a store a receipt is sent all the same")
+    @Test("without a usable store a receipt is sent once")
     func noStore() async throws {
         let transport = RecordingTransport()
         let broken = SharedStore(folder: folder.path + "/none/store", role: .extension)
@@ -76,7 +76,7 @@ import Testing
         #expect(await transport.next()?.contains(#""id":"a""#) == true)
     }
 
-    @Test("with a delay nothing is sent before it ends")
+    @Test("with a delay a receipt is sent only after the delay")
     func delay() async throws {
         let transport = RecordingTransport()
         let (asked, end) = (Signal(), Signal())
@@ -96,7 +96,7 @@ import Testing
         #expect(ids(transport) == ["a"])
     }
 
-    @Test("the app needn't wait for the delay, and then it isn't sent again")
+    @Test("a flush during the delay sends the receipt, which then isn't sent again")
     func flushWithinDelay() async throws {
         let transport = RecordingTransport()
         let (asked, end, ended) = (Signal(), Signal(), Signal())
@@ -116,7 +116,7 @@ import Testing
         #expect(ids(transport) == ["a"])
     }
 
-    @Test("a server that never answers is given up when the time for a post is up, and the receipt waits for the app")
+    @Test("a post without a response is cancelled at its time limit and the receipt stays")
     func neverAnswered() async throws {
         let (asked, timer) = (Signal(), ManualTimer())
         let sender = ReceiptSender(
@@ -133,7 +133,7 @@ import Testing
         #expect(timer.durations == [.seconds(7)])
     }
 
-    @Test("an interrupted delay leaves it")
+    @Test("an interrupted delay leaves the receipt in the store")
     func interrupted() async throws {
         let transport = RecordingTransport()
         let asked = Signal()
@@ -148,7 +148,7 @@ import Testing
         #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
     }
 
-    @Test("a delay of any length doesn't trap")
+    @Test("the longest possible delay doesn't trap")
     func longestDelay() async {
         let delay = ReceiptSender.Delay.upTo(.seconds(Int64.max))
         let sleep = Task { try await delay.sleep(.seconds(Int64.max)) }
@@ -157,7 +157,7 @@ import Testing
         #expect(delay.draw() >= .zero)
     }
 
-    @Test("drawn between nothing and the longest")
+    @Test("a random delay is between zero and the longest delay")
     func upTo() {
         let delay = ReceiptSender.Delay.upTo(.seconds(5))
         let drawn = (0..<100).map { _ in delay.draw() }
@@ -184,7 +184,7 @@ import Testing
         transport.bodies.compactMap { $0.firstMatch(of: /"id":"([^"]*)"/).map { String($0.1) } }
     }
 
-    @Test("in order, and then there is nothing left")
+    @Test("a flush sends all receipts in order and leaves none")
     func all() async throws {
         #expect(try await sender.flush() == .init(sentCount: 5, leftCount: 0))
         #expect(try await sender.flush() == .init(sentCount: 0, leftCount: 0))
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "ends at the first failure of the network",
+        "a flush ends at the first network failure",
         arguments: [TransferError.Code.network, .cancelled, .addressRefused])
     func network(_ code: TransferError.Code) async throws {
         transport.answer(.success, .failure(code))
@@ -202,21 +202,21 @@ import Testing
         #expect(ids == ["a", "b", "b", "c", "d", "e"])
     }
 
-    @Test("one that the server won't have doesn't hold up the others")
+    @Test("a receipt that the server refuses doesn't block the others")
     func refused() async throws {
         transport.answer(.failure(.status))
         #expect(try await sender.flush() == .init(sentCount: 4, leftCount: 1))
         #expect(ids == ["a", "b", "c", "d", "e"])
     }
 
-    @Test("a server that refuses three is left alone")
+    @Test("a flush ends after the server has refused three receipts")
     func refusedAll() async throws {
         transport.answer(.failure(.status), .success, .failure(.status), .failure(.status))
         #expect(try await sender.flush() == .init(sentCount: 1, leftCount: 4))
         #expect(ids == ["a", "b", "c", "d"])
     }
 
-    @Test("one that was sent meanwhile isn't sent again, nor another in its place")
+    @Test("a receipt that was sent during the flush isn't sent again")
     func sentMeanwhile() async throws {
         let number = try #require(try store.receipt(after: 0)).number
         try store.removeReceipt(number)
@@ -225,7 +225,7 @@ import Testing
         #expect(try store.receiptCount() == 4)
     }
 
-    @Test("old receipts aren't sent any more")
+    @Test("a flush removes old receipts without sending them")
     func old() async throws {
         let later = ReceiptSender(
             store: store, address: "https://push.example", transport: transport,
@@ -234,7 +234,7 @@ import Testing
         #expect(ids.isEmpty)
     }
 
-    @Test("several at once send each receipt once")
+    @Test("concurrent flushes send each receipt once")
     func concurrent() async throws {
         let other = ReceiptSender(
             store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now },
@@ -250,7 +250,7 @@ import Testing
         #expect(try store.receiptCount() == 0)
     }
 
-    @Test("what one is sending, another leaves to it")
+    @Test("a flush skips a receipt that another flush is sending")
     func sending() async throws {
         let closed = RecordingTransport(isOpen: false)
         let sender = ReceiptSender(
@@ -265,7 +265,7 @@ import Testing
         #expect(closed.bodies.count == 5)
     }
 
-    @Test("a cancelled one sends nothing more")
+    @Test("a cancelled flush sends no further receipt")
     func cancelled() async throws {
         let closed = RecordingTransport(isOpen: false)
         let sender = ReceiptSender(
@@ -278,7 +278,7 @@ import Testing
         #expect(try await task.value == .init(sentCount: 1, leftCount: 4))
     }
 
-    @Test("ends at the first receipt that a server never answers")
+    @Test("a flush ends at the first receipt without a response")
     func neverAnswered() async throws {
         let (asked, timer) = (Signal(), ManualTimer())
         let stuck = StuckTransport(asked: asked)
@@ -293,7 +293,7 @@ import Testing
         #expect(!timer.isPending)
     }
 
-    @Test("ends when its own time is up, whatever the server does")
+    @Test("a flush ends at its own time limit")
     func timeLimit() async throws {
         let (asked, timer) = (Signal(), ManualTimer())
         let sender = ReceiptSender(
@@ -307,7 +307,7 @@ import Testing
         #expect(!timer.isPending)
     }
 
-    @Test("a store that can't be read")
+    @Test("a flush throws if the store can't be read")
     func noStore() async throws {
         let broken = SharedStore(folder: folder.path + "/none/store", role: .app)
         let error = await #expect(throws: StoreError.self) {

@@ -29,7 +29,7 @@ import Testing
         try store.spool(Receipt(.sample(failure, id, at: StoreFolder.now + time)))
     }
 
-    @Test("in order, each once, over processes")
+    @Test("receipts are stored once and read in order by several processes")
     func order() throws {
         #expect(try spool("b") != nil)
         #expect(try folder.store(.app).spool(Receipt(.sample(nil, "a"))) != nil)
@@ -40,7 +40,7 @@ import Testing
         #expect(try store.receiptCount() == 3)
     }
 
-    @Test("numbers aren't used again")
+    @Test("numbers of removed receipts aren't used again")
     func numbers() throws {
         let first = try #require(try spool("a"))
         try store.removeReceipt(first)
@@ -48,7 +48,7 @@ import Testing
         #expect(try #require(try spool("a")) > first)
     }
 
-    @Test("when there are too many, failures go first, then the oldest")
+    @Test("over the limit receipts of failures are removed first, then the oldest")
     func limit() throws {
         for (id, failure) in [("1", nil), ("2", .timedOut), ("3", nil), ("4", .timedOut)] as [(String, FailureClass?)] {
             _ = try spool(id, failure)
@@ -64,7 +64,7 @@ import Testing
         #expect(try waiting() == ["3", "5", "6", "8"])
     }
 
-    @Test("old ones go", arguments: [(100, true), (101, false)] as [(Int64, Bool)])
+    @Test("a receipt is removed after its lifetime", arguments: [(100, true), (101, false)] as [(Int64, Bool)])
     func lifetime(_ time: Int64, _ isLeft: Bool) throws {
         _ = try spool("a")
         _ = try spool("b", at: time)

@@ -7,7 +7,7 @@ import Testing
     private static let kid = KeyID("AAAAAAAAAAA")!
     private static let message = "BBBBBBBBBBBBBBBBBBBBBA"
 
-    @Test("restored: the sender's name of the push, and no key")
+    @Test("the receipt of a restored push has push_id and no key")
     func opened() throws {
         let receipt = try Receipt(.sample(nil, Self.message, pushID: "order-\"7\"", kid: Self.kid))
         #expect(
@@ -15,7 +15,7 @@ import Testing
                 == #"{"id":"BBBBBBBBBBBBBBBBBBBBBA","push":"order-\"7\"","outcome":"opened","time":1800000000}"#)
     }
 
-    @Test("without a name: the message's")
+    @Test("the receipt of a push without push_id has the message id")
     func messageID() throws {
         let receipt = try Receipt(.sample(nil, Self.message))
         #expect(
@@ -23,7 +23,7 @@ import Testing
                 == #"{"id":"\#(Self.message)","push":"\#(Self.message)","outcome":"opened","time":1800000000}"#)
     }
 
-    @Test("failed after it was opened: another receipt, with the key")
+    @Test("the receipt of a push that failed after opening has another id and the key")
     func failed() throws {
         let receipt = try Receipt(.sample(.timedOut, Self.message, pushID: "7", kid: Self.kid))
         #expect(
@@ -32,7 +32,7 @@ import Testing
         )
     }
 
-    @Test("not opened: nothing is known of the push, and each has an id of its own")
+    @Test("receipts of pushes that couldn't be opened have random ids and no push")
     func unknown() throws {
         let receipts = try (0..<2).map { _ in try Receipt(.sample(.undecryptable, kid: Self.kid)) }
         #expect(receipts[0].id != receipts[1].id)
@@ -42,7 +42,7 @@ import Testing
                 == #"{"id":"\#(receipts[0].id)","outcome":"undecryptable","time":1800000000,"kid":"AAAAAAAAAAA"}"#)
     }
 
-    @Test("a name of more than 256 bytes is left out", arguments: [256, 257])
+    @Test("a push_id of more than 256 bytes is replaced by the message id", arguments: [256, 257])
     func longName(_ count: Int) throws {
         let name = String(repeating: "x", count: count)
         let receipt = try Receipt(.sample(nil, Self.message, pushID: name))

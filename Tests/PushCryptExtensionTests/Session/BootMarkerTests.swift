@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
@@ -15,28 +16,31 @@ import Testing
 
     private func marker(_ boot: String?) -> FileBootMarker { FileBootMarker(path: path, boot: { boot }) }
 
-    @Test func oncePerBoot() {
+    @Test("the marker returns true once per boot name")
+    func oncePerBoot() {
         #expect(marker("first").markThisBoot())
         #expect(!marker("first").markThisBoot())
         #expect(marker("second").markThisBoot())
         #expect(!marker("second").markThisBoot())
-        // A name that comes again is another boot's.
+        // A repeated name belongs to another boot.
         #expect(marker("first").markThisBoot())
     }
 
-    /// Better twice than never.
-    @Test func bootWithoutAName() {
+    @Test("without a boot name the marker always returns true")
+    func bootWithoutAName() {
         #expect(marker(nil).markThisBoot())
         #expect(marker(nil).markThisBoot())
     }
 
-    @Test func folderThatIsNotThere() {
+    @Test("a marker that can't be written always returns true")
+    func folderThatIsNotThere() {
         let marker = FileBootMarker(path: path + "/none/boot", boot: { "first" })
         #expect(marker.markThisBoot())
         #expect(marker.markThisBoot())
     }
 
-    @Test func systemsOwnName() throws {
+    @Test("the system's boot name is stable and marks once")
+    func systemsOwnName() throws {
         let name = try #require(BootSession.name)
         #expect(!name.isEmpty)
         #expect(name == BootSession.name)

@@ -3,7 +3,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// What ends a session early, and what comes too late.
+/// The early ends of a session, and events after them.
 @Suite struct DeadlineTests {
     enum End: CaseIterable {
         case timer, expire
@@ -26,8 +26,9 @@ import Testing
             sourceLocation: location)
     }
 
-    /// The key doesn't come: the placeholder is shown at once, and the content that comes later is dropped.
-    @Test(arguments: End.allCases)
+    @Test(
+        "at the deadline a session without its key shows the placeholder and drops later content",
+        arguments: End.allCases)
     func beforeCompletion(end: End) async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.start()
@@ -39,8 +40,7 @@ import Testing
         Self.expectTimedOut(await session.finish())
     }
 
-    /// A timer that was about to fire when it was cancelled.
-    @Test(arguments: End.allCases)
+    @Test("a deadline after the delivery doesn't call the handler again", arguments: End.allCases)
     func afterCompletion(end: End) async throws {
         let session = try TestSession(payload: TestPush().sealed(), timer: ManualTimer(ignoresCancellation: true))
         session.releaseKeyring()
@@ -51,8 +51,7 @@ import Testing
         #expect(await session.finish().map(\.failure) == [nil])
     }
 
-    /// The handler may well be what makes the system call `serviceExtensionTimeWillExpire`.
-    @Test(arguments: End.allCases)
+    @Test("a deadline inside the handler doesn't call it again", arguments: End.allCases)
     func duringCompletion(end: End) async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.whenDelivered { [weak session] in session.map(end.come(to:)) }
@@ -61,7 +60,7 @@ import Testing
         #expect(await session.finish().map(\.failure) == [nil])
     }
 
-    @Test(arguments: End.allCases)
+    @Test("a key that arrives inside the handler doesn't call it again", arguments: End.allCases)
     func duringTheEnd(end: End) async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.whenDelivered { [weak session] in
@@ -74,8 +73,7 @@ import Testing
         Self.expectTimedOut(await session.finish())
     }
 
-    /// Both ends, in both orders, several times.
-    @Test(arguments: End.allCases, End.allCases)
+    @Test("repeated deadlines in any order call the handler once", arguments: End.allCases, End.allCases)
     func twice(first: End, second: End) async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.start()
@@ -85,8 +83,8 @@ import Testing
         Self.expectTimedOut(await session.finish())
     }
 
-    /// What comes after the end isn't waited for, and no timer goes on for it.
-    @Test func expiredBeforeTheStart() async throws {
+    @Test("a session that expired before its start shows the placeholder and sets no timer")
+    func expiredBeforeTheStart() async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.expire()
         Self.expectTimedOut(session.deliveries)
@@ -96,7 +94,8 @@ import Testing
         Self.expectTimedOut(await session.finish())
     }
 
-    @Test func unsealedPushThatTimesOut() async throws {
+    @Test("an empty payload that times out shows the app's own text")
+    func unsealedPushThatTimesOut() async throws {
         let session = try TestSession(payload: [])
         session.expire()
         #expect(session.deliveries.map(\.failure) == [.timedOut])

@@ -4,7 +4,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct DeliverySessionTests {
-    /// Lets the session go where it wants to, with its key at hand.
+    /// Runs a session whose key is available.
     private static func deliveries(
         of payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now
     ) async throws -> [DeliverySession.Delivery] {
@@ -14,7 +14,8 @@ import Testing
         return await session.finish()
     }
 
-    @Test func restored() async throws {
+    @Test("a sealed push is delivered with its opened content")
+    func restored() async throws {
         let payload = try TestPush().sealed()
         let deliveries = try await Self.deliveries(of: payload)
         #expect(deliveries.map(\.failure) == [nil])
@@ -42,7 +43,7 @@ import Testing
         Broken(failure: .notYetValid, time: TestPush.now - 601) { try TestPush().sealed() },
     ]
 
-    @Test(arguments: broken)
+    @Test("a push that can't be opened is delivered as a placeholder with its failure class", arguments: broken)
     func failure(broken: Broken) async throws {
         let payload = try broken.payload()
         let deliveries = try await Self.deliveries(of: payload, key: broken.key, at: broken.time)
@@ -52,7 +53,9 @@ import Testing
         #expect(deliveries.allSatisfy { $0.content.hasText })
     }
 
-    @Test(arguments: [Duration.seconds(25), .milliseconds(1_500), .zero])
+    @Test(
+        "a session uses the fallback and the deadline of its configuration",
+        arguments: [Duration.seconds(25), .milliseconds(1_500), .zero])
     func configuration(deadline: Duration) async throws {
         let bundled = Fallback.bundled(.literal(title: "Bundled", body: nil))
         let session = try TestSession(
@@ -63,14 +66,15 @@ import Testing
         #expect(session.timer.durations == [deadline])
     }
 
-    @Test func defaults() throws {
+    @Test("the default deadline is 25 seconds")
+    func defaults() throws {
         let opener = try ExtensionConfiguration.test().opener
         let configuration = ExtensionConfiguration(opener: opener, fallback: .outerAlert(orElse: .standard))
         #expect(configuration.deadline == .seconds(25))
     }
 
-    /// Whoever forgets the session still gets the content, and nothing keeps the session afterwards.
-    @Test func keepsItselfUntilDelivered() async throws {
+    @Test("a running session retains itself until its handler was called")
+    func keepsItselfUntilDelivered() async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.start()
         session.abandon()
@@ -82,7 +86,8 @@ import Testing
         #expect(!session.isAlive)
     }
 
-    @Test func timerIsCancelledAfterDelivery() async throws {
+    @Test("the deadline timer is cancelled after the delivery")
+    func timerIsCancelledAfterDelivery() async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.start()
         await session.asked.wait()
@@ -94,7 +99,7 @@ import Testing
         #expect(session.timer.cancelCount == 1)
     }
 
-    @Test("a session that is started twice asks for its key once, sets one timer and calls its handler once")
+    @Test("a session that is started twice asks for its key, sets its timer and calls its handler once")
     func startedTwice() async throws {
         let reporter = RecordingReporter()
         var configuration = try ExtensionConfiguration.test()
@@ -113,7 +118,7 @@ import Testing
         #expect(reporter.reports.count == 1)
     }
 
-    @Test("a session that is started again from its handler does nothing more")
+    @Test("starting a session again from its handler does nothing")
     func startedAfterTheEnd() async throws {
         let session = try TestSession(payload: TestPush().sealed())
         session.whenDelivered { [weak session] in session?.start() }
@@ -124,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "limits of any length do not trap, by the system's own timer",
+        "time limits of any length don't trap with the system's timer",
         arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
     func longLimits(limit: Duration) async throws {
         var configuration = try ExtensionConfiguration.test(deadline: limit)
@@ -133,14 +138,14 @@ import Testing
         #expect(delivery.content.title.literal == "Zoë!")
     }
 
-    @Test("a clock beyond every date refuses a push", arguments: [.min, .max] as [Int64])
+    @Test("a push is refused if the clock has an extreme time", arguments: [.min, .max] as [Int64])
     func extremeClock(seconds: Int64) async throws {
         let deliveries = try await Self.deliveries(of: TestPush().sealed(), at: UnixTime(seconds))
         #expect(deliveries.map(\.failure) == [seconds > 0 ? .expired : .notYetValid])
     }
 
-    /// A session that was never started owes nothing.
-    @Test func notStarted() async throws {
+    @Test("a session that isn't started sets no timer and calls no handler")
+    func notStarted() async throws {
         let session = try TestSession(payload: TestPush().sealed())
         #expect(await session.finish().isEmpty)
         #expect(session.timer.durations.isEmpty)

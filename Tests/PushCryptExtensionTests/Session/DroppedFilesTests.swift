@@ -20,7 +20,7 @@ import Testing
         let folder: TemporaryFolder
         var timeLimit: Duration?
         var begun = Signal()
-        /// It goes on when this is given.
+        /// The stage continues when this signal is given.
         var go: Signal?
         var written: DispatchSemaphore?
         var removesText = false
@@ -67,7 +67,7 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("the files of a stage that completes after its time limit go, those of the stages around it stay")
+    @Test("the files of a stage that completes after its time limit are removed, those of other stages are kept")
     func afterTheTimeLimit() async throws {
         let go = Signal()
         let late = FileStage(name: "late", folder: folder, timeLimit: .seconds(3), go: go)
@@ -82,7 +82,7 @@ import Testing
         #expect(try folder.names() == ["a", "b"])
     }
 
-    @Test("the files of content without text go, those that were there before it stay")
+    @Test("the files of content without text are removed, earlier files are kept")
     func emptied() async throws {
         let session = try session(
             attachments: FileStage(name: "a", folder: folder),
@@ -92,7 +92,7 @@ import Testing
         #expect(try folder.names() == ["a"])
     }
 
-    @Test("a file that a stage takes out of the content goes")
+    @Test("a file that a stage removes from the content is deleted")
     func takenOut() async throws {
         let session = try session(
             attachments: FileStage(name: "a", folder: folder),
@@ -102,7 +102,7 @@ import Testing
         #expect(try folder.names() == ["b"])
     }
 
-    @Test("a stage is cancelled before the handler is called, and its cancellation can't hold the handler up")
+    @Test("a stage is cancelled before the handler is called, and a blocking cancellation doesn't delay the handler")
     func cancelledFirst() async throws {
         let stage = CancellationStage()
         var configuration = try ExtensionConfiguration.test()
@@ -118,7 +118,7 @@ import Testing
         #expect(await session.finish().count == 1)
     }
 
-    /// Its cancellation takes until it may go on.
+    /// A stage whose cancellation handler blocks until the test releases it.
     private final class CancellationStage: ContentStage {
         let begun = Signal()
         let cancelled = DispatchSemaphore(value: 0)
@@ -138,18 +138,19 @@ import Testing
         }
     }
 
-    /// Meant for the thread sanitizer, too.
-    @Test("in 400 races of a stage's end and the deadline no file is left that wasn't handed over")
+    /// Run it with the thread sanitizer too. The long form has 400 races, the short form 100.
+    @Test("no file is left in races between the end of a stage and the deadline unless it was handed over")
     func race() async throws {
         var random = SplitMix64(seed: 5)
         var shownCount = 0
-        for round in 0..<400 {
+        let rounds = LongTests.value(400, short: 100)
+        for round in 0..<rounds {
             let go = Signal()
             let stage = FileStage(name: "\(round)", folder: folder, go: go)
             let session = try session(attachments: stage, key: "shared")
             session.start()
             await stage.begun.wait()
-            // The stage takes a while to write its file.
+            // The stage needs some time to write its file.
             let delay = Int.random(in: 0..<60_000, using: &random)
             DispatchQueue.concurrentPerform(iterations: 2) { part in
                 guard part == 1 else { return go.give() }
@@ -163,7 +164,7 @@ import Testing
             for name in shown { try FileManager.default.removeItem(at: folder.file(name)) }
             shownCount += shown.count
         }
-        // The race is one: both sides win.
-        #expect(shownCount > 0 && shownCount < 400, "\(shownCount) shown")
+        // Each side of the race wins.
+        #expect(shownCount > 0 && shownCount < rounds, "\(shownCount) shown")
     }
 }

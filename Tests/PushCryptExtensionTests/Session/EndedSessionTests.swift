@@ -53,7 +53,7 @@ import Testing
         func release(_ claim: MessageClaim) throws { try store.release(claim) }
     }
 
-    @Test("a message whose session ended right after it was claimed is shown when it comes again")
+    @Test("a message whose session ended right after the claim is shown when it is received again")
     func endedAfterClaim() async throws {
         let payload = try TestPush().sealed()
         let ending = EndingGuard(store)
@@ -67,7 +67,7 @@ import Testing
         #expect(try await deliver(payload) == .replayed)
     }
 
-    @Test("a session that has ended claims nothing")
+    @Test("a session that has ended claims no message")
     func claimsNothing() async throws {
         let ending = EndingGuard(store)
         let session = try session(TestPush().sealed(), ending)
@@ -79,7 +79,7 @@ import Testing
         #expect(ending.claimCount == 0)
     }
 
-    @Test("a message whose session ended while it was being opened is shown when it comes again")
+    @Test("a message whose session ended while it was opened is shown when it is received again")
     func endedWhileOpening() async throws {
         let payload = try TestPush().sealed()
         let session = try session(payload, store)

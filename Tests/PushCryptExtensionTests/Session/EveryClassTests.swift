@@ -53,7 +53,7 @@ import Testing
         Cause(
             failure: .undecryptable,
             payload: {
-                // Well-formed, and nothing that anybody sealed.
+                // Well-formed, but not the output of a sealer.
                 let zeros = String(repeating: "A", count: 200)
                 let kid = try TestKeys.id("p256")
                 return Array(
@@ -67,7 +67,7 @@ import Testing
         Cause(failure: .internalError, keyring: { Throwing(failure: .internalError) }),
     ]
 
-    @Test(arguments: causes)
+    @Test("each failure class is delivered, reported and shown with its text", arguments: causes)
     func shown(_ cause: Cause) async throws {
         let reporter = RecordingReporter()
         var configuration = try ExtensionConfiguration.test(keyring: cause.keyring())
@@ -92,7 +92,8 @@ import Testing
     }
 
     /// `timedOut` is what ``DeadlineTests`` and ``RaceTests`` are about.
-    @Test func noneIsLeftOut() {
+    @Test("the test cases cover every failure class of the protocol")
+    func noneIsLeftOut() {
         let reached = Set(Self.causes.map(\.failure)).union([.timedOut])
         let all: Set<FailureClass> = [
             .notSealed, .malformed, .unsupportedVersion, .unknownKey, .keyLocked, .keyExpired, .keyRevoked,

@@ -43,7 +43,8 @@ import Testing
         return try #require(await session.finish().first)
     }
 
-    @Test func whole() async throws {
+    @Test("an offloaded payload is fetched, shown and passed to the stages")
+    func whole() async throws {
         let (payload, blob) = try Self.push()
         let reporter = RecordingReporter()
         let delivery = try await Self.deliver(payload) { configuration in
@@ -60,8 +61,7 @@ import Testing
 
     enum Broken: CaseIterable { case missing, cutOff, flipped, foreign, notConfigured }
 
-    /// The short alert is shown.
-    @Test(arguments: Broken.allCases)
+    @Test("if the offloaded payload can't be fetched, the short alert is shown", arguments: Broken.allCases)
     func short(_ broken: Broken) async throws {
         let (payload, blob) = try Self.push()
         var body: [UInt8]? = blob

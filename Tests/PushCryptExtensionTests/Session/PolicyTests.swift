@@ -24,7 +24,8 @@ import Testing
         #"{"aps":{"alert":{"title":"Ad","body":"Buy"},"mutable-content":1,"category":"PAY"},"image_url":"https://a.example"}"#
             .utf8)
 
-    @Test func unsealedIsRefused() async throws {
+    @Test("an unsealed push is notSealed and shows the app's own text by default")
+    func unsealedIsRefused() async throws {
         let delivery = try await Self.delivery(of: Self.unsealed) { _ in }
         #expect(delivery.failure == .notSealed)
         #expect(delivery.content.title.literal == Placeholder.standard.title)
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("a push without pushcrypt passes unchanged where the app lets it through, and is neither failure nor success")
+    @Test("an accepted unsealed push is shown unchanged and is neither failure nor success")
     func unsealedIsShown() async throws {
         let (stage, receipts, diagnostics) = (NotingStage(), RecordingReporter(), RecordingReporter())
         let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
@@ -75,7 +76,7 @@ import Testing
         #expect(receipts.reports.isEmpty)
     }
 
-    @Test("a push without pushcrypt runs through the stages that the app has for such pushes, and no others")
+    @Test("an accepted unsealed push runs only the stages for unsealed pushes")
     func unsealedStages() async throws {
         let (first, second, other) = (NotingStage(suffix: " b"), NotingStage(suffix: " c"), NotingStage())
         let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
@@ -90,7 +91,7 @@ import Testing
         #expect(other.titles.isEmpty)
     }
 
-    @Test("a sealed push runs through no stage for unsealed ones")
+    @Test("a sealed push runs no stage for unsealed pushes")
     func sealedRunsNoUnsealedStage() async throws {
         let stage = NotingStage(suffix: " b")
         let delivery = try await Self.delivery(of: TestPush().sealed()) { $0.unsealed = .shown(stages: [stage]) }
@@ -100,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "a pushcrypt member that isn't sealed content is a failure with nothing but alert text, whatever the app lets through",
+        "an invalid pushcrypt member is a failure that shows only alert text, even if unsealed pushes are accepted",
         arguments: ["0", "null", "{}", "\"\"", "[]", #"{"v":1}"#], [false, true])
     func malformedEnvelope(_ member: String, letsUnsealedThrough: Bool) async throws {
         let payload = Array(
@@ -129,7 +130,7 @@ import Testing
         func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw .notSealed }
     }
 
-    @Test("a sealed payload that the app's keyring calls notSealed is not let through")
+    @Test("a sealed payload for which the keyring throws notSealed is not accepted as unsealed")
     func lyingKeyring() async throws {
         let delivery = try await Self.delivery(of: TestPush().sealed(), keyring: LyingKeyring()) {
             $0.unsealed = .shown
@@ -138,14 +139,15 @@ import Testing
         #expect(delivery.content.title.literal == Placeholder.standard.title)
     }
 
-    /// There is nothing to show as it is.
-    @Test func unsealedWithoutText() async throws {
+    @Test("an unsealed push without text shows the app's own text")
+    func unsealedWithoutText() async throws {
         let delivery = try await Self.delivery(of: Array(#"{"aps":{}}"#.utf8)) { $0.unsealed = .shown }
         #expect(delivery.failure == .notSealed)
         #expect(delivery.content.title.literal == Placeholder.standard.title)
     }
 
-    @Test func textByClass() async throws {
+    @Test("a failure class with its own text shows that text")
+    func textByClass() async throws {
         let text = Placeholder.literal(title: "Open the app once", body: nil)
         let fallback = Fallback.outerAlert(orElse: .standard, texts: [.unknownKey: text])
         let foreign = try TestPush(key: "other p256").sealed()
@@ -155,8 +157,8 @@ import Testing
         #expect(broken.content.title.literal == "New message")
     }
 
-    /// A relay can't have an action of the app's beside the placeholder.
-    @Test func nothingToActOnBesideThePlaceholder() async throws {
+    @Test("a placeholder has no category, badge or target of the outer payload")
+    func nothingToActOnBesideThePlaceholder() async throws {
         let payload = try TestPush(key: "other p256").sealed().replacing(
             #""mutable-content":1"#, with: #""mutable-content":1,"category":"PAY","badge":2,"target-content-id":"w""#)
         let delivery = try await Self.delivery(of: payload) { _ in }
@@ -177,7 +179,8 @@ import Testing
         }
     }
 
-    @Test func unlockNoticeOncePerBoot() async throws {
+    @Test("the unlock notice is shown for the first locked push of a boot only")
+    func unlockNoticeOncePerBoot() async throws {
         let notice = UnlockNotice(.literal(title: "Unlock your phone to read messages", body: nil), marker: Marker())
         var titles: [String?] = []
         for _ in 0..<3 {
@@ -190,8 +193,8 @@ import Testing
         #expect(titles == ["Unlock your phone to read messages", "New message", "New message"])
     }
 
-    /// Another failure doesn't use it up.
-    @Test func unlockNoticeIsForLockedKeysOnly() async throws {
+    @Test("another failure doesn't show or use up the unlock notice")
+    func unlockNoticeIsForLockedKeysOnly() async throws {
         let notice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Marker())
         let other = try await Self.delivery(of: []) { $0.unlockNotice = notice }
         #expect(other.content.title.literal == Placeholder.standard.title)
@@ -201,17 +204,20 @@ import Testing
         #expect(locked.content.title.literal == "Unlock")
     }
 
-    @Test(arguments: [
-        (#"{"title":"A"}"#, "No text"), (#"{"title":"A","body":""}"#, "No text"), (#"{"title":"A","body":"b"}"#, "b"),
-    ])
+    @Test(
+        "the default body replaces a missing or empty body",
+        arguments: [
+            (#"{"title":"A"}"#, "No text"), (#"{"title":"A","body":""}"#, "No text"),
+            (#"{"title":"A","body":"b"}"#, "b"),
+        ])
     func defaultBody(alert: String, body: String) async throws {
         let payload = try TestPush(json: #"{"aps":{"alert":\#(alert)}}"#).sealed()
         let delivery = try await Self.delivery(of: payload) { $0.defaultBody = "No text" }
         #expect(delivery.content.body.literal == body)
     }
 
-    /// Both what was sealed and the placeholder.
-    @Test func strings() async throws {
+    @Test("a string table resolves keys of restored content and of placeholders")
+    func strings() async throws {
         let inner = try TestPush(json: #"{"aps":{"alert":{"title":"A","loc-key":"SENT","loc-args":["Zoë"]}}}"#).sealed()
         let sent = try await Self.delivery(of: inner) { $0.strings = ["SENT": "%@ wrote"] }
         #expect(sent.content.body == NotificationContent.Text(literal: "Zoë wrote"))

@@ -37,7 +37,8 @@ import Testing
         return try #require(await session.finish().first)
     }
 
-    @Test func replayIsAPlaceholder() async throws {
+    @Test("a replayed push shows the placeholder by default")
+    func replayIsAPlaceholder() async throws {
         let payload = try TestPush().sealed()
         #expect(try await deliver(payload).failure == nil)
         let again = try await deliver(payload)
@@ -47,7 +48,8 @@ import Testing
         #expect(try await deliver(TestPush().sealed()).failure == nil)
     }
 
-    @Test func replayIsPassive() async throws {
+    @Test("a replayed push can be shown without sound and interruption")
+    func replayIsPassive() async throws {
         let payload = try TestPush(json: #"{"aps":{"alert":"x","sound":"s","interruption-level":"critical"}}"#).sealed()
         _ = try await deliver(payload)
         let again = try await deliver(payload) { configuration in
@@ -62,8 +64,8 @@ import Testing
         #expect(again.content.interruptionLevel == "passive")
     }
 
-    /// The process was killed between the claim and the handler: the next one shows the push, once the claim has lapsed.
-    @Test func crashBetweenClaimAndHandler() async throws {
+    @Test("a push whose process was killed after the claim is shown after 60 seconds")
+    func crashBetweenClaimAndHandler() async throws {
         let payload = try TestPush().sealed()
         let push = try TestPush.open(payload).get()
         #expect(try store.claim(push.messageID, issuedAt: push.issuedAt, at: TestPush.now))
@@ -72,8 +74,8 @@ import Testing
         #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)
     }
 
-    /// A push whose time ran out before it was restored was not shown: it may come again.
-    @Test func timedOutIsNotSeen() async throws {
+    @Test("a push that timed out before it was restored is shown when it is received again")
+    func timedOutIsNotSeen() async throws {
         let payload = try TestPush().sealed()
         let session = try session(payload)
         session.expire()
@@ -81,8 +83,8 @@ import Testing
         #expect(try await deliver(payload).failure == nil)
     }
 
-    /// What a stage didn't finish was shown all the same.
-    @Test func cutShortIsSeen() async throws {
+    @Test("a push that was shown while a stage was running is replayed the second time")
+    func cutShortIsSeen() async throws {
         let (payload, held) = (try TestPush().sealed(), HeldStage(.cancellable))
         let session = try session(payload) { $0.stages = [held] }
         session.start()
@@ -92,7 +94,7 @@ import Testing
         #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)
     }
 
-    @Test("a push of 20 days ago is expired for a clock that was set back to its time")
+    @Test("a push of 20 days ago is expired even if the clock is set back to its time")
     func clockSetBack() async throws {
         let old = try TestPush(options: Sealer.Options(expiresAfterInSeconds: 60)).sealed()
         // The day between the two confirms the first.
@@ -106,7 +108,8 @@ import Testing
         #expect(try await deliver(old, at: TestPush.now).failure == .expired)
     }
 
-    @Test func statistics() async throws {
+    @Test("restored, failed and replayed pushes and failed stages are counted")
+    func statistics() async throws {
         let foreign = try TestPush(key: "other p256").sealed()
         _ = try await deliver(TestPush().sealed())
         _ = try await deliver(foreign)
@@ -121,7 +124,7 @@ import Testing
         #expect(statistics.lastSelfTest == nil)
     }
 
-    @Test("a push that is let through unsealed is counted neither as opened nor as a failure, and gives no receipt")
+    @Test("an accepted unsealed push is counted neither as restored nor as failed and has no receipt")
     func unsealed() async throws {
         let transport = RecordingTransport()
         let receipts = ReceiptSender(
@@ -140,7 +143,8 @@ import Testing
         #expect(try store.receiptCount() == 0)
     }
 
-    @Test func selfTest() async throws {
+    @Test("a restored self-test sets the time of the last self-test")
+    func selfTest() async throws {
         let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
         let push = try sealer.seal(
             Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard, isSelfTest: true)
@@ -149,7 +153,7 @@ import Testing
         #expect(try store.statistics().lastSelfTest == TestPush.now)
     }
 
-    @Test(arguments: [false, true])
+    @Test("a receipt is sent for a push, or stays in the store if the transport fails", arguments: [false, true])
     func receipt(fails: Bool) async throws {
         let transport = RecordingTransport()
         let receipts = ReceiptSender(
@@ -163,7 +167,7 @@ import Testing
         #expect(body.contains(#""push":"campaign-7""#) == !fails)
     }
 
-    @Test("a replay that is shown passively has a receipt that says so")
+    @Test("the receipt of a replay that is shown passively has the outcome replayed")
     func receiptOfAReplay() async throws {
         let payload = try TestPush().sealed()
         let reporter = RecordingReporter()
@@ -187,7 +191,7 @@ import Testing
         func release(_ claim: MessageClaim) throws { throw Failure() }
     }
 
-    @Test("a guard that throws keeps no message from being read, and an old one is expired all the same")
+    @Test("a guard that throws doesn't prevent pushes from being shown, and old pushes are expired")
     func storeThatFails() async throws {
         let payload = try TestPush().sealed()
         for _ in 0..<2 {

@@ -4,7 +4,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Stages work on restored content, one after the other, and none takes back what another achieved.
+/// Stages change restored content in order, and none reverts the result of another.
 @Suite struct StageTests {
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
@@ -17,7 +17,8 @@ import Testing
         return session
     }
 
-    @Test func inOrder() async throws {
+    @Test("attachments and stages run in order, each on the content of the previous one")
+    func inOrder() async throws {
         let session = try Self.session(
             [SuffixStage(suffix: " b"), SuffixStage(suffix: " c")], attachments: SuffixStage(suffix: " a"))
         session.start()
@@ -39,8 +40,7 @@ import Testing
         Failing(stage: EmptyingStage(), ending: .emptied),
     ]
 
-    /// The stages before and after it work.
-    @Test(arguments: failing)
+    @Test("a failing stage is skipped and the other stages run", arguments: failing)
     func oneFails(_ failing: Failing) async throws {
         let session = try Self.session([SuffixStage(suffix: " a"), failing.stage, SuffixStage(suffix: " b")])
         session.start()
@@ -50,7 +50,7 @@ import Testing
         #expect(deliveries.first?.stageFailures == [StageFailure(stage: failing.stage.name, ending: failing.ending)])
     }
 
-    @Test(arguments: failing)
+    @Test("a failing attachment stage makes the push attachmentFailed and the other stages run", arguments: failing)
     func attachmentsFail(_ failing: Failing) async throws {
         let session = try Self.session([SuffixStage(suffix: " b")], attachments: failing.stage)
         session.start()
@@ -60,8 +60,9 @@ import Testing
         #expect(deliveries.map(\.isRestored) == [true])
     }
 
-    /// At the deadline the best content so far is handed over, whatever the stage does with its thread.
-    @Test(arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
+    @Test(
+        "at the deadline a stuck stage is skipped and the content before it is delivered",
+        arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
     func stuckStage(_ manner: HeldStage.Manner, _ end: DeadlineTests.End) async throws {
         let held = HeldStage(manner)
         let session = try Self.session([SuffixStage(suffix: " a"), held, SuffixStage(suffix: " b")])
@@ -77,7 +78,7 @@ import Testing
         #expect(await session.finish().count == 1)
     }
 
-    @Test(arguments: HeldStage.Manner.allCases)
+    @Test("at the deadline stuck attachments make the push attachmentFailed", arguments: HeldStage.Manner.allCases)
     func stuckAttachments(_ manner: HeldStage.Manner) async throws {
         let held = HeldStage(manner)
         let session = try Self.session([], attachments: held)
@@ -90,8 +91,9 @@ import Testing
         #expect(await session.finish().count == 1)
     }
 
-    /// A stage's own limit costs its work only: the next one begins while it is still stuck.
-    @Test(arguments: HeldStage.Manner.allCases)
+    @Test(
+        "after its own time limit a stuck stage is skipped and the next stage runs",
+        arguments: HeldStage.Manner.allCases)
     func ownTimeLimit(_ manner: HeldStage.Manner) async throws {
         let held = HeldStage(manner, timeLimit: .seconds(3))
         let session = try Self.session([held, SuffixStage(suffix: " b")])
@@ -106,8 +108,8 @@ import Testing
         #expect(!session.timer.isPending)
     }
 
-    /// The limit of a stage that has ended is nobody's any more.
-    @Test func timeLimitIsGivenUp() async throws {
+    @Test("the time limit of a completed stage is cancelled")
+    func timeLimitIsGivenUp() async throws {
         let held = HeldStage(.cancellable, timeLimit: .seconds(3))
         let session = try Self.session([held])
         session.start()
@@ -119,7 +121,7 @@ import Testing
     }
 
     /// Dispatch has 255 threads at most.
-    @Test("300 stages that block their threads hold up neither the restoring nor the stages of another push")
+    @Test("300 stages that block their threads don't delay another push")
     func stuckSessions() async throws {
         let held = (0..<300).map { _ in HeldStage(.blocking) }
         let stuck = try held.map { try Self.session([$0]) }
@@ -134,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("a stage that starts 500 child tasks has one thread for all of them")
+    @Test("a stage that starts 500 child tasks uses one thread")
     func childTasks() async throws {
         let stage = CrowdedStage()
         let session = try Self.session([stage])
@@ -143,8 +145,8 @@ import Testing
         #expect(stage.mostAtOnce == 1)
     }
 
-    /// What wasn't restored goes through no stage.
-    @Test func noStageForAPlaceholder() async throws {
+    @Test("no stage runs for a push that wasn't restored")
+    func noStageForAPlaceholder() async throws {
         let stage = SuffixStage(suffix: " a")
         let session = try Self.session([stage], attachments: stage, payload: TestPush(key: "other p256").sealed())
         session.start()
@@ -156,7 +158,7 @@ import Testing
     enum CutStep: CaseIterable { case attachments, offload, own }
 
     @Test(
-        "a push that was restored has one receipt, also when time runs out in any of its steps",
+        "a restored push has one receipt, even if the time runs out in any of its steps",
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, receipts) = (HeldStage(.deaf), RecordingReporter())
@@ -183,7 +185,8 @@ import Testing
         #expect(receipts.reports.map(\.isRestored) == [true])
     }
 
-    @Test func receiptComesBetween() async throws {
+    @Test("the receipt is reported after the attachments and before the app's stages")
+    func receiptComesBetween() async throws {
         let log = Locked<[String]>([])
         struct Noting: ContentStage {
             let name: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// Whatever is handed over has text that a user sees.
+/// Delivered content always has visible text.
 @Suite struct TextTests {
     private static let bundled = "Bundled"
 
@@ -36,7 +36,7 @@ import Testing
 
     private static let empty = ["", "%@", " %@\n", "\u{200B}", "%1$@\u{2060}%2$@"]
 
-    @Test("sealed text whose localisation is empty shows the app's own, is malformed and no success", arguments: empty)
+    @Test("sealed text with an empty localisation shows the app's own text and is malformed", arguments: empty)
     func emptyLocalisation(format: String) async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) { configuration in
             configuration.strings = ["MSG": format]
@@ -53,7 +53,7 @@ import Testing
         #expect(outcome.receipts.map(\.isRestored) == [false])
     }
 
-    @Test("sealed text whose localisation is empty shows the literal beside its key, and is restored", arguments: empty)
+    @Test("sealed text with an empty localisation shows its literal text and is restored", arguments: empty)
     func literalBeside(format: String) async throws {
         let alert = #"{"body":"Hello","loc-key":"MSG"}"#
         let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = ["MSG": format] }
@@ -62,7 +62,7 @@ import Testing
         #expect(outcome.receipts.map(\.failure) == [nil])
     }
 
-    @Test("the app's default body stands in for a body whose localisation is empty, and the push is restored")
+    @Test("the default body replaces a body with an empty localisation and the push is restored")
     func defaultBody() async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) {
             ($0.strings, $0.defaultBody) = (["MSG": ""], "No text")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "sealed text of which a user sees nothing shows the app's own",
+        "sealed text without visible characters shows the app's own text",
         arguments: [#"" ""#, #"{"title":"\t","body":"\u200b"}"#, #""\u2800""#, #""\u3164\u202e""#])
     func invisible(alert: String) async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: alert)) { _ in }
@@ -81,7 +81,7 @@ import Testing
         #expect(outcome.receipts.map(\.failure) == [.malformed])
     }
 
-    @Test("an outer alert whose localisation is empty gives way to the app's own text", arguments: empty)
+    @Test("an outer alert with an empty localisation shows the app's own text", arguments: empty)
     func outerAlert(format: String) async throws {
         let payload = try TestPush(key: "other p256").sealed().replacing(
             #"{"title":"New message"}"#, with: #"{"loc-key":"MSG"}"#)
@@ -90,7 +90,7 @@ import Testing
         #expect(outcome.delivery.failure == .unknownKey)
     }
 
-    @Test("the standard text stands in for the app's own whose localisation is empty")
+    @Test("the standard text replaces an own text with an empty localisation")
     func ownText() async throws {
         let payload = Array(#"{"aps":{"alert":"x"}}"#.utf8)
         let outcome = try await Self.deliver(payload) {
@@ -108,7 +108,7 @@ import Testing
         func markThisBoot() -> Bool { true }
     }
 
-    @Test("the app's own text stands in for an unlock notice whose localisation is empty")
+    @Test("the app's own text replaces an unlock notice with an empty localisation")
     func unlockNotice() async throws {
         let outcome = try await Self.deliver(TestPush().sealed(), keyring: LockedKeyring()) {
             $0.unlockNotice = UnlockNotice(.localized(title: "UNLOCK", body: nil), marker: Always())
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "a stage that leaves text of which a user sees nothing has emptied it: the content before it is shown",
+        "a stage that leaves no visible text counts as emptied, and the content before it is shown",
         arguments: [KeyStage() as any ContentStage, BlankStage()])
     func stage(_ stage: any ContentStage) async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: #""Hello""#)) {
@@ -146,7 +146,7 @@ import Testing
         #expect(outcome.delivery.stageFailures == [StageFailure(stage: stage.name, ending: .emptied)])
     }
 
-    @Test("a push that is let through unsealed and has no text in the end shows the app's own, as notSealed")
+    @Test("an accepted unsealed push that ends without text shows the app's own text as notSealed")
     func unsealed() async throws {
         let outcome = try await Self.deliver(Array(#"{"aps":{"alert":{"loc-key":"MSG"},"badge":2}}"#.utf8)) {
             ($0.unsealed, $0.strings) = (.shown, ["MSG": ""])
@@ -157,7 +157,7 @@ import Testing
         #expect(!outcome.delivery.isUnsealed)
     }
 
-    @Test("a message without text wasn't shown: it may come again")
+    @Test("a message without text isn't marked as seen and may be shown again")
     func mayComeAgain() async throws {
         let folder = try StoreFolder()
         let store = folder.store()
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "what a user sees",
+        "characters with a glyph are visible, and all others are not",
         arguments: [
             ("a", true), (" a ", true), ("é", true), ("🧶", true), ("👩‍👩‍👧", true), ("\u{0301}", true), ("٣", true),
             ("", false), (" \t\r\n", false), ("\u{A0}\u{3000}\u{2028}", false),

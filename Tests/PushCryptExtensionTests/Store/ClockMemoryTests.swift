@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "after one message of a clock three years ahead, the right clock shows the next message at once",
+        "after one message with a clock three years ahead, the correct clock shows the next message at once",
         arguments: [0, 1, 40] as [Int64], [60, window] as [Int64])
     func poisoned(days: Int64, lifetime: Int64) throws {
         if days > 0 { try use(days: days) }
@@ -49,7 +49,9 @@ import Testing
     }
 
     /// More of them than the store remembers, by all stamps that such a clock lets in.
-    @Test("so it does after any number of messages within a day", arguments: 0..<8 as Range<UInt64>)
+    @Test(
+        "messages accepted with a wrong clock don't block later ones after any number within a day",
+        arguments: 0..<8 as Range<UInt64>)
     func manyPoisoned(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         try use(days: 40)
@@ -72,7 +74,7 @@ import Testing
         #expect(try show("real 40", 740, at: 800) == .replayed)
     }
 
-    @Test("a clock that is ahead for days moves H by a window a day", arguments: [1, 2, 5] as [Int64])
+    @Test("a clock that is ahead for days moves H by one window a day", arguments: [1, 2, 5] as [Int64])
     func aheadForDays(count: Int64) throws {
         try use(days: 10)
         let before = try #require(try store.replayState().confirmed)
@@ -94,7 +96,7 @@ import Testing
 
     /// The day before the last message and the tolerance is what isn't confirmed yet.
     @Test(
-        "a clock set back reopens nothing that expired more than a day before the last message",
+        "a clock set back shows no message that expired more than a day before the last one",
         arguments: [1, 2, 30, 365, 1_095] as [Int64])
     func setBack(days: Int64) throws {
         try use(days: 40)
@@ -114,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("a clock set back by less than a day reopens nothing that expired 10 minutes before the last message")
+    @Test("a clock set back by less than a day shows no message that expired 10 minutes before the last one")
     func setBackALittle() throws {
         try use(days: 40)
         for hours: Int64 in [1, 12, 24] {

@@ -20,7 +20,7 @@ import Testing
         return try? answer.get()
     }
 
-    /// While another process holds the store.
+    /// Runs the body while another process locks the store.
     private func whileHeld(_ body: () throws -> Void) throws {
         let holder = try ExtensionProcess.start("store-hold", folder.path, "database")
         #expect(holder.line() == "held")
@@ -29,7 +29,7 @@ import Testing
         #expect(try holder.process.wait() == .signal(SIGKILL))
     }
 
-    @Test("what was shown while the store was held is shown once, and is in the file when that is free again")
+    @Test("messages shown while the store is locked are shown once and written to the file later")
     func held() throws {
         try folder.fill()
         try whileHeld {
@@ -47,7 +47,7 @@ import Testing
         #expect(try claim("b", at: 120, other) != nil)
     }
 
-    @Test("a message that was shown before the store was held is not shown again while it is held")
+    @Test("a message shown before the store was locked isn't shown again while it is locked")
     func shownBefore() throws {
         try store.markSeen(try #require(try claim("a")))
         let inWork = try #require(try claim("b"))
@@ -59,7 +59,7 @@ import Testing
         #expect(try claim("b", at: 2) != nil)
     }
 
-    @Test("of two copies of a message, one of which the file granted, the process shows one")
+    @Test("the process shows one of two copies of a message, even if the file granted the other")
     func twoCopies() throws {
         let claims = ClaimedMessages()
         let copies = [1, 2].map { MessageClaim(messageID: "a", issuedAt: now, token: $0) }
@@ -72,7 +72,7 @@ import Testing
         #expect(!claims.add(copies[0], at: now.seconds + 1_000))
     }
 
-    @Test("no more claims are remembered by a process than its limit")
+    @Test("a process remembers no more claims than its limit")
     func boundedClaims() throws {
         let claims = ClaimedMessages()
         for number in 0...ClaimedMessages.limit {
@@ -82,7 +82,7 @@ import Testing
         #expect(!claims.add(MessageClaim(messageID: "\(ClaimedMessages.limit)", issuedAt: now), at: now.seconds))
     }
 
-    @Test("a message that was claimed in the file and shown while that was held stays seen")
+    @Test("a message that was claimed in the file and shown while it was locked stays seen")
     func heldAfterClaim() throws {
         let shown = try #require(try claim("a"))
         try whileHeld { try store.markSeen(shown) }
@@ -90,7 +90,7 @@ import Testing
         #expect(try claim("a", at: 60, folder.store()) == nil)
     }
 
-    @Test("a message that was claimed while the store was held is marked and released in either place")
+    @Test("a message that was claimed in memory can be marked and released in the file")
     func heldAtClaim() throws {
         try folder.fill()
         var claims = [MessageClaim]()
@@ -106,7 +106,7 @@ import Testing
         #expect(try claim("c", at: 1, other) != nil)
     }
 
-    @Test("without a folder the process shows each message once, and another process shows it again")
+    @Test("without a folder a process shows each message once and another process shows it again")
     func noFolder() throws {
         let path = folder.path + "/below"
         let (store, other) = (SharedStore(folder: path, role: .app), SharedStore(folder: path, role: .app))
@@ -116,7 +116,7 @@ import Testing
         #expect(try claim("a", at: 1_000, other) != nil)
     }
 
-    @Test("no more is remembered than the limit, and what is as old as the forgotten is refused")
+    @Test("the memory keeps no more messages than the limit and refuses those as old as forgotten ones")
     func bounded() throws {
         let path = folder.path + "/below"
         var configuration = SharedStore.Configuration()
@@ -130,7 +130,7 @@ import Testing
         #expect(try claim("0", at: 60, store) == nil)
     }
 
-    @Test("a full disk shows nothing twice in one process", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    @Test("on a full disk a process shows no message twice", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
     func full() throws {
         let output = try ExtensionProcess.shell(
             FullDisk.script(

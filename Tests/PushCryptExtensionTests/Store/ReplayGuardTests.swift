@@ -19,7 +19,7 @@ import Testing
         store = folder.store { $0.messageLimit = 5 }
     }
 
-    /// Makes H that `iat`. It takes a day, and another one for what is beyond a window.
+    /// Raises H to the `iat`. This needs a day for each window.
     private func confirm(_ issuedAt: Int64, _ store: SharedStore) throws {
         for day: Int64 in 0...2 {
             #expect(try claim("\(issuedAt) \(day)", issuedAt, at: issuedAt + day * Self.day, store))
@@ -33,7 +33,7 @@ import Testing
         try (other ?? store).claim(id, issuedAt: now + issuedAt, at: now + time)
     }
 
-    @Test("a message is granted once, also when it was seen, also to another process")
+    @Test("a message is granted once, even after it was seen or in another process")
     func once() throws {
         #expect(try claim("a"))
         #expect(try !claim("a"))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "a claim lapses after 60 seconds, whichever way the clock went",
+        "a claim lapses after 60 seconds in either direction of the clock",
         arguments: [
             (0, false), (1, false), (59, false), (60, true), (61, true), (1_000_000, true), (-59, false), (-60, true),
             (-80_000, true),
@@ -57,14 +57,14 @@ import Testing
         if isGranted { #expect(try !claim("a", 0, at: time + 1)) }
     }
 
-    @Test("what was seen doesn't lapse", arguments: [60, 1_000_000, -60, -80_000] as [Int64])
+    @Test("a seen message doesn't lapse", arguments: [60, 1_000_000, -60, -80_000] as [Int64])
     func seen(_ time: Int64) throws {
         #expect(try claim("a"))
         try store.markSeen("a")
         #expect(try !claim("a", 0, at: time))
     }
 
-    @Test("a clock or a stamp at the end of the integers is refused", arguments: [Int64.min, Int64.max])
+    @Test("times at the limits of Int64 are refused", arguments: [Int64.min, Int64.max])
     func bounds(_ time: Int64) throws {
         let (least, most) = (UnixTime(0), UnixTime(UnixTime.protocolRange.upperBound))
         func answer(
@@ -95,7 +95,7 @@ import Testing
         #expect(try !claim("a", 7, app) && !claim("a", 7))
     }
 
-    @Test("L is the highest iat that was granted, and stays")
+    @Test("L is the highest granted iat and doesn't decrease")
     func highest() throws {
         #expect(try store.replayState().latest == nil)
         for (number, (issuedAt, highest)) in [(10, 10), (5, 10), (10, 10), (11, 11)].enumerated() {
@@ -106,7 +106,7 @@ import Testing
         #expect(try folder.store().replayState().latest == (now + 11).seconds)
     }
 
-    @Test("a message is remembered until H is further than the window and 10 minutes")
+    @Test("a message is remembered until H is a window and 10 minutes later")
     func window() throws {
         let store = folder.store()
         #expect(try claim("old", 0, at: 0, store) && claim("later", 1, at: 0, store))
@@ -118,13 +118,13 @@ import Testing
     }
 
     /// Sealed again, a campaign's message has the same id and a later iat: it is remembered as long as that one.
-    @Test("a repeat that was refused is remembered by its own iat", arguments: [false, true])
+    @Test("a refused repeat extends the memory to its own iat", arguments: [false, true])
     func resealed(_ wasSeen: Bool) throws {
         let store = folder.store()
         #expect(try claim("a", 0, at: 0, store))
         if wasSeen { try store.markSeen("a") }
         #expect(try !claim("a", 600, at: 59, store))
-        // An earlier one takes nothing back.
+        // An earlier iat doesn't lower it.
         #expect(try !claim("a", 300, at: 59, store))
         #expect(try store.replayState().latest == now.seconds)
         try confirm(Self.window + Self.tolerance + 600, store)
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// Without an answer it would be shown: a store that fails is as good as none.
-    @Test("a repeat is refused also where the store is found damaged by then", arguments: [false, true])
+    @Test("a repeat is refused even if the store turns out to be damaged", arguments: [false, true])
     func damaged(_ wasSeen: Bool) throws {
         #expect(try claim("a"))
         if wasSeen { try store.markSeen("a") }
@@ -143,8 +143,8 @@ import Testing
         #expect(try store.statistics().rebuildCount == 1)
     }
 
-    /// Anyone can send them, and each write takes the device's flash.
-    @Test("the same bytes once more write nothing")
+    /// Everyone can send repeats, and each write wears the flash memory.
+    @Test("an exact repeat writes nothing to the file")
     func unchanged() throws {
         #expect(try claim("a", 5))
         let before = try Data(contentsOf: folder.file)
@@ -154,7 +154,7 @@ import Testing
         #expect(try Data(contentsOf: folder.file) != before)
     }
 
-    @Test("a repeat that was granted after a lapse counts as accepted")
+    @Test("a repeat that is granted after a lapse counts as accepted")
     func resealedAfterLapse() throws {
         #expect(try claim("a"))
         #expect(try claim("a", 20 * Self.day, at: 20 * Self.day))
@@ -168,7 +168,7 @@ import Testing
         MessageStamp(id: id, issuedAt: now, expiresAt: now + Self.window)
     }
 
-    @Test("a claim that is released may be made again, and releases no other claim and nothing that was seen")
+    @Test("a released claim can be made again, and other claims and seen messages stay")
     func release() throws {
         let first = try store.claimInFile(stamp("a"), at: now.seconds).get()
         try store.release(first)
@@ -187,7 +187,7 @@ import Testing
         #expect(try claim("b", at: 61))
     }
 
-    @Test("when full, the oldest goes, and nothing as old is granted")
+    @Test("at the limit the oldest message is forgotten and messages of its age are refused")
     func floor() throws {
         for number in 1...5 { #expect(try claim("\(number)", Int64(number))) }
         #expect(try claim("6", 6))
@@ -203,7 +203,7 @@ import Testing
         #expect(try !claim("new", 2, folder.store()))
     }
 
-    @Test("the newest may be the oldest: it is granted once")
+    @Test("at the limit the new message may be the oldest and is granted once")
     func floorOfItself() throws {
         for number in 11...15 { #expect(try claim("\(number)", Int64(number))) }
         #expect(try claim("10", 10))
@@ -212,7 +212,7 @@ import Testing
         #expect(try !claim("11", 11))
     }
 
-    @Test("a smaller limit holds from the next message on")
+    @Test("a smaller limit takes effect with the next message")
     func smallerLimit() throws {
         for number in 1...5 { #expect(try claim("\(number)", Int64(number))) }
         let small = folder.store { $0.messageLimit = 2 }
@@ -221,7 +221,7 @@ import Testing
         #expect(try claim("5", 5, at: 60, small))
     }
 
-    @Test("a message that nobody claimed can't be marked")
+    @Test("marking a message that wasn't claimed does nothing")
     func unknown() throws {
         try store.markSeen("a")
         #expect(try claim("a"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// Whatever happens to the file, a push is shown.
+/// Pushes are shown after any damage to the file.
 @Suite struct StoreDamageTests {
     private let folder: StoreFolder
     private let whole: Data
@@ -37,27 +37,28 @@ import Testing
         try expectUsable(copy, what, rebuilds: rebuilds)
     }
 
-    @Test func undamaged() throws {
+    @Test("an undamaged store is used without a rebuild")
+    func undamaged() throws {
         try expectUsable(after: whole, "whole", rebuilds: 0)
     }
 
-    @Test("overwritten header", arguments: [1, 16, 50, 100])
+    @Test("a store with an overwritten header is rebuilt once", arguments: [1, 16, 50, 100])
     func header(_ count: Int) throws {
         let rest = whole.dropFirst(count)
         try expectUsable(after: Data(repeating: 0, count: count) + rest, "zeros", rebuilds: 1)
         try expectUsable(after: Data(repeating: 0xff, count: count) + rest, "ones", rebuilds: 1)
     }
 
-    @Test("truncated anywhere, also to nothing")
+    @Test("a store truncated at any length is usable")
     func truncated() throws {
         for count in stride(from: 0, to: whole.count, by: 512) {
-            // SQLite counts whole pages: that a part of the last one is missing shows when it is used.
+            // SQLite counts whole pages. It detects an incomplete last page only when it reads that page.
             let isInLastPage = count > whole.count - 4_096
             try expectUsable(after: whole.prefix(count), "\(count) bytes", rebuilds: isInLastPage ? nil : 1)
         }
     }
 
-    @Test("bits flipped", arguments: 0..<150 as Range<UInt64>)
+    @Test("a store with flipped bits is usable", arguments: LongTests.value(0..<150, short: 0..<32) as Range<UInt64>)
     func flipped(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var damaged = whole
@@ -67,13 +68,15 @@ import Testing
         try expectUsable(after: damaged, "seed \(seed)", rebuilds: nil)
     }
 
-    @Test("not a database", arguments: ["text", "SQLite format 3\0", String(repeating: "x", count: 10_000)])
+    @Test(
+        "a file that isn't a database is replaced by a new store",
+        arguments: ["text", "SQLite format 3\0", String(repeating: "x", count: 10_000)])
     func foreign(_ text: String) throws {
         try expectUsable(after: Data(text.utf8), text, rebuilds: 1)
     }
 
     @Test(
-        "a database, but not ours",
+        "a database with a foreign schema or changed numbers is rebuilt once",
         arguments: [
             Literal("DROP TABLE message"), Literal("ALTER TABLE counter RENAME COLUMN recent TO old"),
             Literal("PRAGMA user_version = 3"), Literal("PRAGMA user_version = 0"),
@@ -88,14 +91,14 @@ import Testing
         try expectUsable(copy, "\(change)", rebuilds: 1)
     }
 
-    @Test("a journal of somebody else's", arguments: [0, 1, 512, 4_096])
+    @Test("a foreign journal next to the store is ignored", arguments: [0, 1, 512, 4_096])
     func journal(_ count: Int) throws {
         let copy = try folder.copy()
         try Data(repeating: 0xd9, count: count).write(to: URL(fileURLWithPath: copy.file.path + "-journal"))
         try expectUsable(copy, "journal", rebuilds: 0)
     }
 
-    @Test("damage under an open store is met by the next call, and counted every time")
+    @Test("damage to an open store is repaired by the next call and counted each time")
     func underway() throws {
         let (store, other) = (folder.store(), folder.store())
         for round in 1...3 {
@@ -107,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("what a process left that was killed while it made the store")
+    @Test("the unfinished new store of a killed process is removed")
     func unfinished() throws {
         let fresh = try StoreFolder()
         try FileManager.default.createDirectory(atPath: fresh.path, withIntermediateDirectories: false)
@@ -118,7 +121,7 @@ import Testing
     }
 }
 
-/// A statement as an argument: the wrapper takes literals only.
+/// A statement as an argument, because the database accepts only literals.
 private struct Literal: Sendable, CustomStringConvertible {
     let sql: StaticString
 

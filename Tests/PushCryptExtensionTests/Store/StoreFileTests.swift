@@ -12,7 +12,7 @@ import Testing
         folder = try StoreFolder()
     }
 
-    @Test("nothing is touched before the first use")
+    @Test("creating a store creates no file before the first use")
     func lazy() throws {
         let store = folder.store()
         #expect(!FileManager.default.fileExists(atPath: folder.path))
@@ -20,7 +20,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.path))
     }
 
-    @Test("all files are for their owner alone")
+    @Test("all files of the store have mode 0600")
     func mode() throws {
         try folder.fill()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("a folder that is removed or exchanged under an open store is used as it is then")
+    @Test("an open store uses the folder that currently has its path")
     func exchanged() throws {
         let store = folder.store()
         #expect(try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
@@ -47,7 +47,7 @@ import Testing
         #expect(try store.statistics().rebuildCount == 0)
     }
 
-    @Test("between two calls nothing is locked, and nobody waits")
+    @Test("between two calls the store has no lock, and another store doesn't wait")
     func idle() throws {
         let (store, other) = (folder.store { $0.busyTimeout = .zero }, folder.store { $0.busyTimeout = .zero })
         for number in 0..<10 {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("one store, many threads")
+    @Test("one store can be used by many threads")
     func threads() throws {
         let store = folder.store()
         let granted = Counter()
@@ -67,7 +67,7 @@ import Testing
         #expect(granted.value == 20)
     }
 
-    @Test("a store of a later version is left alone")
+    @Test("a store of a later version throws newerVersion and isn't changed")
     func newer() throws {
         try folder.fill()
         try folder.script("PRAGMA application_id = 0x50430002; PRAGMA user_version = 2")

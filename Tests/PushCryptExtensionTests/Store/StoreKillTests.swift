@@ -4,14 +4,19 @@ import Testing
 
 @testable import PushCryptExtension
 
-@Suite("a store whose processes are killed at any moment")
+@Suite("SharedStore after a kill")
 struct StoreKillTests {
-    /// Each round goes on with the store that the last one left.
-    @Test("is whole, and remembers what it said that it remembers", arguments: 0..<8 as Range<UInt64>)
+    /// Each round continues with the store of the previous round.
+    @Test(
+        "after kills at random times the store is intact and has all reported messages",
+        arguments: LongTests.value(0..<8, short: 0..<3) as Range<UInt64>)
     func hammer(_ seed: UInt64) throws {
         let folder = try StoreFolder()
         var random = SplitMix64(seed: seed)
-        var (claimed, seen, lostCount, torn) = (Set<String>(), Set<String>(), 0, 0)
+        var claimed = Set<String>()
+        var seen = Set<String>()
+        var lostCount = 0
+        var torn = 0
         for round in 0..<6 {
             let names = ["\(round)a", "\(round)b"].prefix(Int.random(in: 1...2, using: &random))
             let running = try names.map { try ExtensionProcess.start("store-hammer", folder.path, $0) }
@@ -24,12 +29,12 @@ struct StoreKillTests {
                 lines += process.remainingLines()
                 #expect(try process.process.wait() == .signal(SIGKILL))
             }
-            // Every third one is never marked; of others it may just not have been said.
+            // Every third message is never marked as seen. For the others the line may be missing because of the kill.
             claimed.formUnion(Self.ids("claimed", lines).filter { Self.number($0) % 3 == 0 })
             seen.formUnion(Self.ids("seen", lines))
             torn += folder.hasJournal ? 1 : 0
             try expectWhole(folder, seen)
-            // One that was killed before it was shown is granted again, once.
+            // A message whose process was killed before it was shown is granted again once.
             if let lost = claimed.popFirst() {
                 #expect(try claim(lost, folder.store()) && !claim(lost, folder.store()), "\(lost)")
                 lostCount += 1
@@ -39,9 +44,11 @@ struct StoreKillTests {
         print("\(seen.count) seen, \(lostCount) lost, killed \(torn) times of 6 within a transaction")
     }
 
-    /// The system ends a process that writes beyond its limit: at the database's page of that number, when those before
-    /// it are written already.
-    @Test("also in the midst of writing to the file", arguments: 12..<36)
+    /// The system kills a process that writes beyond its file size limit: here at a page of the database, after the earlier
+    /// pages were written. The short form uses five of the pages.
+    @Test(
+        "after a kill during a write the store is intact and has all reported messages",
+        arguments: LongTests.value(Array(12..<36), short: [12, 17, 23, 29, 35]))
     func midway(_ page: Int) throws {
         let folder = try StoreFolder()
         let store = folder.store()
@@ -56,7 +63,7 @@ struct StoreKillTests {
         try expectWhole(folder, Set((0..<600).map(Self.spread) + Self.ids("seen", output.lines)))
     }
 
-    /// Ids that lie anywhere among the others.
+    /// Ids that are spread over the table.
     private static func spread(_ number: Int) -> String { "\(number * 7_919 % 1_000)-of-\(number)" }
 
     private func expectWhole(_ folder: StoreFolder, _ seen: Set<String>) throws {
@@ -66,7 +73,7 @@ struct StoreKillTests {
         for id in seen { #expect(try !claim(id, store), "\(id)") }
     }
 
-    /// The children's clocks don't get so far that their claims haven't lapsed by this one.
+    /// A time at which the claims of the child processes have lapsed.
     private func claim(_ id: String, _ store: SharedStore) throws -> Bool {
         try store.claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now + 1_000_000)
     }
@@ -85,9 +92,9 @@ struct StoreKillTests {
     }
 }
 
-@Suite("a store that several processes use at once")
+@Suite("SharedStore used by several processes")
 struct StoreCrowdTests {
-    @Test("each message is granted once", arguments: [2, 4])
+    @Test("several processes are granted each message once", arguments: [2, 4])
     func claims(_ count: Int) throws {
         let folder = try StoreFolder()
         let crowd = try (0..<count).map { _ in try ExtensionProcess.start("store-claim", folder.path, "300") }
@@ -97,7 +104,9 @@ struct StoreCrowdTests {
         #expect(try folder.integrity() == ["ok"])
     }
 
-    @Test("a damaged one is rebuilt once, by threads that all meet it", arguments: 0..<20)
+    @Test(
+        "a damaged store is rebuilt once if eight threads find the damage",
+        arguments: LongTests.value(0..<20, short: 0..<5))
     func rebuildByThreads(_ round: Int) throws {
         let folder = try StoreFolder()
         try folder.fill()
@@ -116,7 +125,9 @@ struct StoreCrowdTests {
         }
     }
 
-    @Test("a damaged one is rebuilt once", arguments: 0..<5)
+    @Test(
+        "a damaged store is rebuilt once if four processes find the damage",
+        arguments: LongTests.value(0..<5, short: 0..<2))
     func rebuild(_ round: Int) throws {
         let folder = try StoreFolder()
         try folder.fill()
@@ -130,7 +141,7 @@ struct StoreCrowdTests {
 }
 
 extension StoreFolder {
-    /// What a transaction has begun that didn't end.
+    /// Whether an unfinished transaction left a journal.
     fileprivate var hasJournal: Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + "-journal")
         return (attributes?[.size] as? NSNumber)?.intValue ?? 0 > 0

@@ -32,7 +32,7 @@ import Testing
 
     private func isLong(_ limit: Duration) -> Bool { limit > .seconds(30) }
 
-    @Test("a call gives up when its own time is over, while another thread is still at its turn")
+    @Test("a call throws busy at its own time limit while another thread uses the file")
     func ownLimit() throws {
         let queue = queue(.milliseconds(20))
         let (begun, gate, ended) = (
@@ -54,7 +54,7 @@ import Testing
         #expect(storeErrorCode { try queue.use { _, _ throws(StoreError) in } } == nil)
     }
 
-    @Test("after a busy store calls wait for 10 ms at most, for 5 seconds, which further busy calls don't prolong")
+    @Test("after busy, calls wait at most 10 ms for 5 seconds, which later busy calls don't prolong")
     func pause() {
         let queue = queue(.seconds(60))
         #expect(isLong(limit(queue)))
@@ -67,7 +67,7 @@ import Testing
         #expect(limit(queue, .busy) <= .milliseconds(10))
     }
 
-    @Test("a call that succeeds ends the pause, and one that fails otherwise doesn't")
+    @Test("a successful call ends the pause, and a call that fails otherwise doesn't")
     func recovery() {
         let queue = queue(.seconds(60))
         _ = limit(queue, .busy)
@@ -77,7 +77,7 @@ import Testing
         #expect(isLong(limit(queue)))
     }
 
-    @Test("a limit beyond all bounds is a minute, and one below zero is none", arguments: [1, -1] as [Int64])
+    @Test("a time limit is at most a minute and at least zero", arguments: [1, -1] as [Int64])
     func bounds(_ sign: Int64) {
         let limit = limit(queue(.seconds(sign * 10_000_000_000)))
         #expect(limit <= (sign > 0 ? .seconds(60) : .zero))

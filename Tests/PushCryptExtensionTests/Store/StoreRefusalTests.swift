@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// A store that can't be used says why, and at once.
+/// A store that can't be used throws the reason at once.
 @Suite struct StoreRefusalTests {
     private let folder: StoreFolder
 
@@ -16,11 +16,12 @@ import Testing
         #expect(storeErrorCode { _ = try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now) } == code)
         #expect(storeErrorCode { try store.markSeen("a") } == code)
         #expect(storeErrorCode { _ = try store.statistics() } == code)
-        // Who can't throw says nothing.
+        // A report can't throw: it is dropped.
         store.report(.sample())
     }
 
-    @Test("another process holds it beyond the time-out, and it works again after", arguments: ["folder", "database"])
+    @Test(
+        "a store locked by another process throws busy and works again afterwards", arguments: ["folder", "database"])
     func busy(_ what: String) throws {
         try folder.fill()
         let store = folder.store { $0.busyTimeout = .milliseconds(20) }
@@ -33,7 +34,7 @@ import Testing
         #expect(try store.statistics().rebuildCount == 0)
     }
 
-    @Test("the folder above isn't there, and it works when it comes")
+    @Test("a store whose parent folder is missing throws unavailable and works when it exists")
     func noFolder() throws {
         let path = folder.path + "/below"
         let store = SharedStore(folder: path, role: .extension)
@@ -42,19 +43,21 @@ import Testing
         #expect(try store.replayState() == ReplayState())
     }
 
-    @Test("the folder is a file")
+    @Test("a file in place of the folder throws unavailable")
     func file() throws {
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path))
         expect(.unavailable, folder.store())
     }
 
-    @Test("the file is a folder")
+    @Test("a folder in place of the store's file throws an error")
     func fileIsFolder() throws {
         try FileManager.default.createDirectory(atPath: folder.file.path, withIntermediateDirectories: true)
         expect(.unavailable, folder.store())
     }
 
-    @Test("no permission to write", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    @Test(
+        "without write permission a store throws unavailable",
+        .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
     func unwritable() throws {
         let script = "cd / && \(Unprivileged.prefix) \"$EXTENSION\" store-try '\(folder.path)' a"
         try folder.fill()
@@ -67,8 +70,11 @@ import Testing
         #expect(try ExtensionProcess.shell(script).lines == ["true"])
     }
 
-    /// Some pages are left, so that each of the writes is the one that fails.
-    @Test("a full disk", .enabled(if: FullDisk.isAvailable, FullDisk.missing), arguments: [0, 1, 2, 4, 8, 16, 30])
+    /// Some free pages are left, so that different writes fail.
+    @Test(
+        "on a full disk a store throws full and works again when space is free",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing),
+        arguments: LongTests.value([0, 1, 2, 4, 8, 16, 30], short: [0, 4, 16]))
     func full(_ pages: Int) throws {
         let output = try ExtensionProcess.shell(
             FullDisk.script(
@@ -85,7 +91,9 @@ import Testing
     }
 
     /// The time of one that was sealed later can't be remembered then, and it is refused all the same.
-    @Test("a full disk shows nothing twice", .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    @Test(
+        "a store on a full disk still refuses messages that were shown",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
     func fullAndRepeated() throws {
         let output = try ExtensionProcess.shell(
             FullDisk.script(
@@ -124,7 +132,7 @@ import Testing
     }
 }
 
-/// Root may write everywhere, so as root these run the executable as nobody.
+/// Root may write everywhere, so as root these tests run the executable as the user `nobody`.
 private enum Unprivileged {
     static let missing: Comment = "root, and nobody else can be asked to run the executable (setpriv)"
 
@@ -134,7 +142,7 @@ private enum Unprivileged {
         (try? ExtensionProcess.shell("\(prefix) \"$EXTENSION\" store-try /none/none a"))?.lines.isEmpty == false
 }
 
-/// A file system of 64 pages of 4,096 bytes that goes with the script.
+/// A file system of 64 pages of 4,096 bytes that is removed with the script.
 enum FullDisk {
     static let missing: Comment = "no file system can be mounted here: it needs root, or user namespaces (unshare -rm)"
 

@@ -10,7 +10,7 @@ enum ExtensionProcess {
         try RunningExtension(binary.get(), arguments)
     }
 
-    /// Runs a script of /bin/sh, which finds the executable in `$EXTENSION`, and returns what it says.
+    /// Runs a script of /bin/sh, which finds the executable in `$EXTENSION`, and returns its output.
     static func shell(_ script: String) throws -> (ending: ChildProcess.Ending, lines: [String]) {
         let running = try RunningExtension("/bin/sh", ["-c", script])
         let lines = running.remainingLines()

@@ -10,8 +10,8 @@ final class GatedKeyring: RecipientKeyring {
     private let gone: Signal
 
     /// - Parameters:
-    ///   - asked: given when the session wants a key.
-    ///   - gone: given when nothing holds the keyring any more.
+    ///   - asked: given when the session asks for a key.
+    ///   - gone: given when the keyring is released.
     init(_ keyring: any RecipientKeyring, asked: Signal, gone: Signal) {
         self.keyring = keyring
         self.asked = asked

@@ -25,7 +25,7 @@ final class RecordingTransport: HTTPTransport {
         (arrivals, arrived) = AsyncStream.makeStream()
     }
 
-    /// What it got, in order, whatever it answered.
+    /// The posted bodies in order, including failed posts.
     var bodies: [String] { state.withLock { $0.bodies } }
 
     /// How it answers from now on; after that, success.

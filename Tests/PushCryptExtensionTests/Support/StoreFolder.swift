@@ -52,7 +52,7 @@ struct StoreFolder {
         return try database.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
     }
 
-    /// Runs statements as somebody else would.
+    /// Runs statements on another connection.
     func script(_ sql: StaticString) throws {
         try Database(path: file.path, busyTimeout: .seconds(10)).script(sql)
     }

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 
-/// A payload on its way to one recipient, with whatever is unusual about it.
+/// A payload for one recipient, with the options of a test.
 struct TestPush {
     static let topic = "com.example.app"
     static let now = UnixTime(1_800_000_000)
@@ -23,7 +23,7 @@ struct TestPush {
         return Array(push.json)
     }
 
-    /// The text as it is, well encrypted (and signed): anybody who has the public key can send it.
+    /// The text without changes, correctly encrypted (and signed): everyone with the public key can send it.
     func sealedAsMessage() throws -> [UInt8] {
         let recipient = try TestKeys.recipient(key)
         let signer = try signer.map(TestKeys.sender)

@@ -1,6 +1,6 @@
 import PushCryptExtension
 
-/// Puts the name from the user's address book in place of the number that the backend knows.
+/// Replaces the phone number in the title by the name from the user's address book.
 struct ContactName: ContentStage {
     let timeLimit: Duration? = .seconds(3)
     let lookUp: @Sendable (_ number: String) async throws -> String

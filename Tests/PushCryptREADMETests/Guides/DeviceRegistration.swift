@@ -1,13 +1,13 @@
 import Foundation
 import PushCryptApple
 
-/// The app's part. Make one and keep it.
+/// The app's part. Create one and keep it.
 struct DeviceRegistration: Sendable {
     let storage: KeychainKeyring
     let identity: DeviceIdentity
     let pins: SenderPins
     let store: SharedStore
-    /// Posts to your backend, over TLS and as the user who is signed in; throws unless the answer is success.
+    /// Posts to your backend over TLS as the signed-in user; throws unless it responds with success.
     let upload: @Sendable (_ record: Data, _ deviceToken: String) async throws -> Void
 
     init(upload: @escaping @Sendable (_ record: Data, _ deviceToken: String) async throws -> Void) throws {
@@ -19,7 +19,7 @@ struct DeviceRegistration: Sendable {
         self.upload = upload
     }
 
-    /// At every start, when the system has given the device token.
+    /// Call it at every start, when the system has provided the device token.
     ///
     /// - Parameter senders: the backend's public keys, from the app's bundle.
     func start(deviceToken: Data, senders: Data) async throws {
@@ -28,12 +28,12 @@ struct DeviceRegistration: Sendable {
         try identity.prune()
     }
 
-    /// Every few months, and when ``advice(at:)`` says `registerKey`: what is on its way to the old key still opens.
+    /// Call it every few months, and when ``advice(at:)`` returns `registerKey`. Pushes sealed to the old key still open.
     func renew(deviceToken: Data) async throws {
         try await register(identity.rotate(), deviceToken)
     }
 
-    /// What to do about pushes that weren't restored, by the extension's counters.
+    /// Returns what to do about pushes that weren't restored, from the extension's counters.
     func advice(at time: UnixTime) throws -> [RecoveryAdvice.Step] {
         try RecoveryAdvice.steps(for: store.statistics(), keys: Set(storage.keyIDs()), at: time)
     }

@@ -1,18 +1,18 @@
 import Foundation
 import PushCryptSender
 
-/// The backend's part: one device as it registered.
+/// The backend's part: one registered device.
 struct RegisteredDevice {
     let deviceToken: String
     let recipient: Recipient
 
-    /// - Parameter record: what the app uploaded. Store it as you store a password: its psk is a secret.
+    /// - Parameter record: the uploaded record. Store it like a password: its psk is a secret.
     init(deviceToken: String, record: Data) throws {
         self.deviceToken = deviceToken
         recipient = try Recipient(jwk: record)
     }
 
-    /// The request to APNs, without your provider token: HTTP/2 `POST` to `https://api.push.apple.com`.
+    /// Returns the request to APNs, without your provider token: HTTP/2 `POST` to `https://api.push.apple.com`.
     func request(
         _ notification: PushNotification, sealer: Sealer
     ) throws -> (path: String, headers: [String: String], body: Data) {

@@ -4,10 +4,10 @@ import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 
-/// One run of the attachment stage in a folder of its own.
-final class StageRun: Sendable {
+/// One run of the attachment stage in its own folder.
+final class AttachmentStageRun: Sendable {
     let timer = ManualTimer()
-    /// How much time has passed for the stage.
+    /// The time that has passed for the stage.
     let elapsed = Locked(Duration.zero)
     private let folder: TemporaryFolder
     private let plainMembers: [String]
@@ -20,7 +20,7 @@ final class StageRun: Sendable {
         self.maximumCount = maximumCount
     }
 
-    /// What couldn't be had: `IDENTIFIER CODE`.
+    /// The missing attachments: `IDENTIFIER CODE`.
     var failed: [String] { failures.withLock { $0 } }
 
     func names() throws -> [String] { try folder.names() }
@@ -39,27 +39,13 @@ final class StageRun: Sendable {
     }
 
     private static func code(of error: any Error) -> String {
-        switch error {
-        case let error as AttachmentError: name(of: error.code)
-        case let error as TransferError: name(of: error.code)
-        default: "\(error)"
-        }
-    }
-
-    private static func name(of code: AttachmentError.Code) -> String {
-        let names: [AttachmentError.Code: String] = [
-            .tooLarge: "tooLarge", .wrongType: "wrongType", .damaged: "damaged", .noSpace: "noSpace",
-            .inputOutput: "inputOutput",
-        ]
-        return names[code] ?? "?"
-    }
-
-    private static func name(of code: TransferError.Code) -> String {
+        guard let error = error as? TransferError else { return "\(error)" }
         let names: [TransferError.Code: String] = [
             .addressRefused: "addressRefused", .status: "status", .encoding: "encoding", .network: "network",
-            .cancelled: "cancelled",
+            .cancelled: "cancelled", .tooLarge: "tooLarge", .wrongType: "wrongType", .damaged: "damaged",
+            .noSpace: "noSpace", .inputOutput: "inputOutput",
         ]
-        return names[code] ?? "?"
+        return names[error.code] ?? "?"
     }
 }
 
@@ -82,7 +68,7 @@ struct TestFile: Sendable {
     }
 
     private static func bytes(_ hex: String) -> [UInt8] {
-        // Some chunks of a blob long.
+        // The length of several chunks of a blob.
         Array(hex: hex) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     }
 }

@@ -1,0 +1,77 @@
+import PushCryptCore
+import PushCryptPrimitives
+
+/// Fetches one attachment into a file. After a failure no file is left.
+struct AttachmentDownloader: Sendable {
+    let transport: any HTTPTransport
+    let folder: AttachmentFolder
+
+    /// - Throws: `TransferError`; with `cancelled` as soon as the task is cancelled.
+    func download(_ source: AttachmentSource) async throws -> NotificationContent.Attachment {
+        switch source.place {
+        case .blob(let reference):
+            try checkSize(of: reference)
+            let writer = AttachmentWriter(try folder.makePartFile(), declaredType: reference.type)
+            let sink = AttachmentSink(writer, opener: BlobOpener(reference.blob))
+            return try await fill(sink, from: reference.url, source.identifier)
+        case .file(let address):
+            let sink = AttachmentSink(AttachmentWriter(try folder.makePartFile()))
+            return try await fill(sink, from: address, source.identifier)
+        }
+    }
+
+    private func fill(
+        _ sink: AttachmentSink, from address: String, _ identifier: String
+    ) async throws -> NotificationContent.Attachment {
+        defer { sink.remove() }
+        try await transport.get(address) { piece in try sink.receive(piece) }
+        let (path, type) = try sink.finish()
+        return NotificationContent.Attachment(identifier: identifier, path: path, type: type)
+    }
+
+    /// Refuses a file that the system wouldn't show, before it is downloaded.
+    private func checkSize(of reference: AttachmentReference) throws(TransferError) {
+        guard let limit = AttachmentType.limitInBytes(declared: reference.type) else {
+            throw TransferError(.wrongType, "the declared type is not supported")
+        }
+        guard reference.blob.size <= limit else { throw .tooLarge(limit) }
+    }
+}
+
+/// The source of one attachment of a push.
+struct AttachmentSource: Sendable {
+    enum Place: Sendable {
+        case blob(AttachmentReference)
+        /// The address of a file that isn't encrypted.
+        case file(String)
+    }
+
+    let identifier: String
+    let place: Place
+
+    /// All sources that a push names: its blobs in their order, then the files of the members.
+    ///
+    /// - Parameter members: see ``AttachmentStage/Configuration/plainMembers``.
+    static func all(of push: OpenedPush, members: [String]) -> [AttachmentSource] {
+        let blobs = push.attachments.enumerated().map { index, reference in
+            // An id chosen by the sender contains no dot.
+            AttachmentSource(identifier: reference.id ?? "attachment.\(index)", place: .blob(reference))
+        }
+        guard !members.isEmpty, let payload = try? JSONText(push.payload) else { return blobs }
+        let files = members.compactMap { member in
+            address(in: payload, member).map { AttachmentSource(identifier: "member.\(member)", place: .file($0)) }
+        }
+        return blobs + files
+    }
+
+    /// Looks up a member of the root by its whole name, or else by its path.
+    private static func address(in payload: JSONText, _ member: String) -> String? {
+        var value = payload.root[member]
+        if value == nil {
+            value = payload.root
+            for name in member.split(separator: ".") { value = value?[String(name)] }
+        }
+        guard let address = value?.string, !address.isEmpty else { return nil }
+        return address
+    }
+}

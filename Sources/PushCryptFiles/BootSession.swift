@@ -1,0 +1,30 @@
+import PushCryptPrimitives
+
+/// The time since the device was started.
+package enum BootSession {
+    /// A name that changes with every start of the device; nil if the system has none.
+    package static var name: String? {
+        #if canImport(Darwin)
+        var size = 0
+        guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 1 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        #elseif os(Linux)
+        return (try? FileSystem.readFile("/proc/sys/kernel/random/boot_id")).map { String(decoding: $0, as: UTF8.self) }
+        #else
+        return nil
+        #endif
+    }
+
+    /// Seconds since the device was started, sleep included. This clock can't be set.
+    package static var ageInSeconds: Int64 {
+        var age = timespec()
+        #if canImport(Darwin)
+        unsafe clock_gettime(CLOCK_MONOTONIC_RAW, &age)
+        #else
+        unsafe clock_gettime(CLOCK_BOOTTIME, &age)
+        #endif
+        return Int64(age.tv_sec)
+    }
+}
