@@ -11,8 +11,9 @@ struct ChangeOptions: ParsableArguments {
     @Flag(help: "What was done, for machines.")
     var json = false
 
-    @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @Option(name: .customLong("at"), help: TimeOptions.help) var givenTime: UnixTime?
+
+    var time: UnixTime { givenTime ?? .now }
 
     var actor: Actor { Actor(name: Self.userName, reason: reason) }
 
@@ -27,20 +28,23 @@ struct ChangeOptions: ParsableArguments {
 
 /// What a command takes that can lose something.
 struct ConfirmationOptions: ParsableArguments {
-    @OptionGroup var agreement: AgreementOptions
+    @Flag(name: .customLong("yes"), help: AgreementOptions.help)
+    var isAgreed = false
 
     @Flag(help: "Do it, without a question, although it loses something; what, is said.")
     var force = false
 
     func confirm(_ what: String, _ losses: [String]) throws {
-        var agreement = agreement
-        if force { agreement.isAgreed = true }
+        var agreement = AgreementOptions()
+        agreement.isAgreed = isAgreed || force
         try agreement.confirm(what, losses)
     }
 }
 
 struct AgreementOptions: ParsableArguments {
-    @Flag(name: .customLong("yes"), help: "Don't ask.")
+    static let help: ArgumentHelp = "Don't ask."
+
+    @Flag(name: .customLong("yes"), help: help)
     var isAgreed = false
 
     /// Names what will be lost and asks, where nobody has agreed yet.

@@ -23,9 +23,10 @@ struct KeysAdd: ParsableCommand {
 
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         try change.checkClock(clock)
         try change.make { editor in
             try editor.add(activatesAt: try activation(editor))

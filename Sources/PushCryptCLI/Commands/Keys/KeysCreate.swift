@@ -31,6 +31,7 @@ struct KeysCreate: ParsableCommand {
 
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var change: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
@@ -45,12 +46,12 @@ struct KeysCreate: ParsableCommand {
         guard !FileSystem.exists(store.folder.path) else {
             throw Failure(.cannotCreate, "\(store.folder.path) exists already")
         }
-        let (protection, secret) = try NewSecretOptions(options: change.secrets, allowsPlaintext: allowsPlaintext)
+        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext)
             .protection()
         let record = try KeyRecord.generate(
             kind, group: (suite ?? .p256).group, psk: psk, backend: DefaultBackend.shared)
         let notices = try store.create(
-            record, policy, protection, secret, at: change.timeOptions.time, by: change.actor)
+            record, policy, protection, secret, at: change.time, by: change.actor)
         for notice in notices { StandardStreams.note(notice) }
         if change.json {
             try StandardStreams.writeJSON(["keyset": store.folder.path, "kid": "\(record.kid)"])

@@ -14,9 +14,10 @@ struct KeysDestroy: ParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         try change.checkClock(clock)
         let losses = try change.losses { try $0.destroy(key.kid, force: confirmation.force) }
         let nothing = ["nothing that a push on its way needs"]

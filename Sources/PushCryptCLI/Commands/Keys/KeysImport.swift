@@ -37,6 +37,7 @@ struct KeysImport: ParsableCommand {
     @OptionGroup(title: "Policy of a new keyset") var policyOptions: PolicyOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var change: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
@@ -84,7 +85,7 @@ struct KeysImport: ParsableCommand {
         guard policyOptions.isEmpty, !allowsPlaintext else {
             throw Failure(.usage, "\(path) exists: its policy and protection stay as they are")
         }
-        let change = try KeysetChange(path, change)
+        let change = try KeysetChange(path, change, secrets)
         try change.checkClock(clock)
         try change.make { editor in
             let policy = editor.metadata.policy
@@ -95,10 +96,10 @@ struct KeysImport: ParsableCommand {
 
     private func create(_ record: KeyRecord) throws {
         let policy = try policyOptions.policy(over: .standard)
-        let (protection, secret) = try NewSecretOptions(options: change.secrets, allowsPlaintext: allowsPlaintext)
+        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext)
             .protection()
         try KeysetStore(path).create(
-            record, policy, protection, secret, at: change.timeOptions.time, by: change.actor, as: .imported)
+            record, policy, protection, secret, at: change.time, by: change.actor, as: .imported)
         if change.json {
             try StandardStreams.writeJSON(["keyset": path, "kid": "\(record.kid)"])
         } else {

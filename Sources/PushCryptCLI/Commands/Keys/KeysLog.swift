@@ -25,6 +25,7 @@ struct KeysLog: ParsableCommand {
 
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !(verify && beginsAnew) else { throw ValidationError("Say --verify or --begin-anew.") }
@@ -37,7 +38,7 @@ struct KeysLog: ParsableCommand {
     func run() throws {
         try KeySource.requireKeyset(path)
         let (log, condition) = try KeySource.naming(path) {
-            try KeysetStore(path).log(options.secrets.source(of: path))
+            try KeysetStore(path).log(secrets.source(of: path))
         }
         if beginsAnew { return try beginAnew(condition) }
         if verify { return try tell(log, condition) }
@@ -84,7 +85,7 @@ struct KeysLog: ParsableCommand {
         guard case .broken(let flaw) = condition else {
             throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
         }
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         try agreement.confirm(
             "\(path): \(flaw);", ["the log so far is set aside, and nothing vouches for it any more"])
         let oldName = try KeysetStore(path).restartLog(at: change.time, by: options.actor, change.answerSecret())

@@ -27,6 +27,7 @@ struct KeysPasswd: ParsableCommand {
     var allowsPlaintext = false
 
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         let given = [newPassphraseFile != nil, newPassphraseDescriptor != nil, newWrapCommand != nil, allowsPlaintext]
@@ -36,7 +37,7 @@ struct KeysPasswd: ParsableCommand {
     }
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         // The old secret is asked for first, as people expect.
         try change.answerSecret()
         var new = SecretOptions()

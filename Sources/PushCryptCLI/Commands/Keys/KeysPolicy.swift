@@ -17,9 +17,10 @@ struct KeysPolicy: ParsableCommand {
 
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         if policyOptions.isEmpty { return try show(change.metadata().policy) }
         try change.make { editor in
             editor.adopt(try policyOptions.policy(over: editor.metadata.policy))

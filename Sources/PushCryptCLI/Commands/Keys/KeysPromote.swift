@@ -25,9 +25,10 @@ struct KeysPromote: ParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         try change.checkClock(clock)
         let losses =
             try change.losses { try $0.promote(key.kid, force: confirmation.force) }

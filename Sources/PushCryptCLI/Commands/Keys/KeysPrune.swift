@@ -13,9 +13,10 @@ struct KeysPrune: ParsableCommand {
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         let kids = Self.prunable(try change.metadata(), at: change.time)
         guard !kids.isEmpty else {
             try change.make { _ in }

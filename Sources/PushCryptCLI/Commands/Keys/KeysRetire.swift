@@ -13,9 +13,10 @@ struct KeysRetire: ParsableCommand {
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         let losses = try change.losses { try $0.retire(key.kid) }
         try confirmation.confirm("retiring key \(key.kid):", losses)
         try change.make { try $0.retire(key.kid) }

@@ -21,10 +21,11 @@ struct KeysRevoke: ParsableCommand {
 
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
         try Revocation(kid: key.kid, successor: promote, confirm: confirmation.confirm)
-            .run(KeysetChange(path, options))
+            .run(KeysetChange(path, options, secrets))
     }
 }
 

@@ -12,14 +12,17 @@ struct KeysetChange {
     private let answeredSecret = Remembered<SecretSource>()
 
     /// - Parameter answer: what the terminal answered for another keyset of the same command.
-    init(_ path: String, _ options: ChangeOptions, _ answer: Remembered<KeysetSecret> = Remembered()) throws {
+    init(
+        _ path: String, _ options: ChangeOptions, _ secrets: SecretOptions,
+        _ answer: Remembered<KeysetSecret> = Remembered()
+    ) throws {
         try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
-        secret = options.secrets.source(of: path, remembering: answer)
+        secret = secrets.source(of: path, remembering: answer)
     }
 
-    var time: UnixTime { options.timeOptions.time }
+    var time: UnixTime { options.time }
 
     /// The keyset as it was when this was first called; no secret is needed. Where one is given it is authenticated.
     func metadata() throws -> KeysetMetadata {

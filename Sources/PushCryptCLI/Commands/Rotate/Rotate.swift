@@ -43,6 +43,7 @@ struct Rotate: ParsableCommand {
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard isEmergency == (revoke != nil) else { throw ValidationError("--emergency and --revoke KID go together.") }
@@ -60,7 +61,7 @@ struct Rotate: ParsableCommand {
         var outcomes = [Outcome]()
         for path in try keysets() {
             do {
-                outcomes.append(try rotate(KeysetChange(path, options, answer), gate))
+                outcomes.append(try rotate(KeysetChange(path, options, secrets, answer), gate))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.complain(failure.message)
@@ -93,7 +94,7 @@ struct Rotate: ParsableCommand {
     }
 
     private func replace(_ kid: KeyID) throws {
-        let change = try KeysetChange(paths[0], options)
+        let change = try KeysetChange(paths[0], options, secrets)
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         guard state == nil || state == .primary else {
             throw Failure(.dataError, "\(paths[0]): key \(kid) is \(state!), not primary: `keys revoke` withdraws it")
@@ -110,7 +111,7 @@ struct Rotate: ParsableCommand {
         guard isForAll else { return paths }
         let keystores = paths.isEmpty ? ["Keys"] : paths
         // With a secret the demo keys are refused like all plain keys: they may lie in the place of encrypted ones.
-        let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: options.secrets.isGiven) }
+        let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: secrets.isGiven) }
         guard !found.isEmpty else {
             throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))")
         }
