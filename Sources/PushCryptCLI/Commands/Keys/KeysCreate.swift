@@ -24,7 +24,7 @@ struct KeysCreate: ParsableCommand {
     @Option(help: ArgumentHelp("The curve of a recipient's keys. (default: p256)", valueName: "p256|x25519"))
     var suite: DHGroup?
 
-    @Flag(help: "Add a pre-shared key: nobody can send with the public key alone.")
+    @Flag(help: "Add a pre-shared key: sending then needs it and the public key.")
     var psk = false
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
@@ -45,7 +45,7 @@ struct KeysCreate: ParsableCommand {
         let policy = try policyOptions.policy(over: .standard)
         let store = KeysetStore(path)
         guard !FileSystem.exists(store.folder.path) else {
-            throw Failure(.cannotCreate, "\(store.folder.path) already exists")
+            throw Failure(.cannotCreate, "\(store.folder.path) exists already")
         }
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext)
             .protection()

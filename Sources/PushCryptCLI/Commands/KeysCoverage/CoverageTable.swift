@@ -39,9 +39,9 @@ struct CoverageTable {
             "\(ShareText.grouped(deviceCount)) devices reported: \(ShareText.grouped(summary.seen)) seen in the "
         text += "last 30 days, \(ShareText.grouped(summary.unseen)) not"
         if summary.ahead > 0 { text += ", \(ShareText.grouped(summary.ahead)) from the future" }
-        if outdated > 0 { text += "; the newest key of \(ShareText.grouped(outdated)) seen devices no longer opens" }
+        if outdated > 0 { text += "; the newest key of \(ShareText.grouped(outdated)) of the seen devices no longer opens" }
         if summary.unknown > 0 {
-            text += "; the newest key of \(ShareText.grouped(summary.unknown)) seen devices is not in the keyset"
+            text += "; the newest key of \(ShareText.grouped(summary.unknown)) of the seen devices is not in the keyset"
         }
         return text + "."
     }

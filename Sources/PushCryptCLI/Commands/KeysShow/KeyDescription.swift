@@ -99,7 +99,7 @@ extension KeyDescription {
     var pskText: String {
         guard view.metadata.kind == .recipient else { return "-" }
         return status.traits?.demandsPSK == true
-            ? "yes: nobody can send with the public key alone" : "no: anyone with the public key can send"
+            ? "yes: sending also needs the pre-shared key" : "no: anyone with the public key can send"
     }
 
     private var isSender: Bool { view.metadata.kind == .sender }
