@@ -38,7 +38,6 @@ struct Failure: Error {
             ? Failure(.interrupted, "interrupted") : Failure(.terminated, "terminated")
     }
 
-    /// Maps the errors of all libraries.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure

@@ -1,7 +1,6 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// Formats shares and counts for people.
 enum ShareText {
     /// A percentage such as `0.00031%` or `99.97%`. It is `0%` or `100%` only if it is exactly that.
     static func percent(_ count: Int, of total: Int) -> String {

@@ -28,12 +28,19 @@ enum StandardStreams {
         try write(line)
     }
 
+    /// Writes a command's result as JSON, or as text if `asJSON` is false.
+    static func write(
+        _ value: some Encodable, asJSON: Bool, text: (TerminalText) throws -> String
+    ) throws {
+        if asJSON { return try writeJSON(value) }
+        try write(text(TerminalText(isColourful: isColourful)))
+    }
+
     /// Writes indented JSON with the members in alphabetical order.
     static func writeJSON(_ value: some Encodable) throws {
         try writeJSON(value, [.prettyPrinted])
     }
 
-    /// Writes JSON on one line.
     static func writeJSONLine(_ value: some Encodable) throws {
         try writeJSON(value, [])
     }
@@ -84,7 +91,6 @@ enum StandardStreams {
     /// Whether a user reads stderr and types stdin.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Whether stdout is a terminal.
     static var isShown: Bool { isatty(STDOUT_FILENO) == 1 }
 
     static var isColourful: Bool { isShown && ProcessEnvironment.variable("NO_COLOR") == nil }
@@ -133,7 +139,6 @@ struct ProgressLine {
         StandardStreams.draw("\r\(text())\u{1b}[K")
     }
 
-    /// Erases the line.
     func clear() {
         if drawnAt != nil { StandardStreams.draw("\r\u{1b}[K") }
     }

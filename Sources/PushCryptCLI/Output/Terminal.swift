@@ -27,7 +27,6 @@ final class Terminal {
         return try line.secret()
     }
 
-    /// Asks for a new passphrase twice.
     func newPassphrase() throws -> KeysetSecret {
         let first = try passphrase("New passphrase: ")
         guard try passphrase("The same again: ").hasSamePassphrase(as: first) else {

@@ -22,7 +22,6 @@ struct TerminalText {
         isColourful ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
     }
 
-    /// The styled text, padded with spaces.
     func label(_ text: String, _ style: Style, width: Int) -> String {
         styled(text, style) + String(repeating: " ", count: width - text.count)
     }

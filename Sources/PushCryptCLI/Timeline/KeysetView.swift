@@ -39,13 +39,11 @@ struct KeysetView {
         plan = isFile || isDemo ? nil : RotationPlan(metadata.timeline, metadata.policy, at: time)
     }
 
-    /// The keys that are not destroyed.
     var remaining: [KeyStatus] { statuses.filter { $0.state != .destroyed } }
 
     /// All keys, the destroyed ones last.
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
 
-    /// The note for a clock before the last change.
     var clockNote: String { "\(clock) is before the last change, whose time is shown" }
 
     /// nil for a FILE and for the published demo keys.
@@ -67,7 +65,6 @@ struct KeysetView {
     }
 }
 
-/// One key of a keyset at one time.
 struct KeyStatus {
     let kid: KeyID
     let lifecycle: KeyLifecycle
@@ -123,7 +120,6 @@ struct KeyStatus {
 }
 
 extension KeyState {
-    /// The verb for a key that enters this state.
     var verb: String {
         switch self {
         case .pending: "is published"

@@ -85,7 +85,7 @@ struct TimeAxis {
         end = max(min(last + margin, dates.upperBound), dates.lowerBound + margin)
     }
 
-    /// Without the time 0, which stands for an unknown start.
+    /// Without the time 0, which means an unknown start.
     private static func moments(_ statuses: [KeyStatus]) -> [UnixTime] {
         statuses.flatMap(\.lifecycle.knownTimes).filter { $0 > UnixTime(0) }
     }
@@ -133,7 +133,6 @@ extension TimeAxis {
         return []
     }
 
-    /// The length of the longest label.
     static let labelCharacterCount = 11
 
     private enum Step {

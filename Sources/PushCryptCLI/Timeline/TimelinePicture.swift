@@ -44,7 +44,6 @@ struct TimelinePicture {
         var style = "text"
     }
 
-    /// The policy and its next steps.
     private static func header(of timeline: Timeline) -> [Line] {
         let view = timeline.view
         let kind = "\(view.metadata.kind.rawValue) keys"
@@ -110,7 +109,6 @@ extension [String] {
     }
 }
 
-/// The rows: the keys, the key that the policy adds next, and the overlaps.
 extension TimelinePicture {
     var lanes: [String] {
         let count = timeline.statuses.count
@@ -210,7 +208,6 @@ extension TimelinePicture {
     }
 }
 
-/// The windows in which keys overlap, and the legend.
 extension TimelinePicture {
     /// Bands behind the bars, from the key that only opens to the key that seals.
     var windows: [String] {

@@ -72,7 +72,6 @@ struct TimelineText {
         lane.put("│", .style(.heading), at: column(now))
     }
 
-    /// Draws one row of windows.
     private func overlap(_ index: Int, _ overlaps: [Timeline.Overlap]) -> Lane {
         let windows = overlaps.map(\.window)
         var lane = emptyLane(index == 0 ? "overlap" : "", .style(.faint))
@@ -100,7 +99,6 @@ struct TimelineText {
 }
 
 extension TimelineText {
-    /// The mark of the present with a label at its right or left.
     var nowLine: String {
         let mark = column(now)
         let label = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
@@ -127,7 +125,6 @@ extension TimelineText {
         return [line.text(terminal), labels.text(terminal)]
     }
 
-    /// Explains the states that are drawn.
     var legend: [String] {
         let phases = timeline.statuses.flatMap(\.phases).filter { phase in
             phase.state == .destroyed ? phase.start.map(axis.contains) ?? false : axis.shows(phase)

@@ -41,7 +41,9 @@ struct DemoKeyTests {
         #expect(allowed.exit == 65 && !allowed.stderr.contains("demo"), "\(allowed)")
     }
 
-    @Test("commands use the demo keys with --allow-demo-keys, although their files are readable by all users", arguments: ["recipient", "shared"])
+    @Test(
+        "commands use the demo keys with --allow-demo-keys, although their files are readable by all users",
+        arguments: ["recipient", "shared"])
     func allowed(_ name: String) throws {
         let place = try makePlace()
         let sealed = try place.sealed(

@@ -49,9 +49,10 @@ struct KeysChangeTests {
     func addRefused() throws {
         expectRefusal(
             try change("add", "Keys/app", "--activates-at", "2026-02-02T00:00:00Z"), 75, saying: "--force")
-        expectRefusal(try change("add", "Keys/app", "--activates-at", "2026-01-31T00:00:00Z"), 64, saying: "is past")
+        expectRefusal(
+            try change("add", "Keys/app", "--activates-at", "2026-01-31T00:00:00Z"), 64, saying: "is in the past")
         #expect(try change("add", "Keys/app").isSuccess)
-        expectRefusal(try change("add", "Keys/app"), 75, saying: "is pending already")
+        expectRefusal(try change("add", "Keys/app"), 75, saying: "is already pending")
         #expect(try place.keys("Keys/app", at: Self.time).count == 2)
     }
 
@@ -157,7 +158,8 @@ struct KeysChangeTests {
     }
 
     @Test(
-        "keys create with a bad policy exits 64 and creates nothing", arguments: [["--publish-lead", "90d"], ["--keep", "101"], ["--overlap", "9y"]])
+        "keys create with a bad policy exits 64 and creates nothing",
+        arguments: [["--publish-lead", "90d"], ["--keep", "101"], ["--overlap", "9y"]])
     func badPolicy(_ options: [String]) throws {
         let output = try place.run(
             ["keys", "create", "Keys/new", "--kind", "shared", "--insecure-plaintext"] + options)
@@ -165,7 +167,9 @@ struct KeysChangeTests {
         #expect(try place.names(in: "Keys") == ["app"])
     }
 
-    @Test("commands for a missing keyset or key exit 66", arguments: ["add", "promote", "retire", "revoke", "destroy", "prune", "policy"])
+    @Test(
+        "commands for a missing keyset or key exit 66",
+        arguments: ["add", "promote", "retire", "revoke", "destroy", "prune", "policy"])
     func missing(_ command: String) throws {
         let kid = ["promote", "retire", "revoke", "destroy"].contains(command) ? ["AAAAAAAAAAA"] : []
         expectRefusal(try place.run(["keys", command, "Keys/none"] + kid), 66)

@@ -73,7 +73,8 @@ struct KeysCoverageTests {
     }
 
     @Test(
-        "keys coverage says whether a pending key meets the required coverage", arguments: [("33.333", true), ("33.334", false)])
+        "keys coverage says whether a pending key meets the required coverage",
+        arguments: [("33.333", true), ("33.334", false)])
     func required(_ share: String, _ isCovered: Bool) throws {
         let policy =
             #"{"rotateEvery":"P90D","publishLead":"P7D","overlap":"P30D","keep":2,"requireCoverage":\#(share)}"#

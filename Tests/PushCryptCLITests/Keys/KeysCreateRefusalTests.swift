@@ -4,7 +4,9 @@ import Testing
 
 @Suite("keys create refuses", .ownThreads)
 struct KeysCreateRefusalTests {
-    @Test("keys create refuses a name that exists, and leaves the existing file alone", arguments: ["keyset", "file", "empty folder", "dangling link"])
+    @Test(
+        "keys create refuses a name that exists, and leaves the existing file alone",
+        arguments: ["keyset", "file", "empty folder", "dangling link"])
     func taken(_ what: String) throws {
         let place = try Workplace()
         switch what {

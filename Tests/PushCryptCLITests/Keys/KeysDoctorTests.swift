@@ -105,7 +105,9 @@ struct KeysDoctorTests {
         #expect(found[0]["advice"] == "chown 0 Keys")
     }
 
-    @Test("files and folders that can't be read are reported as unreadable", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    @Test(
+        "files and folders that can't be read are reported as unreadable",
+        .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
     func unreadable() throws {
         let place = try Workplace()
         for name in ["file", "folder", "log"] { try place.create("Keys/\(name)", "shared") }

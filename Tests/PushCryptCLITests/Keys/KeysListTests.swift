@@ -99,7 +99,9 @@ struct KeysListTests {
         #expect(!output.text.contains("add a key") && !output.text.contains("next key"), "\(output)")
     }
 
-    @Test("keys list exits 66 for a missing path and 65 for a bad file", arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65), ("", 66)])
+    @Test(
+        "keys list exits 66 for a missing path and 65 for a bad file",
+        arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65), ("", 66)])
     func missing(_ path: String, _ status: Int32) throws {
         let place = try Workplace()
         try place.write(Data("no keys".utf8), to: "text")

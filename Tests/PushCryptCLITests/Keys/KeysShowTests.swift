@@ -190,7 +190,9 @@ struct KeysShowTests {
         for secret in try place.secrets(in: "Keys/ios/keyset.json") { #expect(!output.text.contains(secret)) }
     }
 
-    @Test("keys show exits 66 for a missing path and 65 for a bad file", arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65)])
+    @Test(
+        "keys show exits 66 for a missing path and 65 for a bad file",
+        arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65)])
     func missing(_ path: String, _ status: Int32) throws {
         let place = try Workplace()
         try place.write(Data("no keys".utf8), to: "text")

@@ -40,7 +40,8 @@ struct KeysVerifyTests {
             saying: "the passphrase is wrong")
     }
 
-    @Test("keys verify accepts the published demo keys and writes nothing", arguments: ["recipient", "sender", "shared"])
+    @Test(
+        "keys verify accepts the published demo keys and writes nothing", arguments: ["recipient", "sender", "shared"])
     func demo(_ name: String) throws {
         let place = try Workplace()
         try place.copyDemoKeys()

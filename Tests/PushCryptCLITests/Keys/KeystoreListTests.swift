@@ -3,7 +3,9 @@ import Testing
 
 @Suite("keys list of a keystore", .ownThreads)
 struct KeystoreListTests {
-    @Test("keys list of a keystore prints a line for each keyset without asking for a secret", arguments: ["Keys", "Keys/", "Keys//"])
+    @Test(
+        "keys list of a keystore prints a line for each keyset without asking for a secret",
+        arguments: ["Keys", "Keys/", "Keys//"])
     func table(_ path: String) throws {
         let (place, kids) = try makePlace()
         let output = try place.run("keys", "list", path, "--at", Workplace.now)

@@ -7,7 +7,8 @@ struct ModeTests {
     func file(_ mode: Int) throws {
         let place = try makePlace()
         try place.setMode(mode, of: "Keys/ios/keyset.json")
-        try expectRefusals(place, byEveryCommand: mode == 0o644, saying: "correct it with: chmod 600 Keys/ios/keyset.json")
+        try expectRefusals(
+            place, byEveryCommand: mode == 0o644, saying: "correct it with: chmod 600 Keys/ios/keyset.json")
     }
 
     @Test("a keyset's folder with a loose mode is refused", arguments: [0o755, 0o750, 0o701, 0o777])

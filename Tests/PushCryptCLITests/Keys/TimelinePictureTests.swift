@@ -100,7 +100,9 @@ struct TimelinePictureTests {
         expectUsageError(try place.run("keys", "list", "Keys/app", "--picture", name))
     }
 
-    @Test("a picture that can't be written exits with an error and prints nothing", arguments: [("none/a.svg", Int32(73)), ("folder.svg", 73)])
+    @Test(
+        "a picture that can't be written exits with an error and prints nothing",
+        arguments: [("none/a.svg", Int32(73)), ("folder.svg", 73)])
     func unwritable(_ name: String, _ status: Int32) throws {
         let (place, _) = try makePlace([Lives.primary])
         try place.makeFolder("folder.svg")

@@ -41,7 +41,9 @@ struct PictureTests {
         "svg", "title", "desc", "style", "rect", "text", "line", "polyline", "polygon", "circle",
     ]
 
-    @Test("--picture writes an HTML page for a name that ends with .html", arguments: [rehearse, coverage], ["out.html", "OUT.HTML"])
+    @Test(
+        "--picture writes an HTML page for a name that ends with .html", arguments: [rehearse, coverage],
+        ["out.html", "OUT.HTML"])
     func html(_ command: [String], _ name: String) throws {
         #expect(try place.run(command + ["--picture", name]).isSuccess)
         let text = String(decoding: try place.read(name), as: UTF8.self)

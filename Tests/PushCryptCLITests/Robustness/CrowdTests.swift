@@ -15,7 +15,9 @@ struct CrowdTests {
         ["seal", "--to", path, "--topic", Workplace.topic], ["rotate", path, "--dry-run"],
     ]
 
-    @Test("concurrent commands lose no change and end with documented statuses", arguments: [(false, 50), (true, LongTests.areWanted ? 50 : 20)])
+    @Test(
+        "concurrent commands lose no change and end with documented statuses",
+        arguments: [(false, 50), (true, LongTests.areWanted ? 50 : 20)])
     func crowd(_ isEncrypted: Bool, _ count: Int) throws {
         let place = try Workplace()
         try place.writeWrapCommand("wrap")

@@ -11,7 +11,9 @@ struct KillTests {
     private static let path = KilledChange.path
     private static let nextChange = "keys policy Keys/ios --keep 7"
 
-    @Test("a killed change leaves the old or the new keyset, and the next command finishes it", arguments: KilledChange.all)
+    @Test(
+        "a killed change leaves the old or the new keyset, and the next command finishes it",
+        arguments: KilledChange.all)
     func everyStep(_ change: KilledChange) throws {
         let made = try change.prepare()
         let whole = try made.place()

@@ -34,7 +34,9 @@ struct CoverageGateTests {
         #expect((plan.steps("blocked").first?["because"] as? String)?.contains("--reports") == true)
     }
 
-    @Test("rotate promotes the key if the reports show the required coverage", arguments: [(998, false), (999, true), (1_000, true)])
+    @Test(
+        "rotate promotes the key if the reports show the required coverage",
+        arguments: [(998, false), (999, true), (1_000, true)])
     func rotates(_ count: Int, _ isEnough: Bool) throws {
         try report(count)
         let plan = try place.rotate("Keys/app", at: Self.time, "--reports", "reports")

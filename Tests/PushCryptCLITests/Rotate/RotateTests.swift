@@ -59,7 +59,9 @@ struct RotateTests {
             let states = try place.states("Keys/app", at: time)
             #expect(states.count { $0 == "primary" } == 1, "day \(day): \(states)")
             #expect(day < 90 || states.count { ["pending", "primary", "retiring"].contains($0) } >= 2, "day \(day)")
-            if day % (LongTests.areWanted ? 20 : 50) == 0 { sealed.append((day, try place.sealed(to: "Keys/app", at: time))) }
+            if day % (LongTests.areWanted ? 20 : 50) == 0 {
+                sealed.append((day, try place.sealed(to: "Keys/app", at: time)))
+            }
             for push in sealed where (20..<30).contains(day - push.day) {
                 #expect(try place.opening(push.payload, with: "Keys/app", at: time) == "opened", "day \(day)")
             }

@@ -28,7 +28,8 @@ struct SeveralKeysetsTests {
         #expect(plans.allSatisfy { Set($0.keys) == ["keyset", "at", "done", "due", "blocked", "next"] })
     }
 
-    @Test("--all rotates every keyset of the keystore", arguments: [["--all"], ["--all", "Keys"], ["Keys/", "--all"]])
+    @Test(
+        "--all rotates every keyset of the keystore", arguments: [["--all"], ["--all", "Keys"], ["Keys/", "--all"]])
     func all(_ arguments: [String]) throws {
         try place.copyDemoKeys()
         try place.makeFolder("Keys/empty")

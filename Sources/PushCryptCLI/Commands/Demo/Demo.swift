@@ -18,7 +18,6 @@ struct Demo: AsyncParsableCommand {
     }
 }
 
-/// The steps of the demo. The libraries carry out each of them.
 private struct DemoStory {
     static let topic = "com.example.app"
     static let alert = """

@@ -22,7 +22,6 @@ struct ChangeOptions: ParsableArguments {
         return Actor(name: ProcessEnvironment.accountName + caller, reason: reason)
     }
 
-    /// Prints the id of a new keyset's first key.
     func printCreated(_ kid: KeyID, in path: String) throws {
         if json {
             try StandardStreams.writeJSON(["keyset": path, "kid": "\(kid)"])
@@ -94,7 +93,10 @@ extension KeyKind: ExpressibleByArgument {
 
 extension DHGroup: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let group = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
-        self = group
+        switch argument {
+        case "p256": self = .p256
+        case "x25519": self = .x25519
+        default: return nil
+        }
     }
 }

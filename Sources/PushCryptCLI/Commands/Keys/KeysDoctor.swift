@@ -23,12 +23,8 @@ struct KeysDoctor: ParsableCommand {
 
     func run() throws {
         let found = try KeystoreExamination(path, at: timeOptions.time)
-        if json {
-            try StandardStreams.writeJSON(found.findings)
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            let lines = found.findings.map { Self.text($0, terminal) } + [Self.summary(found) + "\n"]
-            try StandardStreams.write(lines.joined())
+        try StandardStreams.write(found.findings, asJSON: json) { terminal in
+            found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }
         let errors = found.count(of: .error)
         guard errors == 0 else { throw Failure(.dataError, "\(path): \(errors) error\(errors == 1 ? "" : "s")") }

@@ -47,12 +47,8 @@ struct KeysLog: ParsableCommand {
         if case .broken(let flaw) = condition { StandardStreams.note("\(path): the audit log is broken: \(flaw)") }
         if case .interrupted(let missing) = condition { StandardStreams.note("\(path): \(Self.text(missing))") }
         let rows = log.lines.map(LogRow.init(line:))
-        if options.json {
-            try StandardStreams.writeJSON(rows)
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            let lines = TextTable(rows).lines(terminal, width: .max)
-            try StandardStreams.write(lines.map { $0 + "\n" }.joined())
+        try StandardStreams.write(rows, asJSON: options.json) { terminal in
+            TextTable(rows).lines(terminal, width: .max).map { $0 + "\n" }.joined()
         }
     }
 

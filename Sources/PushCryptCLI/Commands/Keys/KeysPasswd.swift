@@ -40,7 +40,6 @@ struct KeysPasswd: ParsableCommand {
 
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
-        // Ask for the old secret first.
         try change.answerSecret()
         var new = SecretOptions()
         (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)

@@ -44,7 +44,6 @@ struct KeysPolicy: ParsableCommand {
     }
 }
 
-/// The options of a rotation policy.
 struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long a key seals. (default: 90d)", valueName: "DURATION"))
     var rotateEvery: DurationArgument?
@@ -71,7 +70,6 @@ struct PolicyOptions: ParsableArguments {
         rotateEvery == nil && publishLead == nil && overlap == nil && keep == nil && requireCoverage == nil
     }
 
-    /// `policy` with the given options replaced.
     func policy(over policy: RotationPolicy) throws -> RotationPolicy {
         var coverage = policy.requiredCoverage
         if let requireCoverage { coverage = requireCoverage.coverage }

@@ -27,11 +27,8 @@ struct KeysVerify: ParsableCommand {
         try KeySource.requireKeyset(path)
         let secret = secrets.isGiven ? secrets.source(of: path) : .none
         let verification = try KeysetStore(path).verify(secret, at: timeOptions.time)
-        if json {
-            try StandardStreams.writeJSON(verification.checks)
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(verification.checks.map { Self.text($0, terminal) }.joined())
+        try StandardStreams.write(verification.checks, asJSON: json) { terminal in
+            verification.checks.map { Self.text($0, terminal) }.joined()
         }
         let count = verification.findings.count
         guard count == 0 else {

@@ -47,12 +47,10 @@ struct KeysetChange {
         throw Failure(.temporary, "\(path): \(objection)")
     }
 
-    /// The pushes that `body` would lose.
     func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
         try naming { try KeysetEditor.losses(of: metadata(), at: time, body) }
     }
 
-    /// Makes the change and prints what was done.
     @discardableResult
     func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
         let secret = try answerSecret()
@@ -101,7 +99,6 @@ struct KeysetChange {
         }
     }
 
-    /// Adds the keyset's path to the message of an error.
     private func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -39,7 +39,9 @@ struct CoverageTable {
             "\(ShareText.grouped(deviceCount)) devices reported: \(ShareText.grouped(summary.seen)) seen in the "
         text += "last 30 days, \(ShareText.grouped(summary.unseen)) not"
         if summary.ahead > 0 { text += ", \(ShareText.grouped(summary.ahead)) from the future" }
-        if outdated > 0 { text += "; the newest key of \(ShareText.grouped(outdated)) of the seen devices no longer opens" }
+        if outdated > 0 {
+            text += "; the newest key of \(ShareText.grouped(outdated)) of the seen devices no longer opens"
+        }
         if summary.unknown > 0 {
             text += "; the newest key of \(ShareText.grouped(summary.unknown)) of the seen devices is not in the keyset"
         }
@@ -68,7 +70,6 @@ struct CoverageTable {
     }
 }
 
-/// `keys coverage --json`
 struct CoverageReport: Encodable {
     let at: String
     let devices: Int
@@ -155,7 +156,6 @@ struct CoveragePicture {
         ]
     }
 
-    /// A line at the coverage that the policy requires.
     private var requirement: [String] {
         guard let required = table.required else { return [] }
         let across = plot.x(Double(required.thousandthsOfPercent) / 1_000)

@@ -38,12 +38,7 @@ struct KeysCoverage: ParsableCommand {
         if let file = pictureOptions.file {
             try CoveragePicture(table, name: path).picture.write(to: file)
         }
-        if json {
-            try StandardStreams.writeJSON(CoverageReport(table))
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(table.text(terminal))
-        }
+        try StandardStreams.write(CoverageReport(table), asJSON: json, text: table.text)
     }
 }
 

@@ -24,21 +24,17 @@ struct KeysList: ParsableCommand {
 
     func run() throws {
         let time = timeOptions.time
-        let terminal = TerminalText(isColourful: StandardStreams.isColourful)
         if FileSystem.isFolder(path), !KeysetFolder(path).exists {
             let list = try KeystoreList(path, at: time)
             guard picture.file == nil else {
                 throw Failure(.usage, "--picture draws one keyset; \(path) is a keystore of \(list.count)")
             }
-            return try list.print(asJSON: json, terminal, width: StandardStreams.columns)
+            return try list.print(asJSON: json, width: StandardStreams.columns)
         }
         let view = try KeysetView(path, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
-        if json {
-            try StandardStreams.writeJSON(view.rows)
-        } else {
-            try StandardStreams.write(
-                KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text)
+        try StandardStreams.write(view.rows, asJSON: json) { terminal in
+            KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
         }
     }
 }

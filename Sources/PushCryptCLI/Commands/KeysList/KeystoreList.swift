@@ -42,13 +42,12 @@ struct KeystoreList {
     var count: Int { keysets.count }
 
     /// - Throws: `ExitCode` of the first problem if a keyset couldn't be read.
-    func print(asJSON: Bool, _ terminal: TerminalText, width: Int) throws {
-        if asJSON {
-            try StandardStreams.writeJSON(
-                keysets.map { Row(path: $0.path, content: try? $0.content.get(), problem: $0.content.failure?.message) }
-            )
-        } else {
-            try StandardStreams.write(table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined())
+    func print(asJSON: Bool, width: Int) throws {
+        let rows = keysets.map { keyset in
+            Row(path: keyset.path, content: try? keyset.content.get(), problem: keyset.content.failure?.message)
+        }
+        try StandardStreams.write(rows, asJSON: asJSON) { terminal in
+            table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
         }
         let failures = keysets.compactMap { keyset in
             keyset.content.failure.map { failure in (keyset.path, failure) }

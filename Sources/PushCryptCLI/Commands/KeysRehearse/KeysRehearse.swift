@@ -62,16 +62,12 @@ struct KeysRehearse: AsyncParsableCommand {
         if let file = pictureOptions.file {
             try RehearsalPicture(outcome, name: path).picture.write(to: file)
         }
-        if json {
-            try StandardStreams.writeJSON(RehearsalReport(outcome))
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(RehearsalText(outcome: outcome, terminal: terminal).text)
+        try StandardStreams.write(RehearsalReport(outcome), asJSON: json) { terminal in
+            RehearsalText(outcome: outcome, terminal: terminal).text
         }
     }
 }
 
-/// The options that describe a fleet.
 struct FleetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -71,7 +71,6 @@ struct RehearsalAxis {
         }
     }
 
-    /// The times between publication and activation.
     func windows(_ plot: Plot) -> [String] {
         RehearsedRotation.keys.map { key in
             let (start, end) = (outcome.rotation.publication(key), outcome.rotation.activation(key))
@@ -86,7 +85,6 @@ struct RehearsalAxis {
         let end: Int64
     }
 
-    /// The states of a key over time.
     func stages(_ key: Int) -> [Stage] {
         let rotation = outcome.rotation
         return [

@@ -1,7 +1,6 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// The text output of a rehearsal.
 struct RehearsalText {
     let outcome: RehearsalOutcome
     let terminal: TerminalText
@@ -126,7 +125,6 @@ extension RehearsalOutcome {
         let isLead: Bool
     }
 
-    /// The lengths of publishLead and overlap to compare.
     static let comparedDays = [0, 1, 3, 7, 14, 21, 30]
 
     /// The policy with the names of its JSON members.
@@ -190,7 +188,6 @@ struct RehearsalVerdict {
         return (seconds + unit - 1) / unit * unit
     }
 
-    /// A duration with a single unit.
     private static func option(_ seconds: Int64) -> String {
         for (unit, name) in [(Int64(86_400), "d"), (3_600, "h"), (60, "m")] where seconds % unit == 0 {
             return "\(seconds / unit)\(name)"

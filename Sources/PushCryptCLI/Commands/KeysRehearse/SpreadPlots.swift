@@ -83,7 +83,6 @@ struct SpreadPlot {
     }
 }
 
-/// Draws the states of the keys over time as bars.
 struct KeyLanes {
     private let axis: RehearsalAxis
 

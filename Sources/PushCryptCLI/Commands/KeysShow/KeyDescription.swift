@@ -85,7 +85,6 @@ extension KeyDescription: Encodable {
 }
 
 extension KeyDescription {
-    /// What keys of this kind are for.
     var kindText: String {
         switch view.metadata.kind {
         case .recipient: "recipient: pushes are sealed to its public half, the device opens them"
@@ -208,7 +207,6 @@ extension KeyDescription {
     private func at(_ time: UnixTime) -> String { "\(time) (\(TimeDistance.text(time, from: view.now)))" }
 }
 
-/// The output of `keys show`.
 extension KeyDescription {
     func text(_ terminal: TerminalText, width: Int) -> String {
         let page = Page(terminal: terminal, width: width)
@@ -261,7 +259,6 @@ extension KeyDescription {
     }
 }
 
-/// Rows of a name and a wrapped text.
 private struct Page {
     let terminal: TerminalText
     let width: Int

@@ -30,11 +30,8 @@ struct KeysShow: ParsableCommand {
             throw Failure(.noInput, "no key \(kid) in \(path); there are: \(kids)")
         }
         let description = try KeyDescription(status, in: view)
-        if json {
-            try StandardStreams.writeJSON(description)
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(description.text(terminal, width: StandardStreams.columns))
+        try StandardStreams.write(description, asJSON: json) { terminal in
+            description.text(terminal, width: StandardStreams.columns)
         }
     }
 }

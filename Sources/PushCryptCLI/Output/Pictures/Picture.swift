@@ -158,7 +158,6 @@ struct StateColour {
     let state: KeyState
     /// For a white background, such as `#1a7f37`.
     let light: String
-    /// For a dark background.
     let dark: String
     /// The parameters of the SGR escape sequence.
     let terminal: String

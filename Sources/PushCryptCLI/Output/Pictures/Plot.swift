@@ -19,8 +19,6 @@ struct Plot {
         SVG.Point(x: x.clamped(xValue), y: y.clamped(yValue))
     }
 
-    /// Draws the title, the grid and the labels.
-    ///
     /// - Parameter subtitle: whether there is a row between title and plot for a ``Legend``.
     func axes(title: String, subtitle: Bool, xTitle: String?, xTicks: [Tick], yTicks: [Tick]) -> [String] {
         let shift = subtitle ? 36.0 : 14
@@ -48,7 +46,6 @@ struct Plot {
         return parts
     }
 
-    /// Draws a vertical band between two values of x.
     func band(_ values: ClosedRange<Double>, _ style: String, title: String? = nil) -> String {
         let (left, right) = (x.clamped(values.lowerBound), x.clamped(values.upperBound))
         return SVG.rectangle(

@@ -86,7 +86,6 @@ enum SVG {
     }
 }
 
-/// A rectangle in pixels.
 struct Frame {
     var left: Double
     var top: Double

@@ -10,7 +10,9 @@ struct AuthenticatedReadTests {
         "keys log Keys/ios", "keys log Keys/ios --verify",
     ].map { "\($0) --at \(Workplace.now)" }
 
-    @Test("commands with a secret refuse edited metadata even if they have nothing to do; without a secret they accept it", arguments: commands)
+    @Test(
+        "commands with a secret refuse edited metadata even if they have nothing to do; without a secret they accept it",
+        arguments: commands)
     func edited(_ command: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .shared)

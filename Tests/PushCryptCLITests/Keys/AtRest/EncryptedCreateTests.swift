@@ -5,7 +5,9 @@ import Testing
 
 @Suite("keys create, encrypted", .ownThreads)
 struct EncryptedCreateTests {
-    @Test("keys create accepts a secret from every source, and the secret unlocks the keyset", arguments: EncryptedPlace.Source.allCases)
+    @Test(
+        "keys create accepts a secret from every source, and the secret unlocks the keyset",
+        arguments: EncryptedPlace.Source.allCases)
     func sources(_ source: EncryptedPlace.Source) throws {
         let encrypted = try EncryptedPlace()
         let created = try encrypted.run("keys create Keys/ios --kind recipient --psk", source)

@@ -25,7 +25,9 @@ struct EncryptedUseTests {
     }
 
     /// One secret unlocks two keysets, also from a descriptor that can be read only once.
-    @Test("an encrypted keyset seals, signs, opens and exports with its secret", arguments: EncryptedPlace.Source.allCases)
+    @Test(
+        "an encrypted keyset seals, signs, opens and exports with its secret", arguments: EncryptedPlace.Source.allCases
+    )
     func use(_ source: EncryptedPlace.Source) throws {
         try encrypted.create("Keys/ios", .recipient, psk: true, isCommand: source.isCommand)
         try encrypted.create("Keys/push", .sender, isCommand: source.isCommand)

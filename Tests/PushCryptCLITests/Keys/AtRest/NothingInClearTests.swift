@@ -17,7 +17,9 @@ struct NothingInClearTests {
         }
     }
 
-    @Test("the files of an encrypted keyset contain no plain key after every change", arguments: LongTests.areWanted ? EncryptedPlace.Source.allCases : [.file, .command])
+    @Test(
+        "the files of an encrypted keyset contain no plain key after every change",
+        arguments: LongTests.areWanted ? EncryptedPlace.Source.allCases : [.file, .command])
     func changes(_ source: EncryptedPlace.Source) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .recipient, psk: true, isCommand: source.isCommand)
@@ -41,7 +43,8 @@ struct NothingInClearTests {
     ]
 
     /// The temporary file remains, complete or not, and its keys are encrypted.
-    @Test("a killed change leaves no plain key in any file", arguments: ["created", "written", "synced"], killedCommands)
+    @Test(
+        "a killed change leaves no plain key in any file", arguments: ["created", "written", "synced"], killedCommands)
     func killed(_ point: String, _ command: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .recipient, psk: true)

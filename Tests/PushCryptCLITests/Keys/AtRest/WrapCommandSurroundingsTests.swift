@@ -13,7 +13,9 @@ struct WrapCommandSurroundingsTests {
     }
 
     /// `passwd` has the old passphrase in its environment, or open, while it calls the new command.
-    @Test("the wrap command's environment and descriptors contain no passphrase", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "no /proc"))
+    @Test(
+        "the wrap command's environment and descriptors contain no passphrase",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "no /proc"))
     func passphrases() throws {
         try encrypted.create("Keys/ios", .sender)
         let spy = "env >environment; { ls -l /proc/$$/fd | cat >descriptors; }; cp /proc/self/status .; sh kms"
