@@ -3,7 +3,7 @@ import Testing
 
 @Suite("demo", .ownThreads)
 struct DemoTests {
-    @Test("tells the whole story in an empty folder")
+    @Test("demo in an empty folder shows one restored alert and three failures")
     func story() throws {
         let place = try Workplace()
         let output = try place.run("demo")
@@ -22,7 +22,7 @@ struct DemoTests {
         #expect(try place.names().isEmpty)
     }
 
-    @Test("nothing of the alert travels in the clear")
+    @Test("the payload that demo sends contains no text of the alert")
     func sealed() throws {
         let text = try CLI.run(["demo"]).text
         let travels = try #require(text.split(separator: "2. What travels").last?.split(separator: "3. What").first)
@@ -30,18 +30,18 @@ struct DemoTests {
         #expect(!travels.contains("Amara") && !travels.contains("results") && !travels.contains("40713"))
     }
 
-    @Test("seals afresh in every run")
+    @Test("two runs of demo print different payloads")
     func fresh() throws {
         #expect(try CLI.run(["demo"]).stdout != CLI.run(["demo"]).stdout)
     }
 
-    @Test("has no colour codes in a pipe")
+    @Test("demo writes no colour codes into a pipe")
     func colour() throws {
         #expect(try !CLI.run(["demo"]).stdout.contains(0x1b))
         #expect(try !CLI.shell(#""$PUSHCRYPT" demo | cat"#).stdout.contains(0x1b))
     }
 
-    @Test("works from the root folder and from one that can't be written to", arguments: ["/", "/proc"])
+    @Test("demo works in the root folder and in a read-only one", arguments: ["/", "/proc"])
     func anywhere(_ path: String) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
         #expect(try CLI.run(["demo"], in: URL(fileURLWithPath: path)).isSuccess)

@@ -1,9 +1,13 @@
 import Foundation
+import PushCryptCore
+import PushCryptTestSupport
 import Testing
 
-@Suite("secrets", .ownThreads)
+@testable import pushcrypt
+
+@Suite("secrets in the tool's output", .ownThreads)
 struct SecrecyTests {
-    @Test("show neither in what commands say nor in what they print")
+    @Test("no command prints a secret of a keyset on stdout or stderr")
     func outputs() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient", "--psk")
@@ -44,8 +48,8 @@ struct SecrecyTests {
         return outputs
     }
 
-    /// Every way a key file is refused while it is being read.
-    @Test("stay out of the words about a damaged file", arguments: ["recipient", "shared", "sender"])
+    /// The ways in which reading a key file can fail.
+    @Test("the error for a damaged key file contains no secret", arguments: ["recipient", "shared", "sender"])
     func damaged(_ kind: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", kind)
@@ -67,9 +71,14 @@ struct SecrecyTests {
         ]
         for damage in damages {
             try place.write(Data(damage), to: "Keys/ios/keyset.json")
-            let output = try place.run("keys", "list", "Keys/ios")
-            expectRefusal(output, 65, saying: "Keys/ios: ")
-            #expect(!output.stderr.contains(secret.dropFirst(4)), "\(output)")
+            let error = #expect(throws: (any Error).self) {
+                try KeysetView(place.folder.file("Keys/ios").path, at: UnixTime(1_772_355_600))
+            }
+            let failure = Failure(try #require(error))
+            #expect(failure.status == .dataError && !failure.message.contains(secret.dropFirst(4)), "\(failure)")
         }
+        let output = try place.run("keys", "list", "Keys/ios")
+        expectRefusal(output, 65, saying: "Keys/ios: ")
+        #expect(!output.stderr.contains(secret.dropFirst(4)), "\(output)")
     }
 }

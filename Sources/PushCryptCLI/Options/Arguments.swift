@@ -42,8 +42,9 @@ extension PaddingPolicy: ExpressibleByArgument {
 
 /// The time that a command works at.
 struct TimeOptions: ParsableArguments {
-    @Option(name: .customLong("at"), help: ArgumentHelp("Work as if it were TIME.", valueName: "TIME"))
-    var givenTime: UnixTime?
+    static let help = ArgumentHelp("Work as if it were TIME.", valueName: "TIME")
+
+    @Option(name: .customLong("at"), help: help) var givenTime: UnixTime?
 
     var time: UnixTime { givenTime ?? .now }
 }

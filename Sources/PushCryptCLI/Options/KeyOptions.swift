@@ -2,12 +2,24 @@ import ArgumentParser
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Which keys a command accepts, and what opens encrypted ones.
-struct KeyOptions: ParsableArguments {
-    @Flag(name: .customLong("allow-demo-keys"), help: "Accept the published demo keys, which protect nothing.")
-    var allowsDemoKeys = false
+// No option group contains another: in a debug build the parser validates a group three times for each validation of what
+// contains it, so that nested groups took most of a command's time.
 
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+/// Whether a command accepts the published demo keys.
+struct DemoKeyOptions: ParsableArguments {
+    @Flag(name: .customLong("allow-demo-keys"), help: "Accept the published demo keys, which protect nothing.")
+    var isAllowed = false
+}
+
+/// How a command reads keys: the secret of encrypted keysets, and whether it accepts the published demo keys.
+struct KeyAccess {
+    let secrets: SecretOptions
+    let allowsDemoKeys: Bool
+
+    init(_ secrets: SecretOptions, _ demoKeys: DemoKeyOptions) {
+        self.secrets = secrets
+        allowsDemoKeys = demoKeys.isAllowed
+    }
 }
 
 /// Where the secret of an encrypted keyset comes from. Never from an argument: others can read those.

@@ -14,10 +14,10 @@ struct KeySource {
 
     /// - Parameter allowsPublic: whether a FILE without private keys is read although a secret is given, which is for another
     ///   keyset of the same command. A keyset of a keystore never is.
-    init(_ path: String, _ options: KeyOptions, allowsPublic: Bool = false) throws {
-        let secret = options.secrets.source(of: path, acceptingDemoKeys: options.allowsDemoKeys)
+    init(_ path: String, _ access: KeyAccess, allowsPublic: Bool = false) throws {
+        let secret = access.secrets.source(of: path, acceptingDemoKeys: access.allowsDemoKeys)
         try self.init(path, secret, allowsPublic: allowsPublic)
-        guard options.allowsDemoKeys || !DemoKeys.contains(keyset) else {
+        guard access.allowsDemoKeys || !DemoKeys.contains(keyset) else {
             throw Failure(
                 .usage,
                 "\(path) holds published demo keys, which protect nothing; --allow-demo-keys uses them all the same")
@@ -124,16 +124,16 @@ struct KeySource {
 
 extension Opener {
     /// An opener with the keys that a command line names.
-    init(topic: String, keys: String, device: String?, trust: String?, _ demo: KeyOptions) throws {
-        let keyset = try KeySource(keys, demo).openingKeyset(device: DeviceID(option: device))
-        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: SenderTrust(option: trust, demo))
+    init(topic: String, keys: String, device: String?, trust: String?, _ access: KeyAccess) throws {
+        let keyset = try KeySource(keys, access).openingKeyset(device: DeviceID(option: device))
+        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: SenderTrust(option: trust, access))
     }
 }
 
 extension SenderTrust {
     /// - Parameter path: of `--trust`; without it payloads are to be unsigned.
-    init(option path: String?, _ demo: KeyOptions) throws {
-        self = try path.map { .pinned(try KeySource($0, demo, allowsPublic: true).trustedSenders()) } ?? .unsigned
+    init(option path: String?, _ access: KeyAccess) throws {
+        self = try path.map { .pinned(try KeySource($0, access, allowsPublic: true).trustedSenders()) } ?? .unsigned
     }
 }
 

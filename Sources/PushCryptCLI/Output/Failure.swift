@@ -6,7 +6,7 @@ import PushCryptPrimitives
 import PushCryptRecipients
 import PushCryptSender
 
-/// The exit statuses, by the names of sysexits.h.
+/// Exit statuses, named after sysexits.h.
 enum ExitStatus: Int32 {
     case usage = 64
     case dataError = 65
@@ -16,12 +16,12 @@ enum ExitStatus: Int32 {
     case inputOutput = 74
     case temporary = 75
     case noPermission = 77
-    /// 128 and the signal's number, as a shell says of who is ended by it.
+    /// 128 plus the signal's number, as shells report it.
     case interrupted = 130
     case terminated = 143
 }
 
-/// What a command ends with: one line for a person, one status for a script.
+/// The error that ends a command: a message of one line for stderr, and the exit status.
 struct Failure: Error {
     let status: ExitStatus
     let message: String
@@ -38,7 +38,6 @@ struct Failure: Error {
             ? Failure(.interrupted, "interrupted") : Failure(.terminated, "terminated")
     }
 
-    /// Every error of the libraries below.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure

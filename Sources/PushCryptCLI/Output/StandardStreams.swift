@@ -7,42 +7,47 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Data on stdout, words on stderr. A stream that can't be written to is an error, never a signal or a trap.
+/// Writes data to stdout and messages to stderr. A stream that can't be written to is an error, never a signal or a trap.
 enum StandardStreams {
-    /// Call before anything else opens a file: a file opened while stdout is closed would take its number, and the
-    /// data would go there.
+    /// Call before the process opens a file.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
-        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
-            // Read-only, so that writing what was meant for a closed stdout still fails.
-            _ = unsafe open("/dev/null", O_RDONLY)
-        }
+        ProcessEnvironment.openClosedStandardDescriptors()
     }
 
     static func write(_ text: String) throws(Failure) {
         try write(Array(text.utf8))
     }
 
-    /// The data and one newline, unless it ends in one.
+    /// Writes the data, and a newline if the data doesn't end with one.
     static func writeLine(_ bytes: [UInt8]) throws(Failure) {
         guard bytes.last != UInt8(ascii: "\n") else { return try write(bytes) }
-        // It may hold secrets, and its caller wipes only his own copy.
+        // The data may contain secrets, and the caller wipes only its own copy.
         var line = bytes + [UInt8(ascii: "\n")]
         defer { wipe(&line) }
         try write(line)
     }
 
-    /// `--json`: members in alphabetical order, indented.
-    static func writeJSON(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try writeLine(Array(encoder.encode(value)))
+    /// Writes a command's result as JSON, or as text if `asJSON` is false.
+    static func write(
+        _ value: some Encodable, asJSON: Bool, text: (TerminalText) throws -> String
+    ) throws {
+        if asJSON { return try writeJSON(value) }
+        try write(text(TerminalText(isColourful: isColourful)))
     }
 
-    /// JSON lines: one value, one line.
+    /// Writes indented JSON with the members in alphabetical order.
+    static func writeJSON(_ value: some Encodable) throws {
+        try writeJSON(value, [.prettyPrinted])
+    }
+
     static func writeJSONLine(_ value: some Encodable) throws {
+        try writeJSON(value, [])
+    }
+
+    private static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
         try writeLine(Array(encoder.encode(value)))
     }
 
@@ -51,7 +56,7 @@ enum StandardStreams {
         try write(bytes[...], counting: &count)
     }
 
-    /// - Parameter count: is raised by the bytes that were written, also when not all of them could be.
+    /// - Parameter count: is raised by the number of bytes written, also when an error is thrown.
     static func write(_ bytes: ArraySlice<UInt8>, counting count: inout Int) throws(Failure) {
         do throws(FileError) {
             try OpenFile(descriptor: STDOUT_FILENO, named: "stdout").write(bytes, counting: &count)
@@ -60,23 +65,22 @@ enum StandardStreams {
         }
     }
 
-    /// One line on stderr. If that fails there is nobody left to tell.
+    /// Writes an error message of one line to stderr.
     static func complain(_ message: String) {
         draw("pushcrypt: \(TerminalText.harmless(message.utf8))\n")
     }
 
-    /// Words on stderr that are no complaint.
-    static func note(_ words: String) {
-        draw("pushcrypt: \(TerminalText.harmless(lines: words))\n")
+    /// Writes a message to stderr that is not an error.
+    static func note(_ message: String) {
+        draw("pushcrypt: \(TerminalText.harmless(lines: message))\n")
     }
 
-    /// Whether a person sees what is said and types what is read.
-    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+    /// Writes to stderr without escaping control characters and without reporting errors.
+    static func draw(_ text: String) {
+        try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(text.utf8))
+    }
 
-    /// Whether stdout is a terminal, to which binary data is noise and a secret is shown.
-    static var isShown: Bool { isatty(STDOUT_FILENO) == 1 }
-
-    /// All of stdin; of a longer input the first `limit` bytes and one more.
+    /// All of stdin; of a longer input the first `limit + 1` bytes.
     static func readAll(limit: Int) throws(Failure) -> [UInt8] {
         let reader = try PieceReader()
         var bytes = [UInt8]()
@@ -84,27 +88,58 @@ enum StandardStreams {
         return bytes
     }
 
-    static var isColourful: Bool {
-        unsafe isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
-    }
+    /// Whether a user reads stderr and types stdin.
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// The characters of a line: what COLUMNS says, else the terminal, else 100. Never less than 60, for which there is
-    /// nothing to draw in, nor more than 200.
+    static var isShown: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    static var isColourful: Bool { isShown && ProcessEnvironment.variable("NO_COLOR") == nil }
+
+    /// The width of output in characters.
     static var columns: Int {
-        let named = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) } ?? 0
-        let known = named > 0 ? named : terminalColumns
-        return known > 0 ? min(max(known, 60), 200) : 100
+        columns(
+            variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO))
     }
 
-    /// 0 where stdout is no terminal, or one that doesn't know.
-    private static var terminalColumns: Int {
-        var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return 0 }
-        return Int(size.ws_col)
+    /// The value of COLUMNS, else the terminal's width, else 100; at least 60, which tables and timelines need, and at
+    /// most 200.
+    static func columns(variable: String?, terminal: Int) -> Int {
+        let named = variable.flatMap { Int($0) } ?? 0
+        let width = named > 0 ? named : terminal
+        return width > 0 ? min(max(width, 60), 200) : 100
+    }
+}
+
+/// An optional member that is written as null when it is nil. Synthesized encoders leave out nil.
+@propertyWrapper
+struct OrNull<Value: Encodable>: Encodable {
+    var wrappedValue: Value?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue)
+    }
+}
+
+/// A line on stderr that shows progress and is overwritten by each update.
+struct ProgressLine {
+    private var drawnAt: ContinuousClock.Instant?
+
+    /// - Returns: nil unless stderr is a terminal that can move the cursor.
+    init?() {
+        guard isatty(STDERR_FILENO) == 1, ProcessEnvironment.variable("TERM") != "dumb" else { return nil }
     }
 
-    /// Words that stay in their line on stderr and are written over; made by this tool, control characters and all.
-    static func draw(_ words: String) {
-        try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(words.utf8))
+    /// Draws at most ten times a second.
+    mutating func show(_ text: @autoclosure () -> String) {
+        let now = ContinuousClock.now
+        if let drawnAt, now - drawnAt < .milliseconds(100) { return }
+        drawnAt = now
+        // Esc [ K erases the rest of a longer previous text.
+        StandardStreams.draw("\r\(text())\u{1b}[K")
+    }
+
+    func clear() {
+        if drawnAt != nil { StandardStreams.draw("\r\u{1b}[K") }
     }
 }

@@ -2,30 +2,31 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// The person in front of the process: the controlling terminal, whatever stdin and stdout are, where stderr is one too.
+/// Asks the user questions on the controlling terminal, also when stdin and stdout are redirected.
 final class Terminal {
-    private let file: OpenFile
-    private var descriptor: Int32 { file.descriptor }
+    private let device: TerminalDevice
 
+    /// - Returns: nil if stderr is not a terminal or the process has no controlling terminal.
     init?() {
-        guard isatty(STDERR_FILENO) == 1 else { return nil }
-        let descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        guard descriptor >= 0 else { return nil }
-        file = OpenFile(descriptor: descriptor, named: "the terminal", isOwned: true)
+        guard isatty(STDERR_FILENO) == 1, let device = TerminalDevice() else { return nil }
+        self.device = device
     }
 
-    /// Asks for a passphrase, which is not shown.
+    /// Asks for a passphrase without echo.
     func passphrase(_ prompt: String) throws -> KeysetSecret {
         var line = TypedLine()
         defer { line.wipe() }
-        guard try withoutEcho({ try read(&line, prompt) }) else {
-            Self.interrupt()
+        guard let isComplete = try device.withoutEcho({ try read(&line, prompt) }) else {
+            throw Failure(.inputOutput, "can't turn off the terminal's echo")
+        }
+        guard isComplete else {
+            // The silent terminal sent no signal. SIGINT also ends the shell loop that runs the command.
+            ProcessEnvironment.interrupt()
             throw Failure(.usage, "interrupted; nothing was changed")
         }
         return try line.secret()
     }
 
-    /// Asks for a new passphrase, twice.
     func newPassphrase() throws -> KeysetSecret {
         let first = try passphrase("New passphrase: ")
         guard try passphrase("The same again: ").hasSamePassphrase(as: first) else {
@@ -34,57 +35,27 @@ final class Terminal {
         return first
     }
 
-    /// What the terminal would have done, were it not silent: a shell's loop ends with it. Returns where SIGINT is
-    /// ignored. Threads of the concurrency runtime block signals.
-    private static func interrupt() {
-        var signals = sigset_t()
-        _ = unsafe sigemptyset(&signals)
-        _ = unsafe sigaddset(&signals, SIGINT)
-        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        raise(SIGINT)
-    }
-
-    /// Asks a question that only a typed `yes` agrees to.
-    func agrees(_ question: String) throws -> Bool {
-        write("\(question) Type yes to go on: ")
+    /// Asks a question. Only a typed `yes` agrees.
+    func agrees(_ question: String) -> Bool {
+        device.write("\(question) Type yes to go on: ")
         var line = [UInt8]()
-        while line.count < 64, let byte = nextByte(), byte != .newline { line.append(byte) }
+        while line.count < 64, let byte = device.nextByte(), byte != .newline { line.append(byte) }
         return line == Array("yes".utf8)
     }
 
-    func write(_ text: String) {
-        try? file.write(Array(text.utf8))
-    }
-
-    /// Character by character: signals are off too, so that no interrupt leaves the terminal without echo.
-    private func withoutEcho<Result>(_ body: () throws -> Result) throws -> Result {
-        var old = termios()
-        guard unsafe tcgetattr(descriptor, &old) == 0 else {
-            throw Failure(.inputOutput, "can't turn off the terminal's echo")
-        }
-        var silent = old
-        silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
-        guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else {
-            throw Failure(.inputOutput, "can't turn off the terminal's echo")
-        }
-        defer {
-            unsafe tcsetattr(descriptor, TCSAFLUSH, &old)
-            write("\n")
-        }
-        return try body()
-    }
-
+    /// Reads a line character by character.
+    ///
     /// - Returns: false for Ctrl-C.
     private func read(_ line: inout TypedLine, _ prompt: String) throws -> Bool {
-        write(prompt)
-        while let byte = nextByte() {
+        device.write(prompt)
+        while let byte = device.nextByte() {
             switch byte {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return true
             case Control.interrupt: return false
             case Control.end: throw Failure(.usage, "no passphrase was typed; nothing was changed")
             case Control.backspace, Control.delete: line.removeLastCharacter()
             case Control.kill: line.removeAll()
-            case 0..<0x20 where byte != UInt8(ascii: "\t"): write(Control.bell)
+            case 0..<0x20 where byte != UInt8(ascii: "\t"): device.write(Control.bell)
             default:
                 guard line.append(byte) else {
                     throw Failure(.usage, "the passphrase is too long; nothing was changed")
@@ -94,14 +65,7 @@ final class Terminal {
         throw Failure(.usage, "no passphrase was typed; nothing was changed")
     }
 
-    private func nextByte() -> UInt8? {
-        var byte: [UInt8] = [0]
-        defer { wipe(&byte) }
-        guard let count = try? file.readSome(into: &byte), count == 1 else { return nil }
-        return byte[0]
-    }
-
-    /// The usual keys, whatever stty says.
+    /// The usual editing keys; stty's settings are ignored.
     private enum Control {
         static let interrupt: UInt8 = 3
         static let end: UInt8 = 4

@@ -1,6 +1,7 @@
-/// What a terminal is told. Every rule of its look is here.
+/// Styled text for a terminal.
 ///
-/// Colour only on a terminal and without NO_COLOR; nothing that came from outside may steer the terminal.
+/// Colours are used only on a terminal and without NO_COLOR. Text from outside must pass through `harmless`: its control
+/// characters could change the terminal's state.
 struct TerminalText {
     let isColourful: Bool
 
@@ -21,13 +22,17 @@ struct TerminalText {
         isColourful ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
     }
 
-    /// Several lines of our own, each made harmless.
+    func label(_ text: String, _ style: Style, width: Int) -> String {
+        styled(text, style) + String(repeating: " ", count: width - text.count)
+    }
+
+    /// The text with every control character except newlines replaced.
     static func harmless(lines text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }
             .joined(separator: "\n")
     }
 
-    /// The text with every control character made visible.
+    /// The text with every control and format character replaced by U+FFFD.
     static func harmless(_ bytes: some Sequence<UInt8>) -> String {
         let scalars = String(decoding: Array(bytes), as: UTF8.self).unicodeScalars.map { scalar in
             let isControl =
@@ -39,11 +44,11 @@ struct TerminalText {
         return text
     }
 
-    /// `lines` in a rounded frame, as a notification on a lock screen.
+    /// `lines` in a rounded frame that looks like a notification.
     static func framed(_ lines: [String], width: Int = 46) -> String {
         let rows = lines.flatMap { wrap($0, width: width) }
         let edge = String(repeating: "─", count: width + 2)
-        let body = rows.map { row in "  │ \(row)\(String(repeating: " ", count: max(width - row.count, 0))) │" }
+        let body = rows.map { row in "  │ \(row.padded(to: width)) │" }
         return (["  ╭\(edge)╮"] + body + ["  ╰\(edge)╯"]).joined(separator: "\n")
     }
 

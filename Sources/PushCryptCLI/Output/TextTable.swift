@@ -2,7 +2,7 @@
 struct TextTable {
     struct Column {
         let heading: String
-        /// The columns with the lowest are left out first, where the width doesn't do; nil: never.
+        /// When the table is too wide, columns with the lowest importance are left out first; nil: never.
         var importance: Int?
 
         init(_ heading: String, importance: Int? = nil) {
@@ -13,7 +13,7 @@ struct TextTable {
 
     struct Cell {
         let text: String
-        /// Adds what doesn't count as width.
+        /// Adds escape sequences, which don't count as width.
         var styled: (String) -> String = { $0 }
     }
 
@@ -25,7 +25,7 @@ struct TextTable {
         self.rows = rows
     }
 
-    /// - Returns: lines without trailing spaces.
+    /// The lines, without trailing spaces.
     func lines(_ terminal: TerminalText, width: Int) -> [String] {
         var table = self
         while table.width > width, let index = table.leastImportant {

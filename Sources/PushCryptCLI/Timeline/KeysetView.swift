@@ -3,21 +3,21 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// A keyset as it can be seen without any secret.
+/// The part of a keyset that can be read without a secret.
 struct KeysetView {
     let path: String
     let metadata: KeysetMetadata
-    /// nil for a FILE, which has no policy and no history of its own.
+    /// nil for a FILE, which has no policy and no audit log.
     let folder: KeysetFolder?
     let clock: UnixTime
-    /// The time that states are told for: the clock, but no earlier than the last change.
+    /// The time of the states: the clock, but no earlier than the last change.
     let now: UnixTime
-    /// In the order of the file, which is the order in which keys came.
+    /// In the order of the file, in which keys were added.
     let statuses: [KeyStatus]
-    /// nil where nobody rotates: a FILE, the published demo keys.
+    /// nil for a FILE and for the published demo keys, which are never rotated.
     let plan: RotationPlan?
 
-    /// - Throws: `KeystoreError`, `KeyError`, `Failure` for what isn't a keyset.
+    /// - Throws: `KeystoreError`, `KeyError` or `Failure` if `path` is not a keyset.
     init(_ path: String, at time: UnixTime) throws {
         let metadata = try KeySource.metadata(of: path)
         self.init(path, metadata, isFile: !FileSystem.isFolder(path), at: time)
@@ -39,20 +39,21 @@ struct KeysetView {
         plan = isFile || isDemo ? nil : RotationPlan(metadata.timeline, metadata.policy, at: time)
     }
 
-    /// Those that are destroyed last.
-    var listed: [KeyStatus] { statuses.filter { $0.state != .destroyed } + statuses.filter { $0.state == .destroyed } }
+    var remaining: [KeyStatus] { statuses.filter { $0.state != .destroyed } }
 
-    /// Said where the clock is before the last change.
-    var clockNote: String { "\(clock) is before the last change; shown is the time of that" }
+    /// All keys, the destroyed ones last.
+    var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
 
-    /// For a FILE nil, and for the published demo keys.
+    var clockNote: String { "\(clock) is before the last change, whose time is shown" }
+
+    /// nil for a FILE and for the published demo keys.
     var policy: RotationPolicy? { plan == nil ? nil : metadata.policy }
 
     func status(_ kid: String) -> KeyStatus? { statuses.first { $0.kid.description == kid } }
 
     var primary: KeyStatus? { statuses.first { $0.state == .primary } }
 
-    /// The key that the policy asks for next: the step and the states that its key will have; nil for none.
+    /// The key that the policy adds next: the step and the future states of the key; nil: none.
     var successor: (step: RotationPlan.Step, phases: [KeyPhase])? {
         guard let plan else { return nil }
         for step in plan.due + plan.blocked + [plan.next].compactMap(\.self) {
@@ -64,14 +65,13 @@ struct KeysetView {
     }
 }
 
-/// One key of a keyset, seen at a moment.
 struct KeyStatus {
     let kid: KeyID
     let lifecycle: KeyLifecycle
     let traits: KeysetMetadata.Traits?
     let state: KeyState
-    /// Past and to come, as far as the times say. Of a key that nobody knows the age of, without what was before it
-    /// began to seal.
+    /// The past and future states as far as the times are known. For a key of unknown age, only those since it began to
+    /// seal.
     let phases: [KeyPhase]
     let now: UnixTime
 
@@ -93,14 +93,14 @@ struct KeyStatus {
 
     var ageInSeconds: Int64? { lifecycle.createdAt.map { max(now.seconds - $0.seconds, 0) } }
 
-    /// The change that time alone brings; nil for none.
+    /// The next change of state without an operator's action; nil: none.
     var nextChange: (state: KeyState, at: UnixTime)? {
         guard state != .destroyed else { return nil }
         return phases.lazy.compactMap { phase in phase.start.map { (phase.state, $0) } }.first { $0.1 > now }
     }
 
-    /// `retires in 12d`, `destroyed 3d ago`; nil where no time says anything.
-    var nextWords: String? {
+    /// `retires in 12d`, `destroyed 3d ago`; nil without a known time.
+    var nextText: String? {
         switch state {
         case .destroyed: return ended("destroyed", lifecycle.destroyedAt)
         case .revoked: return ended("revoked", lifecycle.revokedAt)
@@ -108,19 +108,18 @@ struct KeyStatus {
         default: break
         }
         guard let nextChange else { return waitsForPromotion ? "waits for promotion" : nil }
-        return "\(nextChange.state.verb) \(TimeDistance.words(nextChange.at, from: now))"
+        return "\(nextChange.state.verb) \(TimeDistance.text(nextChange.at, from: now))"
     }
 
-    /// Whether an operator, and not time, makes it seal.
+    /// Whether an operator must promote the key before it seals.
     var waitsForPromotion: Bool { state == .pending && lifecycle.activatesAt == nil }
 
     private func ended(_ verb: String, _ time: UnixTime?) -> String {
-        time.map { "\(verb) \(TimeDistance.words($0, from: now))" } ?? verb
+        time.map { "\(verb) \(TimeDistance.text($0, from: now))" } ?? verb
     }
 }
 
 extension KeyState {
-    /// What a key does that comes into this state.
     var verb: String {
         switch self {
         case .pending: "is published"

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// The states of a keyset's keys over time: a row for each over one axis of time, with the windows in which they overlap.
+/// Draws the states of a keyset's keys over time: a row for each key, and the windows in which keys overlap.
 struct TimelinePicture {
     let timeline: Timeline
     let plot: Plot
@@ -15,7 +15,7 @@ struct TimelinePicture {
     init(_ view: KeysetView) {
         timeline = Timeline(view)
         let rows = timeline.statuses.count + (view.successor == nil ? 0 : 1) + timeline.overlaps.count
-        let top = 104 + 18 * Double(Self.words(of: timeline).count)
+        let top = 104 + 18 * Double(Self.header(of: timeline).count)
         plot = Plot(
             Frame(left: 214, top: top, width: 566, height: Double(rows) * Self.rowHeight + 8),
             x: Double(timeline.axis.start.seconds)...Double(timeline.axis.end.seconds), y: 0...1)
@@ -25,28 +25,26 @@ struct TimelinePicture {
     var axis: TimeAxis { timeline.axis }
 
     var picture: Picture {
-        let name = view.path.count > 60 ? "…" + view.path.suffix(60) : view.path
-        let title = "Keys of \(name) at \(view.now)"
-        let words = Self.words(of: timeline)
+        let title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
+        let header = Self.header(of: timeline)
         let head =
             [SVG.text(title, at: .init(x: Self.left, y: 42), "title")]
-            + words.enumerated().map { index, line in
+            + header.enumerated().map { index, line in
                 SVG.text(line.text, at: .init(x: Self.left, y: 68 + 18 * Double(index)), line.style)
             }
         return Picture(
-            title: title, description: words.map(\.text).joined(separator: " "), width: Self.width,
+            title: title, description: header.map(\.text).joined(separator: " "), width: Self.width,
             height: plot.frame.bottom + 76, parts: head + grid + lanes + present + legend)
     }
 
-    // MARK: Words
+    // MARK: Header
 
     private struct Line {
         let text: String
         var style = "text"
     }
 
-    /// What the policy is and asks for.
-    private static func words(of timeline: Timeline) -> [Line] {
+    private static func header(of timeline: Timeline) -> [Line] {
         let view = timeline.view
         let kind = "\(view.metadata.kind.rawValue) keys"
         guard let policy = view.policy, let plan = view.plan else { return [Line(text: kind, style: "muted")] }
@@ -61,22 +59,22 @@ struct TimelinePicture {
         if !due.isEmpty { lines.append(Line(text: "Due: \(due.few)", style: "state retiring")) }
         if !blocked.isEmpty { lines.append(Line(text: "Blocked: \(blocked.few)", style: "state revoked")) }
         if let next = plan.next {
-            let distance = TimeDistance.words(next.dueAt, from: view.now)
+            let distance = TimeDistance.text(next.dueAt, from: view.now)
             let objection = next.blockedBy == nil ? "" : ", blocked"
-            lines.append(Line(text: "Next: \(next.action.words), \(next.dueAt) (\(distance))\(objection)"))
+            lines.append(Line(text: "Next: \(next.action.text), \(next.dueAt) (\(distance))\(objection)"))
         }
         return lines + (timeline.leftOut.map { [Line(text: $0, style: "muted")] } ?? [])
     }
 
     private static func since(_ step: RotationPlan.Step, _ now: UnixTime) -> String {
-        "\(step.action.words) (\(TimeDistance.words(step.dueAt, from: now)))"
+        "\(step.action.text) (\(TimeDistance.text(step.dueAt, from: now)))"
     }
 
     // MARK: Time
 
     func across(_ time: UnixTime) -> Double { plot.x.clamped(Double(time.seconds)) }
 
-    /// nil is what lies beyond the ends of the axis.
+    /// A phase without start or end reaches to the edge.
     func span(_ phase: KeyPhase) -> (start: Double, end: Double) {
         (phase.start.map(across) ?? plot.frame.left, phase.end.map(across) ?? plot.frame.right)
     }
@@ -104,14 +102,13 @@ struct TimelinePicture {
 }
 
 extension [String] {
-    /// Those that fit a line.
+    /// The first three elements and the number of the others.
     fileprivate var few: String {
         let rest = count > 3 ? " and \(count - 3) more" : ""
         return prefix(3).joined(separator: ", ") + rest
     }
 }
 
-/// The rows: keys, the key that the policy asks for next, and below them the overlap.
 extension TimelinePicture {
     var lanes: [String] {
         let count = timeline.statuses.count
@@ -134,7 +131,7 @@ extension TimelinePicture {
             SVG.text("\(status.kid)", at: .init(x: plot.frame.left - 12, y: base), "text mono", anchor: .end),
             isGone ? faded(bars) : bars.joined(),
         ] + marks(status, top(row)) + [
-            SVG.text(status.nextWords ?? "", at: .init(x: plot.frame.right + 12, y: base), "text")
+            SVG.text(status.nextText ?? "", at: .init(x: plot.frame.right + 12, y: base), "text")
         ]
     }
 
@@ -143,7 +140,7 @@ extension TimelinePicture {
     private func bar(_ kid: KeyID, _ phase: KeyPhase, _ top: Double) -> [String] {
         let (start, end) = span(phase)
         guard end - start > 0.3, phase.state != .destroyed else { return [] }
-        let title = "key \(kid) is \(phase.state) \(told(phase))"
+        let title = "key \(kid) is \(phase.state) \(period(phase))"
         guard phase.state.opens else {
             let frame = Frame(left: start, top: top + 8, width: end - start, height: 4)
             return [SVG.rectangle(frame, "\(phase.state)", radius: 2, title: title)]
@@ -155,13 +152,13 @@ extension TimelinePicture {
     }
 
     /// `from 2026-03-01T09:00:00Z to 2026-03-08T09:00:00Z (7d)`
-    func told(_ phase: KeyPhase) -> String {
+    func period(_ phase: KeyPhase) -> String {
         guard let start = phase.start else { return phase.end.map { "to \($0)" } ?? "" }
         guard let end = phase.end else { return "from \(start) on" }
         return "from \(start) to \(end) (\(DurationText.human(end.seconds - start.seconds)))"
     }
 
-    /// Where it was withdrawn or erased.
+    /// Marks the times at which the key was revoked or destroyed.
     private func marks(_ status: KeyStatus, _ top: Double) -> [String] {
         status.phases.flatMap { phase -> [String] in
             guard let start = phase.start, axis.contains(start) else { return [] }
@@ -180,7 +177,7 @@ extension TimelinePicture {
         }
     }
 
-    /// How long the policy wants it published before it seals.
+    /// The policy's publishLead before the key seals.
     private func lead(_ status: KeyStatus, _ top: Double) -> [String] {
         guard let policy = view.policy, policy.publishLeadInSeconds > 0 else { return [] }
         let lead = DurationText.human(policy.publishLeadInSeconds)
@@ -202,7 +199,7 @@ extension TimelinePicture {
             return SVG.rectangle(
                 Frame(left: start + 1, top: top + 1, width: max(end - start - 2, 0), height: Self.barHeight - 2),
                 "line dashed \(phase.state)-line", radius: 2,
-                title: "as the policy wants it: \(phase.state) \(told(phase))")
+                title: "by the policy: \(phase.state) \(period(phase))")
         }
         return [
             SVG.text("next key", at: .init(x: plot.frame.left - 12, y: top + 15), "muted", anchor: .end),
@@ -211,9 +208,8 @@ extension TimelinePicture {
     }
 }
 
-/// The windows in which keys overlap, and the legend.
 extension TimelinePicture {
-    /// Behind the bars: from the key that only opens to the one that seals.
+    /// Bands behind the bars, from the key that only opens to the key that seals.
     var windows: [String] {
         timeline.overlaps.joined().compactMap { overlap in
             let (kid, window, statuses) = (overlap.kid, overlap.window, timeline.statuses)
@@ -223,7 +219,7 @@ extension TimelinePicture {
             else { return nil }
             let rows = [top(row), top(other)].sorted()
             let title =
-                "overlap: key \(statuses[other].kid) seals, key \(kid) opens what is on its way, \(told(window))"
+                "overlap: key \(statuses[other].kid) seals, key \(kid) opens what is on its way, \(period(window))"
             return SVG.rectangle(
                 Frame(left: start, top: rows[0], width: end - start, height: rows[1] - rows[0] + Self.barHeight),
                 "retiring band", title: title)
@@ -249,7 +245,7 @@ extension TimelinePicture {
         return bracket(
             from: start, to: end, y: top + 14, "retiring", label: length,
             isOpenAt: (start <= plot.frame.left, end >= plot.frame.right),
-            title: "key \(overlap.kid) overlaps \(told(overlap.window))")
+            title: "key \(overlap.kid) overlaps \(period(overlap.window))")
     }
 
     func bracket(

@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// The states of a keyset's keys over time drawn in characters, a row for each key over one axis of time.
+/// Draws the states of a keyset's keys over time in characters, a row for each key.
 ///
 /// ```
 ///                                   ▼ now 2026-03-01T09:00:00Z
@@ -14,7 +14,7 @@ import PushCryptKeystore
 struct TimelineText {
     let timeline: Timeline
     let terminal: TerminalText
-    /// Of the lanes, without their labels.
+    /// The width of the lanes without their labels.
     let width: Int
 
     init(_ view: KeysetView, _ terminal: TerminalText, width: Int) {
@@ -46,10 +46,10 @@ struct TimelineText {
     }
 
     private var leftOut: Lane? {
-        guard let words = timeline.leftOut else { return nil }
+        guard let text = timeline.leftOut else { return nil }
         var lane = emptyLane("", .plain)
         lane.put("│", .style(.heading), at: column(now))
-        lane.write("◂ " + words, .style(.faint), at: 0)
+        lane.write("◂ " + text, .style(.faint), at: 0)
         return lane
     }
 
@@ -60,7 +60,7 @@ struct TimelineText {
         return lane
     }
 
-    /// What holds in the middle of each character.
+    /// Draws each character with the state in the middle of its period.
     private func fill(_ lane: inout Lane, _ phases: [KeyPhase], _ ink: (KeyState) -> Lane.Ink) {
         for column in 0..<width {
             let time = axis.time((Double(column) + 0.5) / Double(width))
@@ -72,7 +72,6 @@ struct TimelineText {
         lane.put("│", .style(.heading), at: column(now))
     }
 
-    /// A row of windows.
     private func overlap(_ index: Int, _ overlaps: [Timeline.Overlap]) -> Lane {
         let windows = overlaps.map(\.window)
         var lane = emptyLane(index == 0 ? "overlap" : "", .style(.faint))
@@ -99,15 +98,13 @@ struct TimelineText {
     }
 }
 
-/// What stands around the lanes.
 extension TimelineText {
-    /// Where the present is, in words before or behind the mark.
     var nowLine: String {
         let mark = column(now)
-        let words = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
-        let isRight = mark + 2 + words.count <= width
-        let text = isRight ? "▼ " + words : words + " ▼"
-        let start = isRight ? mark : mark - words.count - 1
+        let label = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
+        let isRight = mark + 2 + label.count <= width
+        let text = isRight ? "▼ " + label : label + " ▼"
+        let start = isRight ? mark : mark - label.count - 1
         return spaces(Self.labelWidth + start) + terminal.styled(text, .heading)
     }
 
@@ -128,22 +125,21 @@ extension TimelineText {
         return [line.text(terminal), labels.text(terminal)]
     }
 
-    /// Of what is in sight.
     var legend: [String] {
         let phases = timeline.statuses.flatMap(\.phases).filter { phase in
             phase.state == .destroyed ? phase.start.map(axis.contains) ?? false : axis.shows(phase)
         }
         let states = Set(phases.map(\.state))
-        let words: [(String, KeyState, String)] = [
+        let entries: [(String, KeyState, String)] = [
             ("░", .pending, "pending"), ("█", .primary, "seals and opens"), ("▒", .retiring, "opens only"),
             ("┤·", .expired, "expired"), ("✕·", .revoked, "revoked"), ("†", .destroyed, "destroyed"),
         ]
         var lines = [(text: "", count: 0)]
-        for (glyphs, state, words) in words where states.contains(state) {
-            let count = glyphs.count + 1 + words.count
+        for (glyphs, state, meaning) in entries where states.contains(state) {
+            let count = glyphs.count + 1 + meaning.count
             if lines[lines.count - 1].count + 2 + count > width { lines.append(("", 0)) }
             let gap = lines[lines.count - 1].count > 0 ? "  " : ""
-            lines[lines.count - 1].text += gap + terminal.styled(glyphs, state) + " " + words
+            lines[lines.count - 1].text += gap + terminal.styled(glyphs, state) + " " + meaning
             lines[lines.count - 1].count += gap.count + count
         }
         return lines.map { spaces(Self.labelWidth) + $0.text }
@@ -152,7 +148,7 @@ extension TimelineText {
     private func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
 }
 
-/// A row of single characters, each in its ink, behind a label.
+/// A label and a row of characters with their colours.
 struct Lane {
     enum Ink: Hashable {
         case plain
@@ -179,7 +175,7 @@ struct Lane {
         for (offset, character) in text.enumerated() { put(character, ink, at: column + offset) }
     }
 
-    /// Without trailing spaces; neighbours of one ink share an escape sequence.
+    /// The row without trailing spaces. Neighbours of one colour share an escape sequence.
     func text(_ terminal: TerminalText) -> String {
         let end = (cells.lastIndex { $0.character != " " } ?? -1) + 1
         guard end > 0 else { return terminal.styled(String(label.reversed().drop { $0 == " " }.reversed()), labelInk) }
@@ -205,7 +201,7 @@ extension TerminalText {
 }
 
 extension KeyState {
-    /// What a stretch of time in this state is drawn with; nil for nothing.
+    /// The character for a period in this state; nil: none.
     var glyph: Character? {
         switch self {
         case .pending: "░"
@@ -216,7 +212,7 @@ extension KeyState {
         }
     }
 
-    /// What marks the moment when this state begins; nil for nothing.
+    /// The mark of the time at which this state begins; nil: none.
     var mark: Character? {
         switch self {
         case .expired: "┤"

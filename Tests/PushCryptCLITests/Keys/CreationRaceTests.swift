@@ -3,7 +3,9 @@ import Testing
 
 @Suite("keys create at the same time", .ownThreads)
 struct CreationRaceTests {
-    @Test("of twenty processes one wins, and nothing is left over", arguments: ["Keys/ios", "a/b/c/ios"])
+    @Test(
+        "of twenty processes that create one keyset one succeeds, and no other file is left",
+        arguments: ["Keys/ios", "a/b/c/ios"])
     func race(_ path: String) throws {
         let place = try Workplace()
         let output = try place.shell(

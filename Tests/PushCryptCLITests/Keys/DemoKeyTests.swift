@@ -31,7 +31,7 @@ struct DemoKeyTests {
         Case("inspect --keys Keys/ios --trust Keys/demo/sender"),
     ]
 
-    @Test("are refused without --allow-demo-keys", arguments: cases)
+    @Test("commands refuse the published demo keys without --allow-demo-keys", arguments: cases)
     func refused(_ test: Case) throws {
         let place = try makePlace()
         let sealed = try place.read("sealed")
@@ -41,7 +41,9 @@ struct DemoKeyTests {
         #expect(allowed.exit == 65 && !allowed.stderr.contains("demo"), "\(allowed)")
     }
 
-    @Test("work with it, although everybody can read their files", arguments: ["recipient", "shared"])
+    @Test(
+        "commands use the demo keys with --allow-demo-keys, although their files are readable by all users",
+        arguments: ["recipient", "shared"])
     func allowed(_ name: String) throws {
         let place = try makePlace()
         let sealed = try place.sealed(
@@ -52,7 +54,7 @@ struct DemoKeyTests {
         #expect(opened.payload == Workplace.inner)
     }
 
-    @Test("beside another key don't open its file to everybody")
+    @Test("a file with a demo key and another key is refused if other users can read it")
     func mixed() throws {
         let place = try makePlace()
         try place.create("Keys/mine", "shared")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One way of spoiling a keystore, and what `keys doctor` must say of it.
+/// A defect of a keystore and the finding of `keys doctor` that it causes.
 struct DoctorCase: Sendable, CustomTestStringConvertible {
     let code: String
     let severity: String
@@ -10,10 +10,10 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
     let words: String
     /// A part of the advice.
     let advice: String
-    /// What else the same thing brings.
+    /// The codes of other findings that the defect causes.
     var others: [String] = []
     var time = Workplace.now
-    /// Whether files were written at `now`, as the keyset says.
+    /// Whether the files' times are set to `now`.
     var settles = true
     let spoil: @Sendable (Workplace) throws -> Void
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("keys add, promote, retire, revoke, destroy, prune", .ownThreads)
+@Suite("keys add, promote, retire, revoke, destroy, prune, policy", .ownThreads)
 struct KeysChangeTests {
     private let place: Workplace
     private let first: String
@@ -21,7 +21,7 @@ struct KeysChangeTests {
         try #require(try place.keys("Keys/app", at: Self.time).last?.kid)
     }
 
-    @Test("add says what it added and when it seals")
+    @Test("keys add prints the new key and the time from which it seals")
     func add() throws {
         let output = try change("add", "Keys/app")
         #expect(output.isSuccess, "\(output)")
@@ -32,7 +32,7 @@ struct KeysChangeTests {
     }
 
     @Test(
-        "a new key is like the ones before it",
+        "keys add generates a key of the keyset's kind, suite and psk",
         arguments: [["recipient", "--psk"], ["recipient", "--suite", "x25519"], ["sender"]])
     func sort(_ kind: [String]) throws {
         let created = try place.run(
@@ -45,17 +45,18 @@ struct KeysChangeTests {
         #expect(try place.secrets(in: "Keys/like/keyset.json").count == (kind.contains("--psk") ? 4 : 2))
     }
 
-    @Test("a second pending key, and one that seals too early, want --force")
+    @Test("keys add refuses a second pending key and an early activation without --force")
     func addRefused() throws {
         expectRefusal(
             try change("add", "Keys/app", "--activates-at", "2026-02-02T00:00:00Z"), 75, saying: "--force")
-        expectRefusal(try change("add", "Keys/app", "--activates-at", "2026-01-31T00:00:00Z"), 64, saying: "is past")
+        expectRefusal(
+            try change("add", "Keys/app", "--activates-at", "2026-01-31T00:00:00Z"), 64, saying: "is in the past")
         #expect(try change("add", "Keys/app").isSuccess)
-        expectRefusal(try change("add", "Keys/app"), 75, saying: "is pending already")
+        expectRefusal(try change("add", "Keys/app"), 75, saying: "is already pending")
         #expect(try place.keys("Keys/app", at: Self.time).count == 2)
     }
 
-    @Test("promote waits for publishLead; forced, it says what is lost")
+    @Test("keys promote refuses before publishLead, and with --force it prints the losses")
     func promote() throws {
         #expect(try change("add", "Keys/app").isSuccess)
         let kid = try newest()
@@ -69,7 +70,7 @@ struct KeysChangeTests {
             try change("promote", "Keys/app", first), 65, saying: "is retiring; you can promote a key that is: pending")
     }
 
-    @Test("promote in time loses nothing and asks nothing")
+    @Test("keys promote before publishLead is refused for a policy that requires coverage")
     func promoteInTime() throws {
         try place.createAtNewYear("Keys/gated", "shared", "--require-coverage", "99.9%")
         #expect(try change("add", "Keys/gated").text.hasSuffix(": waits to be promoted\n"))
@@ -79,7 +80,7 @@ struct KeysChangeTests {
         expectRefusal(early, 75)
     }
 
-    @Test("retire takes a pending key back, and the one before it goes on")
+    @Test("keys retire retires a pending key, and the primary key stays primary")
     func retire() throws {
         #expect(try change("add", "Keys/app").isSuccess)
         let kid = try newest()
@@ -91,7 +92,7 @@ struct KeysChangeTests {
         expectRefusal(try change("retire", "Keys/app", first, "--yes"), 65, saying: "add a key and promote it")
     }
 
-    @Test("revoke of the primary makes a new one; of another key it doesn't")
+    @Test("keys revoke replaces the primary key, and it replaces no other key")
     func revoke() throws {
         #expect(try change("add", "Keys/app").isSuccess)
         let pending = try newest()
@@ -102,7 +103,7 @@ struct KeysChangeTests {
         expectRefusal(try change("revoke", "Keys/app", first, "--yes"), 65, saying: "is revoked")
     }
 
-    @Test("destroy refuses what a push on its way may need, and the primary always")
+    @Test("keys destroy refuses a key that a push may need, and always the primary key")
     func destroy() throws {
         _ = try place.rotate("Keys/app", at: "2026-03-25T00:00:00Z")
         expectRefusal(
@@ -121,7 +122,7 @@ struct KeysChangeTests {
         #expect(try place.secrets(in: "Keys/app/keyset.json").count == 1)
     }
 
-    @Test("prune erases what is over, and nothing else")
+    @Test("keys prune destroys the expired keys and no other key")
     func prune() throws {
         for day in ["2026-03-25", "2026-06-25", "2026-09-25"] {
             #expect(try place.run("keys", "add", "Keys/app", "--at", day + "T00:00:00Z").isSuccess)
@@ -135,7 +136,7 @@ struct KeysChangeTests {
         #expect(again.isSuccess && again.text == "nothing to change\n", "\(again)")
     }
 
-    @Test("policy shows and changes; a bad one changes nothing")
+    @Test("keys policy shows and changes the policy, and a bad policy changes nothing")
     func policy() throws {
         let shown = try place.run("keys", "policy", "Keys/app", "--json")
         #expect(
@@ -157,7 +158,8 @@ struct KeysChangeTests {
     }
 
     @Test(
-        "the policy of a new keyset", arguments: [["--publish-lead", "90d"], ["--keep", "101"], ["--overlap", "9y"]])
+        "keys create with a bad policy exits 64 and creates nothing",
+        arguments: [["--publish-lead", "90d"], ["--keep", "101"], ["--overlap", "9y"]])
     func badPolicy(_ options: [String]) throws {
         let output = try place.run(
             ["keys", "create", "Keys/new", "--kind", "shared", "--insecure-plaintext"] + options)
@@ -165,7 +167,9 @@ struct KeysChangeTests {
         #expect(try place.names(in: "Keys") == ["app"])
     }
 
-    @Test("what isn't there", arguments: ["add", "promote", "retire", "revoke", "destroy", "prune", "policy"])
+    @Test(
+        "commands for a missing keyset or key exit 66",
+        arguments: ["add", "promote", "retire", "revoke", "destroy", "prune", "policy"])
     func missing(_ command: String) throws {
         let kid = ["promote", "retire", "revoke", "destroy"].contains(command) ? ["AAAAAAAAAAA"] : []
         expectRefusal(try place.run(["keys", command, "Keys/none"] + kid), 66)

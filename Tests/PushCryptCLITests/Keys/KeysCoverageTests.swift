@@ -22,7 +22,7 @@ struct KeysCoverageTests {
         #"{"device":"\#(device)","kid":"\#(kid)","seenAt":"\#(seenAt)"}"# + "\n"
     }
 
-    /// 5 devices with the primary, 4 with the pending key, 1 with the retiring one, 1 with a foreign one, 2 long away.
+    /// 5 devices with the primary, 4 with the pending key, 1 with the retiring one, 1 with an unknown one, 2 not seen for 30 days.
     private var reports: Data {
         var text = "\n"
         for index in 0..<5 { text += line("p\(index)", kids[1]) }
@@ -37,15 +37,15 @@ struct KeysCoverageTests {
         try place.run(["keys", "coverage", "set.json", "--at", Workplace.now] + options, stdin: stdin)
     }
 
-    @Test("shows the share of each key", arguments: ["-", "reports.jsonl"])
+    @Test("keys coverage prints the share of devices for each key", arguments: ["-", "reports.jsonl"])
     func table(_ file: String) throws {
         try place.write(reports, to: "reports.jsonl")
         let output = try coverage(["--reports", file], stdin: file == "-" ? reports : Data())
         #expect(output.isSuccess, "\(output)")
         #expect(
             output.text == """
-                14 devices reported: 12 seen in the last 30 days, 2 not; the newest key of 1 of the seen opens
-                no more; the newest key of 1 of the seen is none of the keyset.
+                14 devices reported: 12 seen in the last 30 days, 2 not; the newest key of 1 of the seen devices
+                no longer opens; the newest key of 1 of the seen devices is not in the keyset.
 
                 Devices seen in the last 30 days that hold each key
                 \(kids[0])  retiring  │██████████████████████████▋          83.3%           10
@@ -55,7 +55,7 @@ struct KeysCoverageTests {
                 """)
     }
 
-    @Test("--json is the same for machines")
+    @Test("--json contains the same counts as the table")
     func json() throws {
         let object = try coverage(["--reports", "-", "--json"], stdin: reports).object()
         #expect(object["devices"] as? Int == 14)
@@ -73,7 +73,8 @@ struct KeysCoverageTests {
     }
 
     @Test(
-        "says whether a pending key covers what the policy demands", arguments: [("33.333", true), ("33.334", false)])
+        "keys coverage says whether a pending key meets the required coverage",
+        arguments: [("33.333", true), ("33.334", false)])
     func required(_ share: String, _ isCovered: Bool) throws {
         let policy =
             #"{"rotateEvery":"P90D","publishLead":"P7D","overlap":"P30D","keep":2,"requireCoverage":\#(share)}"#
@@ -90,7 +91,7 @@ struct KeysCoverageTests {
         #expect(keys.map { $0["isCovered"] as? Bool } == [true, true, isCovered])
     }
 
-    @Test("no reports are no coverage")
+    @Test("empty reports give zero devices and no coverage")
     func empty() throws {
         let output = try coverage(["--reports", "-"], stdin: Data())
         #expect(output.isSuccess, "\(output)")
@@ -98,7 +99,7 @@ struct KeysCoverageTests {
         #expect(output.text.contains("-            0\n"))
     }
 
-    @Test("a share next to all is not shown as all")
+    @Test("a share just below 100 % is not shown as 100 %")
     func nearly() throws {
         var text = line("late", kids[0])
         for index in 0..<20_000 { text += line("d\(index)", kids[1]) }
@@ -106,7 +107,7 @@ struct KeysCoverageTests {
         #expect(output.text.contains("▉   99.995%       20,000"), "\(output)")
     }
 
-    @Test("a bad line is named with its number and file", arguments: ["-", "reports.jsonl"])
+    @Test("the error for a bad line names its number and its file", arguments: ["-", "reports.jsonl"])
     func badLine(_ file: String) throws {
         let bad = Data((line("a", kids[0]) + "\n" + line("b", "short")).utf8)
         try place.write(bad, to: "reports.jsonl")
@@ -114,7 +115,7 @@ struct KeysCoverageTests {
         expectRefusal(output, 65, saying: "\(file == "-" ? "stdin" : file): line 3: kid is missing")
     }
 
-    @Test("a line without end is refused and not kept")
+    @Test("an endless line is refused without being kept in memory")
     func longLine() throws {
         let output = try place.shell(
             "head -c 5000000 /dev/zero | tr '\\0' a | \"$PUSHCRYPT\" keys coverage set.json --reports -")
@@ -122,7 +123,7 @@ struct KeysCoverageTests {
     }
 
     @Test(
-        "what can't be read",
+        "a missing or unreadable input exits 66, and bad usage exits 64",
         arguments: [
             (["set.json", "--reports", "none"], 66), (["none", "--reports", "-"], 66),
             (["set.json", "--reports", "."], 66),

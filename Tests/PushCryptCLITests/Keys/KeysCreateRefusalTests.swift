@@ -4,7 +4,9 @@ import Testing
 
 @Suite("keys create refuses", .ownThreads)
 struct KeysCreateRefusalTests {
-    @Test("a name that is taken by anything", arguments: ["keyset", "file", "empty folder", "dangling link"])
+    @Test(
+        "keys create refuses a name that exists, and leaves the existing file alone",
+        arguments: ["keyset", "file", "empty folder", "dangling link"])
     func taken(_ what: String) throws {
         let place = try Workplace()
         switch what {
@@ -25,7 +27,7 @@ struct KeysCreateRefusalTests {
         #expect((try? place.read("Keys/ios/keyset.json")) == before)
     }
 
-    @Test("a place where nothing can be made", arguments: ["file/ios", "file/deep/ios", "/dev/null/ios"])
+    @Test("keys create refuses a path below a file", arguments: ["file/ios", "file/deep/ios", "/dev/null/ios"])
     func impossible(_ path: String) throws {
         let place = try Workplace()
         try place.write(Data("mine".utf8), to: "file")
@@ -35,7 +37,7 @@ struct KeysCreateRefusalTests {
     }
 
     @Test(
-        "bad usage",
+        "keys create exits 64 for bad usage",
         arguments: [
             ["Keys/x", "--kind", "recipient"],
             ["Keys/x", "--insecure-plaintext"],
@@ -55,9 +57,9 @@ struct KeysCreateRefusalTests {
         #expect(try place.names().isEmpty)
     }
 
-    /// A time that no key file can write would make a keyset that nobody can read again.
+    /// A keyset with a time that key files can't contain could never be read again.
     @Test(
-        "bad times",
+        "keys create exits 64 for a bad time",
         arguments: [
             "", "yesterday", "2026-03-01", "2026-03-01T09:00:00", "2026-02-29T09:00:00Z", "2026-13-01T00:00:00Z",
             "2026-03-01 09:00:00Z", "2026-03-01T24:00:00Z", "1.5", "1e9", "-5", "253402300800",

@@ -21,7 +21,7 @@ struct KeysCreateTests {
         Case(options: ["sender"], algorithm: "Ed25519", members: ["x", "d"]),
     ]
 
-    @Test("makes a keyset of every kind and prints its kid", arguments: cases)
+    @Test("keys create creates a keyset of every kind and prints its kid", arguments: cases)
     func create(_ test: Case) throws {
         let place = try Workplace()
         let output = try place.run(["keys", "create", "Keys/ios", "--insecure-plaintext", "--kind"] + test.options)
@@ -34,7 +34,7 @@ struct KeysCreateTests {
         #expect(Set(key.keys).subtracting(["kty", "crv", "alg", "kid"]) == test.members)
     }
 
-    @Test("writes for the owner alone, whatever the umask", arguments: ["000", "022", "077"])
+    @Test("keys create writes files that only the owner can read, with every umask", arguments: ["000", "022", "077"])
     func modes(_ umask: String) throws {
         let place = try Workplace()
         let output = try place.shell(
@@ -48,14 +48,14 @@ struct KeysCreateTests {
         #expect(try place.names(in: "new/deep/Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
     }
 
-    @Test("a trailing slash and a name without a folder are fine", arguments: ["Keys/ios/", "ios", "./ios"])
+    @Test("keys create accepts a trailing slash and a name without a folder", arguments: ["Keys/ios/", "ios", "./ios"])
     func spellings(_ path: String) throws {
         let place = try Workplace()
         let kid = try place.create(path, "recipient")
         #expect(try place.run("keys", "list", path).text.contains(kid))
     }
 
-    @Test("two keysets have two keys")
+    @Test("two new keysets contain different keys")
     func fresh() throws {
         let place = try Workplace()
         let kids = try (0..<3).map { index in try place.create("Keys/k\(index)", "shared") }
@@ -63,7 +63,7 @@ struct KeysCreateTests {
     }
 
     @Test(
-        "the key is primary from the given time on",
+        "the first key is primary from the given time on",
         arguments: [
             ("1772355600", "2026-03-01T09:00:00Z"), ("2026-03-01T09:00:00Z", "2026-03-01T09:00:00Z"),
             ("2026-03-01T10:30:00+01:30", "2026-03-01T09:00:00Z"), ("0", "1970-01-01T00:00:00Z"),

@@ -8,7 +8,7 @@ struct KeysDoctorAdviceTests {
             || test.code == "unfinished" && test.advice == DoctorCase.verify
     }
 
-    @Test("works as it stands, whatever the folder's name", arguments: cases)
+    @Test("the printed command corrects the finding, also in a folder with special characters", arguments: cases)
     func advice(_ test: DoctorCase) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

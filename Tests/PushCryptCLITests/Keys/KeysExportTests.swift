@@ -3,7 +3,7 @@ import Testing
 
 @Suite("keys export", .ownThreads)
 struct KeysExportTests {
-    @Test("prints a public set without secrets", arguments: ["p256", "x25519"], [true, false])
+    @Test("keys export prints the public set without secrets", arguments: ["p256", "x25519"], [true, false])
     func publicSet(_ suite: String, _ psk: Bool) throws {
         let place = try Workplace()
         let created = try place.run(
@@ -24,7 +24,7 @@ struct KeysExportTests {
         for secret in try place.secrets(in: "Keys/ios/keyset.json") { #expect(!text.contains(secret)) }
     }
 
-    @Test("prints a sender's public set")
+    @Test("keys export prints a sender's public JWK set")
     func sender() throws {
         let place = try Workplace()
         try place.create("Keys/push", "sender")
@@ -44,7 +44,7 @@ struct KeysExportTests {
         #expect(record.filter { $0 == UInt8(ascii: "\n") }.count == 1)
     }
 
-    @Test("--device is a set of that device's own keys")
+    @Test("--device prints the keys of that device only")
     func device() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/master", "shared")
@@ -60,7 +60,7 @@ struct KeysExportTests {
         #expect(try place.export("Keys/master", to: "again.json", "--device", "phone_1-A") == set)
     }
 
-    @Test("a device's key derives no other device's")
+    @Test("the keys of one device can't be exported for another one")
     func furtherDevice() throws {
         let place = try Workplace()
         try place.create("Keys/master", "shared")
@@ -69,7 +69,7 @@ struct KeysExportTests {
     }
 
     @Test(
-        "bad usage",
+        "keys export exits 64 for bad usage",
         arguments: [
             (["Keys/master"], "shared"), (["Keys/master", "--registration"], "shared"),
             (["Keys/push", "--registration"], "sender"), (["Keys/push", "--device", "a"], "sender"),
@@ -84,7 +84,7 @@ struct KeysExportTests {
         expectUsageError(try place.run(["keys", "export"] + arguments))
     }
 
-    @Test("--registration when no key seals any more")
+    @Test("--registration exits 65 if no key seals now")
     func nothingSeals() throws {
         let place = try Workplace()
         _ = try place.writeSet([#""activatesAt":"2027-01-01T00:00:00Z""#], to: "set.json")
@@ -92,7 +92,7 @@ struct KeysExportTests {
     }
 
     /// The same as without it, in an object.
-    @Test("--json holds what the format prints", arguments: ["pem", "der", "raw"], [false, true])
+    @Test("--json contains the value that the format prints", arguments: ["pem", "der", "raw"], [false, true])
     func json(_ format: String, _ isPrivate: Bool) throws {
         let place = try Workplace()
         let kid = try place.create("Keys/push", "sender")
@@ -111,7 +111,7 @@ struct KeysExportTests {
         #expect(value.trimmingCharacters(in: .newlines) == expected.trimmingCharacters(in: .newlines))
     }
 
-    @Test("--json leaves alone what is JSON", arguments: [[], ["--format", "jwk"], ["--kid"]])
+    @Test("--json doesn't change output that is already JSON", arguments: [[], ["--format", "jwk"], ["--kid"]])
     func jsonOfJSON(_ options: [String]) throws {
         let place = try Workplace()
         let kid = try place.create("Keys/push", "sender")

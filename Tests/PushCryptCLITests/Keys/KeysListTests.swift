@@ -3,7 +3,7 @@ import Testing
 
 @Suite("keys list", .ownThreads)
 struct KeysListTests {
-    @Test("shows a table, the next step and a timeline")
+    @Test("keys list prints a table, the next step and a timeline")
     func table() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient", "--psk")
@@ -27,7 +27,7 @@ struct KeysListTests {
     }
 
     @Test(
-        "--json is an array of objects",
+        "--json prints one object for each key",
         arguments: [
             (["recipient"], "p256"), (["recipient", "--suite", "x25519"], "x25519"), (["shared"], "shared"),
             (["sender"], "ed25519"),
@@ -55,7 +55,7 @@ struct KeysListTests {
         #expect(rows[0].count == 15)
     }
 
-    @Test("--json says what each key does now and what comes next")
+    @Test("--json contains each key's state and its next change")
     func changes() throws {
         let place = try Workplace()
         let kids = try place.writeKeyset("Keys/app", Lives.all)
@@ -71,7 +71,7 @@ struct KeysListTests {
         #expect(rows[4]["ageInSeconds"] as? Int == 28 * 86_400)
     }
 
-    @Test("every state, by the times of the set")
+    @Test("keys list shows each state that follows from the times of a set")
     func states() throws {
         let place = try Workplace()
         let lifecycles = [
@@ -89,7 +89,7 @@ struct KeysListTests {
         #expect(rows.map { $0["state"] as? String } == lifecycles.map(\.0))
     }
 
-    @Test("the demo keys without being asked twice", arguments: ["recipient", "sender", "shared"])
+    @Test("keys list shows the demo keys without --allow-demo-keys", arguments: ["recipient", "sender", "shared"])
     func demoKeys(_ name: String) throws {
         let place = try Workplace()
         try place.copyDemoKeys()
@@ -99,7 +99,9 @@ struct KeysListTests {
         #expect(!output.text.contains("add a key") && !output.text.contains("next key"), "\(output)")
     }
 
-    @Test("what isn't there", arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65), ("", 66)])
+    @Test(
+        "keys list exits 66 for a missing path and 65 for a bad file",
+        arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65), ("", 66)])
     func missing(_ path: String, _ status: Int32) throws {
         let place = try Workplace()
         try place.write(Data("no keys".utf8), to: "text")

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptCore
 import Testing
 
-@Suite("keys log of a broken one", .ownThreads)
+@Suite("keys log of a broken log", .ownThreads)
 struct KeysLogBrokenTests {
     static let damages: [(words: String, change: @Sendable (String) -> String)] = [
         ("line 1 of the audit log is not line 1", { "\n" + $0 }),
@@ -29,6 +29,8 @@ struct KeysLogBrokenTests {
             try place.edit("Keys/ios/audit.jsonl", damage.change)
         }
         expectRefusal(try place.run("keys", "log", "Keys/ios", "--verify"), 65, saying: damage.words)
+        // The rest doesn't depend on the damage.
+        guard index == 1 || LongTests.areWanted else { return }
         let json = try place.run("keys", "log", "Keys/ios", "--verify", "--json")
         #expect(json.exit == 65)
         #expect(try json.object()["condition"] as? String == "broken")
@@ -37,7 +39,7 @@ struct KeysLogBrokenTests {
         expectRefusal(refused, 65, saying: "`keys log --begin-anew` sets it aside")
     }
 
-    @Test("--begin-anew sets it aside, says why and goes on", arguments: [true, false])
+    @Test("--begin-anew sets a broken log aside and starts one with the reason", arguments: [true, false])
     func beginAnew(_ isEncrypted: Bool) throws {
         let place = try Workplace()
         if isEncrypted {
@@ -64,19 +66,19 @@ struct KeysLogBrokenTests {
         #expect(try place.run(["keys", "add", "Keys/ios", "--at", Workplace.now] + secret).isSuccess)
     }
 
-    @Test("--begin-anew asks before, and leaves a whole log alone")
+    @Test("--begin-anew needs a confirmation and refuses an intact log")
     func refusals() throws {
         let place = try makePlace()
         let command = ["keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--at", Workplace.now]
         expectRefusal(try place.run(command + ["--yes"]), 65, saying: "not broken; nothing was changed")
         try place.edit("Keys/ios/audit.jsonl") { $0 + "x\n" }
         let before = try place.contents(of: "Keys/ios")
-        expectRefusal(try place.run(command), 64, saying: "say --yes to do it")
+        expectRefusal(try place.run(command), 64, saying: "to do it, add --yes")
         #expect(try place.contents(of: "Keys/ios") == before)
     }
 
     @Test(
-        "bad usage",
+        "keys log exits 64 for bad usage",
         arguments: [
             ["--begin-anew"], ["--begin-anew", "--reason", ""], ["--reason", "x"], ["--verify", "--reason", "x"],
             ["--begin-anew", "--verify", "--reason", "x"],
@@ -86,7 +88,7 @@ struct KeysLogBrokenTests {
         expectUsageError(try place.run(["keys", "log", "Keys/ios"] + options))
     }
 
-    @Test("what isn't a keyset, and one that can't be read")
+    @Test("keys log exits 66 without a keyset and 65 for a bad keyset")
     func missing() throws {
         let place = try makePlace()
         expectRefusal(try place.run("keys", "log", "none"), 66)

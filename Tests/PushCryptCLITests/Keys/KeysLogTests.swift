@@ -3,7 +3,7 @@ import Testing
 
 @Suite("keys log", .ownThreads)
 struct KeysLogTests {
-    @Test("shows who did what, when and why")
+    @Test("keys log prints the time, actor, action and reason of each change")
     func transcript() throws {
         let place = try Workplace()
         let first = try place.create("Keys/ios", "recipient")
@@ -23,7 +23,7 @@ struct KeysLogTests {
                 """.replacing("WHO ", with: "WHO".padding(toLength: max(who.count, 3), withPad: " ", startingAt: 0)))
     }
 
-    @Test("--json is an array of objects")
+    @Test("--json prints one object for each line of the log")
     func json() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "sender")
@@ -37,7 +37,7 @@ struct KeysLogTests {
         #expect(rows[0]["why"] is NSNull)
     }
 
-    @Test("whatever somebody wrote into it doesn't steer the terminal")
+    @Test("control characters in the log are replaced in the output")
     func harmless() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "sender")
@@ -53,7 +53,7 @@ struct KeysLogTests {
             output.stderr == "pushcrypt: Keys/ios: the audit log is broken: line 3 of the audit log is not line 3\n")
     }
 
-    @Test("--verify of a whole one")
+    @Test("--verify of an intact log exits 0")
     func whole() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "sender")
@@ -65,7 +65,7 @@ struct KeysLogTests {
         #expect(json["lines"] as? Int == 2)
     }
 
-    @Test("--verify of one that a crash interrupted", arguments: [0, 1, 40])
+    @Test("--verify of a log with lines missing after a crash exits 0", arguments: [0, 1, 40])
     func interrupted(_ byteCount: Int) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "sender")

@@ -29,14 +29,14 @@ struct KeysRehearseTests {
         try place.write(Data(changed.utf8), to: "Keys/app/keyset.json")
     }
 
-    @Test("tells which pushes the standard policy loses")
+    @Test("keys rehearse prints the losses of the standard policy")
     func loses() throws {
         let output = try rehearse(Self.fleet)
         #expect(output.isSuccess, "\(output)")
         #expect(output.text == Self.transcript)
     }
 
-    @Test("shows a policy that loses none, and the same numbers every time")
+    @Test("a policy without losses exits 0, and a second run prints the same numbers")
     func losesNone() throws {
         let output = try rehearse(Self.fleet + ["--publish-lead", "30d"])
         #expect(output.isSuccess, "\(output)")
@@ -45,7 +45,7 @@ struct KeysRehearseTests {
         #expect(try rehearse(Self.fleet + ["--publish-lead", "30d"]).text == output.text)
     }
 
-    @Test("the advice works as it stands")
+    @Test("the policy that the verdict names loses no push")
     func advice() throws {
         let verdict = try #require(try report(Self.fleet)["verdict"] as? String)
         let lead = try #require(verdict.firstMatch(of: /With --publish-lead (\w+) it/)?.1)
@@ -53,7 +53,7 @@ struct KeysRehearseTests {
         #expect(try report(Self.fleet + ["--publish-lead", String(lead)])["losesNone"] as? Bool == true)
     }
 
-    @Test("where no lead would do it asks for rarer rotations, and that works too")
+    @Test("without a sufficient publishLead the verdict names a longer rotateEvery, which loses no push")
     func rarer() throws {
         let verdict = try #require(try report(Self.fleet + ["--rotate-every", "14d"])["verdict"] as? String)
         let advice = try #require(verdict.firstMatch(of: /--rotate-every (\w+) with --publish-lead (\w+) would/))
@@ -61,7 +61,7 @@ struct KeysRehearseTests {
         #expect(try report(Self.fleet + better)["losesNone"] as? Bool == true)
     }
 
-    @Test("--json adds up")
+    @Test("the counts of --json add up to the pushes sent")
     func json() throws {
         let report = try report(Self.fleet + ["--publish-lead", "3d", "--seed", "7", "--offline", "5%"])
         let pushes = try #require(report["pushes"] as? [String: Int])
@@ -96,13 +96,13 @@ struct KeysRehearseTests {
         }
     }
 
-    @Test("a closed stdout is told", arguments: ["", "--json"])
+    @Test("a closed stdout ends keys rehearse with an error", arguments: ["", "--json"])
     func closedStdout(_ option: String) throws {
         let command = "\"$PUSHCRYPT\" keys rehearse Keys/app \(Self.fleet.joined(separator: " ")) \(option)"
         expectRefusal(try place.shell("\(command) >&-"), 74, saying: "can't write to stdout")
     }
 
-    @Test("the fleet may be a file, and options go before it")
+    @Test("options override the values of the --fleet file")
     func file() throws {
         let fleet =
             #"{"devices": 1000, "refreshP50": "PT6H", "refreshP99": "20d", "offline": 0.02, "pushesPerDay": 3, "seed": 1}"#
@@ -113,7 +113,7 @@ struct KeysRehearseTests {
         #expect((changed["fleet"] as? [String: Any])?["devices"] as? Int == 1_000)
     }
 
-    @Test("the policy is the keyset's own where it states one")
+    @Test("keys rehearse uses the keyset's policy if it has one")
     func policy() throws {
         try write(
             policy: #"{"rotateEvery":"P60D","publishLead":"P20D","overlap":"P40D","keep":1,"requireCoverage":99.9}"#)
@@ -124,14 +124,14 @@ struct KeysRehearseTests {
         #expect(policy["requireCoverage"] as? String == "99.9%")
         #expect(policy["opensAfterRetiring"] as? String == "P120DT10M")
         #expect(report["simulatedLead"] as? String != "P20D")
-        #expect(try rehearse(Self.fleet).text.contains("A key seals no earlier than 99.9%"))
+        #expect(try rehearse(Self.fleet).text.contains("A key seals only after 99.9%"))
         let timed = try self.report(Self.fleet + ["--require-coverage", "none"])
         #expect(timed["simulatedLead"] as? String == "P20D")
         try place.write(try place.read("Keys/app/keyset.json"), to: "copy.json")
         #expect(try place.run(["keys", "rehearse", "copy.json"] + Self.fleet).text.contains("rotateEvery 60d"))
     }
 
-    @Test("a policy that can't be kept is bad data in the file, bad usage on the command line")
+    @Test("an impossible policy exits 65 in the file and 64 on the command line")
     func badPolicy() throws {
         expectRefusal(try rehearse(Self.fleet + ["--publish-lead", "90d"]), 64, saying: "shorter than rotateEvery")
         try write(policy: #"{"rotateEvery":"P60D"}"#)
@@ -139,7 +139,7 @@ struct KeysRehearseTests {
     }
 
     @Test(
-        "bad fleets",
+        "keys rehearse refuses fleets with impossible values",
         arguments: [
             ([], 64, "--refresh-p50 and --refresh-p99, or --fleet"), (["--refresh-p50", "6h"], 64, "--refresh-p99"),
             (["--refresh-p50", "6h", "--refresh-p99", "6h"], 64, "longer than the p50"),
@@ -158,7 +158,7 @@ struct KeysRehearseTests {
     }
 
     @Test(
-        "bad usage",
+        "keys rehearse exits 64 for bad usage",
         arguments: [
             ["--offline", "2"], ["--offline", "-1%"], ["--offline", "100%"], ["--offline", "nan"], ["--seed", "-1"],
             ["--refresh-p50", "soon"], ["--devices", "many"], ["--publish-lead", "x"], ["--pushes-per-day", "x"],
@@ -169,12 +169,12 @@ struct KeysRehearseTests {
         #expect(try place.names() == ["Keys"])
     }
 
-    @Test("what isn't a keyset", arguments: [("Keys/none", Int32(66)), ("Keys", 66)])
+    @Test("keys rehearse exits 66 without a keyset", arguments: [("Keys/none", Int32(66)), ("Keys", 66)])
     func missing(_ path: String, _ status: Int32) throws {
         expectRefusal(try place.run(["keys", "rehearse", path] + Self.fleet), status)
     }
 
-    @Test("a keyset that others can read is refused, and none is changed")
+    @Test("a keyset that other users can read is refused, and nothing is changed")
     func modes() throws {
         let before = try place.read("Keys/app/keyset.json")
         #expect(try rehearse(Self.fleet).isSuccess)

@@ -18,7 +18,7 @@ extension KeysRehearseTests {
                21d │███████████████████████████████████████▍      98.6%
                30d │███████████████████████████████████████▋      99.1%
 
-        What became of the pushes of three rotations
+        The pushes of three rotations
           sent                                                   810,000       100%
           opened                                                 802,232     99.04%
           lost to the policy: key not fetched yet                  1,463      0.18%
@@ -26,7 +26,7 @@ extension KeysRehearseTests {
           lost: device fetched nothing for over 30 days            3,509      0.43%
           lost to APNs: device offline for over 30 days            2,796      0.35%
 
-        What other lengths would lose
+        Losses with other lengths
             length  as publishLead    as overlap *
               none           0.84%           0.23%
                 1d           0.53%           0.22%
@@ -35,12 +35,12 @@ extension KeysRehearseTests {
                14d           0.07%          0.035%
                21d          0.025%         0.0095%
                30d              0%              0%
-          * A retired key opens for 30 days and 10 minutes at least, whatever the policy: this is what
-            that rule saves.
+          * A retired key always opens for at least 30 days and 10 minutes. Without that rule these
+            pushes would be lost.
 
-        The smallest that lose none here
-          publishLead  28d 20h 30m     simulated: loses 0; a second less loses 3
-          overlap      27d 4h 33m 18s  simulated: loses 0; a second less loses 8
+        The smallest lengths that lose none
+          publishLead  28d 20h 30m     simulated: loses 0; one second less loses 3
+          overlap      27d 4h 33m 18s  simulated: loses 0; one second less loses 8
 
         ✗ This policy loses 0.18% of the pushes: 1,463 of 810,000 would show the placeholder. With
           --publish-lead 29d it would lose none. Besides, 0.43% went to devices that had fetched

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptCore
 import Testing
 
-/// What no crash leaves: somebody did it, or a disk.
+/// Damage by an attacker or a disk, which no crash causes.
 @Suite("keys verify of a damaged keyset", .ownThreads)
 struct KeysVerifyDamageTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -68,7 +68,7 @@ struct KeysVerifyDamageTests {
         ) { try $0.write(Data("{}".utf8), to: set, mode: 0o644) },
     ]
 
-    @Test("names what is wrong and exits 65, and changes nothing", arguments: cases)
+    @Test("keys verify names the damage, exits 65 and changes nothing", arguments: cases)
     func damage(_ test: Case) throws {
         let place = try Workplace()
         try place.create("Keys/ios", test.kind)
@@ -83,8 +83,8 @@ struct KeysVerifyDamageTests {
         #expect(try place.contents(of: "Keys/ios") == before)
     }
 
-    /// The digest finds accidents; intent is found by what the keys are encrypted with.
-    @Test("lives that were edited beside encrypted keys show with the secret")
+    /// The digest detects accidents. Only the encryption of the keys detects attacks.
+    @Test("keys verify with the secret detects edited metadata of encrypted keys")
     func authenticated() throws {
         let place = try Workplace()
         try place.createEncrypted("Keys/ios", .shared)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("keys verify after an interrupted change", .ownThreads)
 struct KeysVerifyMendingTests {
-    @Test("finishes the log and the public set, and says so once", arguments: ["recipient", "shared"])
+    @Test("keys verify finishes the log and the public set and reports it once", arguments: ["recipient", "shared"])
     func unfinished(_ kind: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", kind)
@@ -18,7 +18,7 @@ struct KeysVerifyMendingTests {
         #expect(again.text.contains("2 lines of the audit log"))
     }
 
-    @Test("discards files that were not finished, also where the log is broken")
+    @Test("keys verify discards unfinished files, also if the log is broken")
     func leftovers() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -34,7 +34,7 @@ struct KeysVerifyMendingTests {
         #expect(try place.names(in: "Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
     }
 
-    @Test("a missing public set is written")
+    @Test("keys verify writes a missing public set")
     func missing() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -45,7 +45,7 @@ struct KeysVerifyMendingTests {
         #expect(try place.mode(of: "Keys/ios/public.jwks.json") == 0o644)
     }
 
-    @Test("the public set of encrypted keys needs the secret")
+    @Test("keys verify writes the public set of encrypted keys only with the secret")
     func encrypted() throws {
         let place = try Workplace()
         try place.createEncrypted("Keys/ios", .recipient)
@@ -60,7 +60,7 @@ struct KeysVerifyMendingTests {
     }
 
     @Test(
-        "where it can't be written, is only reported",
+        "keys verify in a read-only keyset reports the unfinished change and changes nothing",
         .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
     func readOnly() throws {
         let place = try Workplace()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("keys verify", .ownThreads)
 struct KeysVerifyTests {
-    @Test("says of a whole keyset what it checked")
+    @Test("keys verify prints every check of an intact keyset")
     func transcript() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")
@@ -23,7 +23,7 @@ struct KeysVerifyTests {
                 """)
     }
 
-    @Test("of an encrypted keyset says without its secret what it could not check")
+    @Test("keys verify without the secret lists the checks that it couldn't make")
     func encrypted() throws {
         let place = try Workplace()
         try place.createEncrypted("Keys/ios", .sender)
@@ -40,7 +40,8 @@ struct KeysVerifyTests {
             saying: "the passphrase is wrong")
     }
 
-    @Test("the published demo keys", arguments: ["recipient", "sender", "shared"])
+    @Test(
+        "keys verify accepts the published demo keys and writes nothing", arguments: ["recipient", "sender", "shared"])
     func demo(_ name: String) throws {
         let place = try Workplace()
         try place.copyDemoKeys()
@@ -49,7 +50,7 @@ struct KeysVerifyTests {
         #expect(try place.names(in: "Keys/demo/\(name)") == ["keyset.json"])
     }
 
-    @Test("--json is an array of objects")
+    @Test("--json prints one object for each check")
     func json() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -66,14 +67,14 @@ struct KeysVerifyTests {
         #expect((rows[4]["advice"] as? String)?.contains("keys log Keys/ios --begin-anew") == true)
     }
 
-    @Test("what isn't a keyset", arguments: ["none", ".", "", "passphrase"])
+    @Test("keys verify exits 66 without a keyset", arguments: ["none", ".", "", "passphrase"])
     func missing(_ path: String) throws {
         let place = try Workplace()
         try place.createEncrypted("Keys/ios", .shared)
         expectRefusal(try place.run("keys", "verify", path), 66)
     }
 
-    @Test("loose modes are refused as by every command", arguments: ["", "/keyset.json", "/audit.jsonl"])
+    @Test("keys verify refuses files that other users can read", arguments: ["", "/keyset.json", "/audit.jsonl"])
     func modes(_ name: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("keys list of a keystore", .ownThreads)
 struct KeystoreListTests {
-    @Test("a line for each keyset, and no secret is asked for", arguments: ["Keys", "Keys/", "Keys//"])
+    @Test(
+        "keys list of a keystore prints a line for each keyset without asking for a secret",
+        arguments: ["Keys", "Keys/", "Keys//"])
     func table(_ path: String) throws {
         let (place, kids) = try makePlace()
         let output = try place.run("keys", "list", path, "--at", Workplace.now)
@@ -35,14 +37,14 @@ struct KeystoreListTests {
         #expect(rows.allSatisfy { ($0["blocked"] as? [Any])?.isEmpty == true })
     }
 
-    @Test("a clock that isn't believed blocks")
+    @Test("a time far after the last change shows every step as blocked")
     func blocked() throws {
         let (place, _) = try makePlace()
         let text = try place.run("keys", "list", "Keys", "--at", "2036-03-01T09:00:00Z").text
         #expect(text.split(separator: "\n").dropFirst().allSatisfy { $0.contains("  blocked: ") })
     }
 
-    @Test("what can't be read is listed all the same, said, and the exit status tells")
+    @Test("keysets that can't be read are listed and reported, and the exit status is 65")
     func problems() throws {
         let (place, _) = try makePlace()
         try place.makeFolder("Keys/aaa")
@@ -61,14 +63,14 @@ struct KeystoreListTests {
         #expect(rows[0].count == 2)
     }
 
-    @Test("narrow: names and next steps stay")
+    @Test("the table in 60 columns keeps names and next steps")
     func narrow() throws {
         let (place, _) = try makePlace()
         let text = try place.shell("COLUMNS=60 \"$PUSHCRYPT\" keys list Keys --at \(Workplace.now)").text
         #expect(text.hasPrefix("KEYSET    PRIMARY      NEXT STEP\nKeys/app  "))
     }
 
-    @Test("the demo keys say what they are, and nobody rotates them")
+    @Test("demo keysets are shown as published, without rotation steps")
     func demo() throws {
         let place = try Workplace()
         try place.copyDemoKeys()
@@ -77,17 +79,17 @@ struct KeystoreListTests {
         #expect(rows.allSatisfy { $0["next"] is NSNull && ($0["due"] as? [Any])?.isEmpty == true })
     }
 
-    @Test("a folder in which no keyset is")
+    @Test("a folder without a keyset exits 66")
     func empty() throws {
         let place = try Workplace()
         try place.makeFolder("Keys/.new-unfinished")
         try place.write(Data("{}".utf8), to: "Keys/.new-unfinished/keyset.json")
         try place.makeFolder("Keys/other")
-        expectRefusal(try place.run("keys", "list", "Keys"), 66, saying: "without a keyset in it")
+        expectRefusal(try place.run("keys", "list", "Keys"), 66, saying: "contains no keyset")
         expectRefusal(try place.run("keys", "list", "Keys", "--json"), 66)
     }
 
-    @Test("isn't drawn")
+    @Test("--picture of a keystore exits 64 and writes no file")
     func picture() throws {
         let (place, _) = try makePlace()
         expectRefusal(try place.run("keys", "list", "Keys", "--picture", "a.svg"), 64, saying: "one keyset")

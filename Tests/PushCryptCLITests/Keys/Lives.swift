@@ -1,5 +1,4 @@
-/// Lifecycle members of keys, as they stand in a keyset's file: one of every state at 2026-03-01, the destroyed one
-/// first.
+/// Lifecycle members of keys in a keyset's file: one key in each state at 2026-03-01, the destroyed one first.
 enum Lives {
     static let all = [destroyed, expired, retiring, revoked, primary, pending]
     static let states = ["destroyed", "expired", "retiring", "revoked", "primary", "pending"]
@@ -26,7 +25,7 @@ enum Lives {
     ])
     static let pending = members([("createdAt", "2026-02-01"), ("activatesAt", "2026-03-10")])
 
-    /// Members of these days at nine o'clock.
+    /// Members with these days at 09:00.
     static func members(_ days: [(String, String)]) -> String {
         days.map { name, day in "\"\(name)\": \"\(day)T09:00:00Z\"" }.joined(separator: ", ")
     }

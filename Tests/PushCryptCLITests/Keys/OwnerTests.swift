@@ -13,7 +13,7 @@ import Darwin
     "what belongs to another user", .ownThreads, .enabled(if: geteuid() == 0, "only root can give files away"))
 struct OwnerTests {
     @Test(
-        "of a keyset is refused by root, with the command that corrects it",
+        "root refuses a keyset of another user and prints the chown command",
         arguments: ["Keys/ios", "Keys/ios/keyset.json"])
     func keyset(_ path: String) throws {
         let place = try makePlace()
@@ -35,7 +35,7 @@ struct OwnerTests {
         #expect(try place.run("keys", "list", "Keys/ios").isSuccess)
     }
 
-    @Test("as a passphrase file, an audit log or a recipient directory is refused by root")
+    @Test("root refuses a passphrase file, an audit log and a recipient directory of another user")
     func otherFiles() throws {
         let place = try makePlace()
         try place.createEncrypted("Keys/push", .sender)
@@ -52,7 +52,7 @@ struct OwnerTests {
     }
 
     @Test(
-        "is taken where that user is root",
+        "a passphrase file of root that its group can read is accepted",
         .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
     func root() throws {
         let place = try makePlace()
@@ -65,7 +65,7 @@ struct OwnerTests {
         #expect(output.isSuccess, "\(output)")
     }
 
-    @Test("is taken where it is a published demo keyset")
+    @Test("the published demo keys are accepted from every owner")
     func demo() throws {
         let place = try Workplace()
         try place.copyDemoKeys()

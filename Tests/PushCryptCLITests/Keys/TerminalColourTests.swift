@@ -7,7 +7,7 @@ struct TerminalColourTests {
         "expired": "90", "retiring": "33", "revoked": "31", "primary": "32", "pending": "34", "destroyed": "2;37",
     ]
 
-    @Test("colours each state by its own, and each phase of the timeline")
+    @Test("keys list colours each state and each phase of the timeline")
     func states() throws {
         let (place, kids) = try makePlace()
         let text = try PseudoTerminal().run("\"$PUSHCRYPT\" keys list Keys/app --at \(Workplace.now)", in: place)
@@ -22,7 +22,7 @@ struct TerminalColourTests {
         #expect(Self.withoutEscapes(text) == plain.text)
     }
 
-    @Test("has no escape codes with NO_COLOR, even an empty one", arguments: ["1", ""])
+    @Test("output with NO_COLOR contains no escape codes, also if the variable is empty", arguments: ["1", ""])
     func noColour(_ value: String) throws {
         let (place, kids) = try makePlace()
         for command in ["keys list Keys/app", "keys list Keys", "keys show Keys/app -- \(kids[1])"] {
@@ -32,7 +32,7 @@ struct TerminalColourTests {
     }
 
     @Test(
-        "is as wide as the terminal, unless COLUMNS says otherwise",
+        "output is as wide as the terminal, and COLUMNS overrides it",
         arguments: [(60, nil), (80, nil), (120, nil), (80, 70), (0, nil)])
     func width(_ columns: Int, _ variable: Int?) throws {
         let (place, _) = try makePlace()
@@ -43,7 +43,7 @@ struct TerminalColourTests {
         #expect(longest == variable ?? (columns == 0 ? 100 : columns))
     }
 
-    @Test("keys show and a keystore have colours too")
+    @Test("keys show and keys list of a keystore use colours")
     func others() throws {
         let (place, kids) = try makePlace()
         let show = try PseudoTerminal().run(

@@ -1,9 +1,11 @@
 import Foundation
 import Testing
 
+@testable import pushcrypt
+
 @Suite("the layout of keys list", .ownThreads)
 struct TimelineLayoutTests {
-    /// Rotations every week, the last of them to come.
+    /// Weekly rotations; the last one is in the future.
     private static let twenty = (0..<20).map { index in
         func day(_ offset: Int) -> String {
             let date = Date(timeIntervalSince1970: 1_761_728_400 + Double(index * 7 + offset) * 86_400)
@@ -16,12 +18,11 @@ struct TimelineLayoutTests {
     }
 
     @Test(
-        "twenty keys: a row of the table for each, and of the timeline for each in sight",
-        arguments: [nil, "60", "100", "160"])
-    func many(_ columns: String?) throws {
-        let text = try Workplace().listed(Self.twenty, columns: columns)
+        "twenty keys give twenty table rows, and timeline rows for the visible ones",
+        arguments: [60, 100, 160])
+    func many(_ width: Int) throws {
+        let text = try Workplace().listed(Self.twenty, columns: width)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let width = columns.flatMap { Int($0) } ?? 100
         #expect(lines.allSatisfy { $0.count <= width && $0.last != " " })
         func rows(_ lines: some Sequence<String>) -> [Int] {
             lines.compactMap { $0.firstMatch(of: /^key numbe[r]?([0-9]+)[ ]/).flatMap { Int($0.1) } }
@@ -36,7 +37,7 @@ struct TimelineLayoutTests {
         #expect(lanes.allSatisfy { "│┼".contains(Array($0)[column]) })
     }
 
-    @Test("windows that overlap each other stand in rows of their own")
+    @Test("overlapping windows are drawn in different rows")
     func windows() throws {
         let text = try Workplace().listed(Self.twenty)
         let rows = text.split(separator: "\n").drop { !$0.hasPrefix("overlap") }.prefix { !$0.contains("┴") }
@@ -46,7 +47,7 @@ struct TimelineLayoutTests {
         #expect(starts >= 10)
     }
 
-    @Test("at every moment exactly one lane seals")
+    @Test("exactly one lane seals in every column")
     func oneSeals() throws {
         let text = try Workplace().listed(Self.twenty)
         let lanes = text.split(separator: "\n").drop { !$0.contains("▼") }.filter { $0.hasPrefix("key ") }.map {
@@ -60,15 +61,16 @@ struct TimelineLayoutTests {
     }
 
     @Test(
-        "columns that make no sense are the next that do",
+        "invalid values of COLUMNS give the nearest valid width or 100",
         arguments: [("0", 100), ("x", 100), ("-5", 100), ("1", 60), ("59", 60), ("61", 61), ("9999", 200)])
     func columns(_ given: String, _ width: Int) throws {
-        let text = try Workplace().listed([Lives.primary], columns: given)
+        #expect(StandardStreams.columns(variable: given, terminal: 0) == width)
+        let text = try Workplace().listed([Lives.primary], columns: width)
         #expect(text.split(separator: "\n").map(\.count).max() == width)
     }
 
     @Test(
-        "times of the wildest sort do no harm",
+        "extreme times keep the output within its width",
         arguments: [
             ("0000-01-01", "9999-12-31"), ("1970-01-01", "1970-01-01"), ("9999-12-30", "9999-12-31"),
             ("2026-03-01", "2026-03-01"),
@@ -84,7 +86,7 @@ struct TimelineLayoutTests {
         }
     }
 
-    @Test("piped there are no escape codes, whatever the terminal is called")
+    @Test("piped output contains no escape codes for any TERM")
     func piped() throws {
         let place = try Workplace()
         try place.writeKeyset("Keys/app", Lives.all)

@@ -1,13 +1,15 @@
 import Foundation
 import Testing
 
+@testable import pushcrypt
+
 #if canImport(FoundationXML)
 import FoundationXML
 #endif
 
 @Suite("keys list --picture", .ownThreads)
 struct TimelinePictureTests {
-    @Test("is a picture that needs nothing from elsewhere", arguments: ["a.svg", "a.html", "A.SVG"])
+    @Test("the picture contains no script and no external resource", arguments: ["a.svg", "a.html", "A.SVG"])
     func wellFormed(_ name: String) throws {
         let (place, _) = try makePlace(Lives.all)
         let output = try place.run("keys", "list", "Keys/app", "--at", Workplace.now, "--picture", name)
@@ -24,7 +26,7 @@ struct TimelinePictureTests {
         #expect(drawing.names.isSuperset(of: ["svg", "title", "desc", "style", "rect", "line", "text"]))
     }
 
-    @Test("has a row for each key, with its phases as bars in the colours of their states")
+    @Test("the picture has a row for each key with a bar for each phase in its state's colour")
     func bars() throws {
         let (place, kids) = try makePlace(Lives.all)
         let drawing = try place.drawing()
@@ -45,7 +47,7 @@ struct TimelinePictureTests {
         #expect(drawing.texts.contains("shared keys; policy: rotate every 90d, publish lead 7d, overlap 30d, keep 2"))
     }
 
-    @Test("shows the windows in which keys overlap, and the lead that the policy wants")
+    @Test("the picture shows the overlaps of keys and the policy's publishLead")
     func windows() throws {
         let (place, kids) = try makePlace(Lives.all)
         let drawing = try place.drawing()
@@ -60,17 +62,17 @@ struct TimelinePictureTests {
         #expect(drawing.titles.filter { $0 == "the policy publishes a key 7d before it seals" }.count == 4)
     }
 
-    @Test("shows the key that the policy asks for next")
+    @Test("the picture shows the key that the policy adds next")
     func planned() throws {
         let (place, _) = try makePlace([Lives.members([("createdAt", "2026-02-01"), ("activatesAt", "2026-02-01")])])
         let drawing = try place.drawing()
-        let bars = drawing.bars.filter { $0.title.hasPrefix("as the policy wants it: ") }
+        let bars = drawing.bars.filter { $0.title.hasPrefix("by the policy: ") }
         #expect(bars.map(\.style) == ["line dashed pending-line", "line dashed primary-line"])
         #expect(bars[0].title.contains("from 2026-04-25T09:00:00Z to 2026-05-02T09:00:00Z (7d)"))
         #expect(drawing.texts.contains("Next: add a key, 2026-04-25T09:00:00Z (in 55d)"))
     }
 
-    @Test("stays within its edges", arguments: ["0", Workplace.now, "253402300799"])
+    @Test("extreme times keep all bars inside the picture", arguments: ["0", Workplace.now, "253402300799"])
     func edges(_ time: String) throws {
         let wild = Lives.members([
             ("createdAt", "0000-01-01"), ("activatesAt", "0000-01-01"), ("retiresAt", "9999-12-31"),
@@ -83,7 +85,7 @@ struct TimelinePictureTests {
         }
     }
 
-    @Test("a name with markup in it is a name")
+    @Test("markup in a keyset's name is drawn as text")
     func markup() throws {
         let (place, _) = try makePlace([Lives.primary], path: "Keys/a<b>&\"c")
         let output = try place.run("keys", "list", "Keys/a<b>&\"c", "--picture", "a.svg", "--at", Workplace.now)
@@ -92,13 +94,15 @@ struct TimelinePictureTests {
         #expect(drawing.texts.contains("Keys of Keys/a<b>&\"c at \(Workplace.now)"))
     }
 
-    @Test("bad names", arguments: ["a.png", "svg", "", "a.svg.txt"])
+    @Test("--picture refuses names without .svg or .html", arguments: ["a.png", "svg", "", "a.svg.txt"])
     func usage(_ name: String) throws {
         let (place, _) = try makePlace([Lives.primary])
         expectUsageError(try place.run("keys", "list", "Keys/app", "--picture", name))
     }
 
-    @Test("where it can't be written nothing is listed", arguments: [("none/a.svg", Int32(73)), ("folder.svg", 73)])
+    @Test(
+        "a picture that can't be written exits with an error and prints nothing",
+        arguments: [("none/a.svg", Int32(73)), ("folder.svg", 73)])
     func unwritable(_ name: String, _ status: Int32) throws {
         let (place, _) = try makePlace([Lives.primary])
         try place.makeFolder("folder.svg")
@@ -115,13 +119,11 @@ struct TimelinePictureTests {
 
 extension Workplace {
     fileprivate func drawing(at time: String = now) throws -> Drawing {
-        let output = try run("keys", "list", "Keys/app", "--at", time, "--picture", "a.svg")
-        try #require(output.isSuccess, "\(output)")
-        return try Drawing(String(decoding: try read("a.svg"), as: UTF8.self))
+        try Drawing(TimelinePicture(view("Keys/app", at: time)).picture.svg)
     }
 }
 
-/// What an XML parser finds in a picture.
+/// The elements of a picture, read by an XML parser.
 private final class Drawing: NSObject, XMLParserDelegate {
     struct Bar {
         let left: Double

@@ -1,13 +1,20 @@
 import Foundation
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptTestSupport
 import Testing
+
+@testable import pushcrypt
 
 @Suite("the timeline of keys list", .ownThreads)
 struct TimelineTests {
-    @Test("every state, as it stands")
+    @Test("keys list draws every state in 100 columns")
     func everyState() throws {
         let place = try Workplace()
+        let kids = try place.writeKeyset("Keys/app", Lives.all)
+        let output = try place.run("keys", "list", "Keys/app", "--at", Workplace.now)
         #expect(
-            try place.listed(Lives.all) == """
+            Workplace.named(output.text, kids) == """
                 KID          STATE      SUITE   PSK  AGE   SEALS  OPENS  NEXT CHANGE
                 key number1  expired    shared  -    268d  -      -      expired 81d ago
                 key number2  retiring   shared  -    178d  -      yes    expires in 9d
@@ -35,11 +42,13 @@ struct TimelineTests {
                 """)
     }
 
-    @Test("60 columns have room for all of it")
+    @Test("keys list draws every state in 60 columns")
     func narrow() throws {
         let place = try Workplace()
+        let kids = try place.writeKeyset("Keys/app", Lives.all)
+        let output = try place.shell("COLUMNS=60 \"$PUSHCRYPT\" keys list Keys/app --at \(Workplace.now)")
         #expect(
-            try place.listed(Lives.all, columns: "60") == """
+            Workplace.named(output.text, kids) == """
                 KID          STATE      AGE   OPENS  NEXT CHANGE
                 key number1  expired    268d  -      expired 81d ago
                 key number2  retiring   178d  yes    expires in 9d
@@ -69,7 +78,7 @@ struct TimelineTests {
                 """)
     }
 
-    @Test("a published set has no policy of its own, and nobody knows how old its keys are")
+    @Test("a published set is listed without policy and age")
     func publishedSet() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")
@@ -89,7 +98,7 @@ struct TimelineTests {
                 """)
     }
 
-    @Test("a key without any time has the month around now")
+    @Test("a key without times is drawn over the month around now")
     func withoutTimes() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -102,7 +111,7 @@ struct TimelineTests {
         #expect(output.text.contains("2026-02-02") && !output.text.contains("1970"))
     }
 
-    @Test("a rotation that an operator gates shows what it waits for")
+    @Test("a rotation that requires coverage shows what it waits for")
     func gated() throws {
         let policy =
             #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 2, "requireCoverage": 99.9}"#
@@ -121,15 +130,15 @@ struct TimelineTests {
         #expect(!text.contains("Run:"))
     }
 
-    @Test("a clock before the last change is said, and states don't go back")
+    @Test("a clock before the last change is noted, and states stay as they were")
     func clock() throws {
         let text = try Workplace().listed(Lives.all, at: "2026-01-15T09:00:00Z")
-        #expect(text.contains("Note: 2026-01-15T09:00:00Z is before the last change; shown is the time of that\n"))
+        #expect(text.contains("Note: 2026-01-15T09:00:00Z is before the last change, whose time is shown\n"))
         #expect(text.contains("▼ now 2026-02-01T09:00:00Z"))
         #expect(text.contains("Blocked: destroy key key number1"))
     }
 
-    @Test("what is over since long doesn't stretch the axis")
+    @Test("times long ago don't extend the axis")
     func horizon() throws {
         let old = Lives.members([
             ("createdAt", "2016-03-08"), ("activatesAt", "2016-03-08"), ("retiresAt", "2016-06-13"),
@@ -146,7 +155,7 @@ struct TimelineTests {
         #expect(!text.contains("2016"))
     }
 
-    @Test("the legend names what is in sight and nothing else")
+    @Test("the legend names the visible states and no other")
     func legend() throws {
         let text = try Workplace().listed([Lives.primary, Lives.pending])
         #expect(text.hasSuffix("\n             ░ pending  █ seals and opens  ▒ opens only  ┤· expired\n"))
@@ -154,14 +163,20 @@ struct TimelineTests {
 }
 
 extension Workplace {
-    /// What `keys list` says of a keyset with these lives, with the kids by number.
+    /// The output of `keys list` for a keyset with these lifecycles, with the kids by number, made without a start of the
+    /// tool.
     func listed(
-        _ lives: [String], at time: String = now, columns: String? = nil, policy: String? = nil
+        _ lives: [String], at time: String = now, columns: Int = 100, policy: String? = nil
     ) throws -> String {
         let kids = try writeKeyset("Keys/app", lives, policy: policy)
-        let width = columns.map { "COLUMNS=\($0) " } ?? ""
-        let output = try shell("\(width)\"$PUSHCRYPT\" keys list Keys/app --at \(time)")
-        try #require(output.isSuccess, "\(output)")
-        return Self.named(output.text, kids)
+        let view = try view("Keys/app", at: time)
+        let description = KeysetDescription(view: view, terminal: TerminalText(isColourful: false), width: columns)
+        return Self.named(description.text, kids)
+    }
+
+    /// A keyset as `keys list` reads it, with its relative path.
+    func view(_ path: String, at time: String = now) throws -> KeysetView {
+        let metadata = try KeySource.metadata(of: folder.file(path).path)
+        return KeysetView(path, metadata, isFile: false, at: try #require(UnixTime(argument: time)))
     }
 }

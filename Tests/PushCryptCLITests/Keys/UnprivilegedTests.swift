@@ -7,11 +7,11 @@ import Glibc
 import Darwin
 #endif
 
-/// Root may write everywhere, so as root these run the binary as nobody.
+/// Root can write everywhere. Run by root, these tests run the binary as the user nobody.
 @Suite(
     "where the user may not write or read", .ownThreads, .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct UnprivilegedTests {
-    @Test("keys create exits 77 and leaves nothing", arguments: ["ios", "new/ios"])
+    @Test("keys create in a folder without permission exits 77 and leaves no file", arguments: ["ios", "new/ios"])
     func create(_ name: String) throws {
         let place = try makePlace()
         let output = try place.shell(
@@ -20,7 +20,7 @@ struct UnprivilegedTests {
         #expect(try place.names(in: "locked").isEmpty)
     }
 
-    @Test("an unreadable file exits 77")
+    @Test("keys list of an unreadable file exits 77")
     func read() throws {
         let place = try makePlace()
         try place.write(Data("{}".utf8), to: "unreadable.json", mode: 0o000)
@@ -45,7 +45,7 @@ enum Unprivileged {
 }
 
 extension Workplace {
-    /// Everything belongs to whom ``Unprivileged`` runs the binary as.
+    /// Gives all files to the user that ``Unprivileged`` runs the binary as.
     func giveAway() throws {
         guard geteuid() == 0 else { return }
         let output = try shell("chown -R 65534:65534 .")

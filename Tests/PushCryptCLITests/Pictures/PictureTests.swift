@@ -22,7 +22,7 @@ struct PictureTests {
         try place.write(Data(line.utf8), to: "reports.jsonl")
     }
 
-    @Test("draws an SVG that is well-formed, runs nothing and needs nothing", arguments: [rehearse, coverage])
+    @Test("--picture writes a well-formed SVG without scripts and external resources", arguments: [rehearse, coverage])
     func svg(_ command: [String]) throws {
         let output = try place.run(command + ["--picture", "out.svg"])
         #expect(output.isSuccess && !output.text.isEmpty, "\(output)")
@@ -41,7 +41,9 @@ struct PictureTests {
         "svg", "title", "desc", "style", "rect", "text", "line", "polyline", "polygon", "circle",
     ]
 
-    @Test("draws a page for .html", arguments: [rehearse, coverage], ["out.html", "OUT.HTML"])
+    @Test(
+        "--picture writes an HTML page for a name that ends with .html", arguments: [rehearse, coverage],
+        ["out.html", "OUT.HTML"])
     func html(_ command: [String], _ name: String) throws {
         #expect(try place.run(command + ["--picture", name]).isSuccess)
         let text = String(decoding: try place.read(name), as: UTF8.self)
@@ -51,7 +53,7 @@ struct PictureTests {
     }
 
     @Test(
-        "is fine for odd policies and fleets",
+        "extreme policies and fleets give a well-formed picture",
         arguments: [
             ["--rotate-every", "2s", "--publish-lead", "1s"], ["--rotate-every", "1h", "--publish-lead", "0s"],
             ["--rotate-every", "36500d", "--publish-lead", "36499d"], ["--devices", "1"],
@@ -67,7 +69,7 @@ struct PictureTests {
         #expect(!text.contains("nan") && text.utf8.count < 400_000)
     }
 
-    @Test("shows names as text, never as markup")
+    @Test("markup in a keyset's name is escaped in the picture")
     func escaping() throws {
         let name = "Keys/a&b<script>\"'"
         try place.create(name, "shared")
@@ -81,7 +83,7 @@ struct PictureTests {
     }
 
     @Test(
-        "takes the place of an older one, and fails as a whole where it can't be written",
+        "--picture replaces an older file, and writes nothing if it fails",
         arguments: [rehearse, coverage])
     func replacing(_ command: [String]) throws {
         try place.write(Data("old".utf8), to: "out.svg")
@@ -94,7 +96,7 @@ struct PictureTests {
         #expect(try place.names() == ["Keys", "out.svg", "reports.jsonl", "taken.svg"])
     }
 
-    @Test("every state has its colour in light and dark")
+    @Test("every state has a colour for light and dark mode")
     func colours() throws {
         #expect(try place.run(Self.coverage + ["--picture", "out.svg"]).isSuccess)
         let text = String(decoding: try place.read("out.svg"), as: UTF8.self)

@@ -1,4 +1,4 @@
-/// The places in a change where the tests kill it, in their order, and what each leaves.
+/// The steps of a change at which the tests kill it, in order.
 enum ChangePoint: String, CaseIterable {
     case locked
     case keysetCreated = "keyset-created"
@@ -12,7 +12,7 @@ enum ChangePoint: String, CaseIterable {
     case published
     case logged
 
-    /// The keyset's rename is the change.
+    /// Whether the change was made: the rename of the keyset's file makes it.
     var isMade: Bool {
         switch self {
         case .locked, .keysetCreated, .keysetWritten, .keysetSynced: false
@@ -20,7 +20,7 @@ enum ChangePoint: String, CaseIterable {
         }
     }
 
-    /// What the next command says that it did; in its order.
+    /// The notices that the next command prints.
     func notices(_ path: String, missingLines count: Int) -> [String] {
         let lines = "\(count) missing line\(count == 1 ? "" : "s")"
         let log = "\(path): wrote \(lines) of the audit log, which an interrupted change had not finished"

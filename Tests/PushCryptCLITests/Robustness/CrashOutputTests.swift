@@ -4,7 +4,7 @@ import Testing
 @Suite("a programming error in the tool", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct CrashOutputTests {
     @Test(
-        "prints no memory and leaves no core file after keys were read, whatever SWIFT_BACKTRACE and ulimit say",
+        "a trap after keys were read prints no memory and leaves no core file, with every SWIFT_BACKTRACE and ulimit",
         arguments: ["enable=yes,interactive=no,registers=all,threads=all", "enable=no"])
     func afterKeysWereRead(settings: String) throws {
         let place = try Workplace()

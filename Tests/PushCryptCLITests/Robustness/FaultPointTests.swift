@@ -3,8 +3,8 @@ import Testing
 
 @Suite("the fault points of the keystore", .ownThreads)
 struct FaultPointTests {
-    /// A new one without a test shows here.
-    @Test("are those that the tests of killed commands name")
+    /// Fails for a new fault point without a test.
+    @Test("every fault point in the sources is named by a test")
     func all() throws {
         let named =
             ChangePoint.allCases.map(\.rawValue) + KilledCreationTests.points

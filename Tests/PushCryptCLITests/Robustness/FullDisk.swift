@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A small file system of its own: a tmpfs in a mount namespace that goes with the script, so that nothing stays behind.
+/// A small tmpfs in a mount namespace. It disappears when the script ends.
 enum FullDisk {
     static let missing: Comment = "no file system can be mounted here: it needs root, or user namespaces (unshare -rm)"
 
@@ -10,7 +10,7 @@ enum FullDisk {
     static let isAvailable = (try? run("true", in: Workplace()))?.exit == 0
 
     /// Runs a script of /bin/sh in a new file system of 64 pages of 4,096 bytes, mounted at `disk` below `place`, which
-    /// is also where the script begins. It has `fill N`, which leaves N pages, and `make_room`.
+    /// is also the working directory. The script can call `fill N`, which leaves N pages free, and `make_room`.
     static func run(_ script: String, in place: Workplace) throws -> Output {
         try place.makeFolder("disk")
         try place.write(Data((functions + script).utf8), to: "script")

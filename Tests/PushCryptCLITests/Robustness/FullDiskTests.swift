@@ -11,7 +11,7 @@ struct FullDiskTests {
         "keys create disk/Keys/new --kind recipient --insecure-plaintext",
     ]
 
-    @Test("to the brim: a change exits 74, and nothing happened; with room it works", arguments: commands)
+    @Test("a change on a full disk exits 74 and changes nothing, and works after space is freed", arguments: commands)
     func brim(_ command: String) throws {
         let place = try makePlace()
         let kid = try #require(try place.keys("Keys/ios", at: Workplace.now).first).kid
@@ -40,8 +40,8 @@ struct FullDiskTests {
         #expect(!names.contains(".new-"), "\(names)")
     }
 
-    /// Links keep the pages of the files that a change replaces, so that each write needs room of its own.
-    @Test("before any of the writes: the keyset is the old or the new one, and the rest is done with room")
+    /// Hard links keep the pages of the replaced files, so each write needs free pages.
+    @Test("a disk that is full before any write leaves the old or new keyset, and the next command finishes")
     func everyWrite() throws {
         let place = try makePlace()
         var failed = Set<String>()
@@ -74,7 +74,7 @@ struct FullDiskTests {
         #expect(failed == ["keyset.json", "public.jwks.json", "audit.jsonl", ""])
     }
 
-    @Test("while a keyset is made: nothing is left of it", arguments: 0...2)
+    @Test("keys create on a full disk leaves no file", arguments: 0...2)
     func create(_ pages: Int) throws {
         let place = try Workplace()
         let output = try FullDisk.run(

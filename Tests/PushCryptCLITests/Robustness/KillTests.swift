@@ -9,8 +9,11 @@ import Testing
 @Suite("a change that is killed", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KillTests {
     private static let path = KilledChange.path
+    private static let nextChange = "keys policy Keys/ios --keep 7"
 
-    @Test("leaves the old keyset or the new one, and the next command does the rest", arguments: KilledChange.all)
+    @Test(
+        "a killed change leaves the old or the new keyset, and the next command finishes it",
+        arguments: KilledChange.all)
     func everyStep(_ change: KilledChange) throws {
         let made = try change.prepare()
         let whole = try made.place()
@@ -35,7 +38,7 @@ struct KillTests {
         }
     }
 
-    /// The next command says what it finished, and then everything is whole.
+    /// Expects that the next command reports what it finished and leaves an intact keyset.
     private func expectFinished(
         _ change: KilledChange, _ point: ChangePoint, by command: [String], _ secret: [String], _ place: Workplace
     ) throws {
@@ -50,12 +53,14 @@ struct KillTests {
         #expect(try place.names(in: Self.path) == ["audit.jsonl", "keyset.json", "public.jwks.json"], "\(point)")
     }
 
-    @Test("a rotation is made once, whenever it is killed")
+    @Test("a rotation that is killed at any step is carried out exactly once")
     func rotateAgain() throws {
         let change = KilledChange(name: "rotate", protection: .plain)
         let made = try change.prepare()
         let command = try change.arguments(made.place())
-        for point in ChangePoint.allCases {
+        let points: [ChangePoint] =
+            LongTests.areWanted ? ChangePoint.allCases : [.locked, .keysetSynced, .keysetRenamed, .logged]
+        for point in points {
             let place = try made.place()
             try Self.kill(command, place, at: point.rawValue)
             let plan = try place.rotate(Self.path, at: KilledChange.time)
@@ -64,13 +69,13 @@ struct KillTests {
         }
     }
 
-    /// What the second crash leaves, the third command finishes.
+    /// The third command finishes what the second one left.
     @Test(
-        "and killed again while the rest is done",
+        "a second kill while a command finishes the first change loses nothing",
         arguments: [
             "leftover-removed", "log-created", "log-written", "log-synced", "log-renamed", "public-created",
             "public-written", "public-synced", "public-renamed",
-        ], ["keys policy Keys/ios --keep 7", "keys verify Keys/ios"])
+        ], LongTests.areWanted ? [nextChange, "keys verify Keys/ios"] : [nextChange])
     func twice(_ point: String, _ command: String) throws {
         let (made, old) = try Self.killedOnce.get()
         let place = try made.place()
@@ -93,7 +98,7 @@ struct KillTests {
         return (try PlaceSnapshot(place), old)
     }
 
-    /// As `keys verify` finds it, with nothing mended and nothing unchecked.
+    /// Expects that every check of `keys verify` passes and nothing is repaired.
     private func expectWhole(_ place: Workplace, _ secret: KeysetSecret?, _ point: Comment) throws {
         let store = KeysetStore(place.folder.path + "/" + Self.path)
         let verified = try store.verify(SecretSource(secret), at: KilledChange.moment)

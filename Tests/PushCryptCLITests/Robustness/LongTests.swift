@@ -1,6 +1,6 @@
 import Foundation
 
-/// What takes too long for every run is done in part, and in whole where PUSHCRYPT_LONG_TESTS is set.
+/// Long tests run in full if PUSHCRYPT_LONG_TESTS is set, otherwise in a short form.
 enum LongTests {
     static let areWanted = ProcessInfo.processInfo.environment["PUSHCRYPT_LONG_TESTS"] != nil
 }

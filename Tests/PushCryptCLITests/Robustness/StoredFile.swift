@@ -2,13 +2,13 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// A keyset's file as Foundation reads it, and not the code under test.
+/// A keyset's file, read by Foundation instead of the code under test.
 struct StoredFile {
     let sequence: Int
     let kids: Set<String>
     let logCount: Int
 
-    /// - Throws: where it isn't whole.
+    /// - Throws: if it isn't valid.
     init(_ path: String, in place: Workplace) throws {
         let bytes = try place.read("\(path)/keyset.json")
         let member = try #require(try Payload.member("pushcrypt", of: bytes) as? [String: Any])

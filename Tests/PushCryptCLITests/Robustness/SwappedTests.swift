@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// What is swapped for a link could be made to point anywhere between a check and a use, so links are refused.
+/// An attacker could change a link between a check and a use, so links are refused.
 @Suite("a keyset that is swapped for a link", .ownThreads)
 struct SwappedTests {
     static let commands = [
@@ -13,7 +13,7 @@ struct SwappedTests {
         ["open", "--keys", "Keys/ios", "--topic", Workplace.topic],
     ]
 
-    @Test("folder: every command exits 65 and changes nothing", arguments: commands)
+    @Test("every command exits 65 for a link in place of the folder and changes nothing", arguments: commands)
     func folder(_ command: [String]) throws {
         let place = try makePlace()
         try place.move("Keys/ios", to: "real")
@@ -22,7 +22,7 @@ struct SwappedTests {
         #expect(try place.names(in: "real") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
     }
 
-    @Test("file: every command exits 65 and changes nothing", arguments: commands)
+    @Test("every command exits 65 for a link in place of the file and changes nothing", arguments: commands)
     func file(_ command: [String]) throws {
         let place = try makePlace()
         try place.move("Keys/ios/keyset.json", to: "real")
@@ -30,7 +30,7 @@ struct SwappedTests {
         try expectRefused(command, place)
     }
 
-    @Test("log: changes exit 65, and the file behind the link stays")
+    @Test("changes exit 65 for a link in place of the log and don't touch its target")
     func log() throws {
         let place = try makePlace()
         try place.move("Keys/ios/audit.jsonl", to: "real")
@@ -40,7 +40,7 @@ struct SwappedTests {
         }
     }
 
-    @Test("public set: it is replaced, and the file behind the link stays")
+    @Test("a change replaces a link in place of the public set and doesn't touch its target")
     func set() throws {
         let place = try makePlace()
         try place.move("Keys/ios/public.jwks.json", to: "real")
@@ -51,7 +51,7 @@ struct SwappedTests {
         try place.succeed("keys", "verify", "Keys/ios")
     }
 
-    @Test("a name that a new keyset wants")
+    @Test("keys create exits 73 if a dangling link has the new keyset's name")
     func create() throws {
         let place = try makePlace()
         _ = try place.shell("ln -s nowhere Keys/new")

@@ -23,7 +23,7 @@ struct CoverageGateTests {
         try place.write(Data(lines.joined(separator: "\n").utf8), to: "reports")
     }
 
-    @Test("rotation adds the key and waits")
+    @Test("rotate adds the next key and doesn't promote it without reports")
     func waits() throws {
         #expect(try place.states("Keys/app", at: "2026-12-01T00:00:00Z") == ["primary", "pending"])
         let early = try place.rotate("Keys/app", at: "2026-03-26T00:00:00Z")
@@ -34,7 +34,9 @@ struct CoverageGateTests {
         #expect((plan.steps("blocked").first?["because"] as? String)?.contains("--reports") == true)
     }
 
-    @Test("rotate promotes it once the reports say so", arguments: [(998, false), (999, true), (1_000, true)])
+    @Test(
+        "rotate promotes the key if the reports show the required coverage",
+        arguments: [(998, false), (999, true), (1_000, true)])
     func rotates(_ count: Int, _ isEnough: Bool) throws {
         try report(count)
         let plan = try place.rotate("Keys/app", at: Self.time, "--reports", "reports")
@@ -45,7 +47,7 @@ struct CoverageGateTests {
                 == (isEnough ? ["retiring", "primary"] : ["primary", "pending"]))
     }
 
-    @Test("promote refuses without reports and with too few")
+    @Test("keys promote refuses without reports and with too little coverage")
     func refuses() throws {
         expectRefusal(try place.run("keys", "promote", "Keys/app", new, "--at", Self.time), 75, saying: "--reports")
         try report(990)
@@ -57,7 +59,7 @@ struct CoverageGateTests {
         #expect(try place.states("Keys/app", at: Self.time) == ["retiring", "primary"])
     }
 
-    @Test("forced, it says who falls back")
+    @Test("keys promote --force promotes the key and prints the missing coverage")
     func forced() throws {
         try report(990)
         let output = try place.run(
@@ -67,7 +69,7 @@ struct CoverageGateTests {
         #expect(try place.states("Keys/app", at: Self.time) == ["retiring", "primary"])
     }
 
-    @Test("a time given by hand doesn't get around it")
+    @Test("keys add --activates-at is refused if the policy requires coverage")
     func time() throws {
         try place.createAtNewYear("Keys/other", "shared", "--require-coverage", "99.9%")
         let add = ["keys", "add", "Keys/other", "--activates-at", "2026-04-20T00:00:00Z", "--at", Self.time]
@@ -75,7 +77,7 @@ struct CoverageGateTests {
         #expect(try place.run(add + ["--force"]).isSuccess)
     }
 
-    @Test("a keyset without such a policy can be asked for it all the same")
+    @Test("--require-coverage applies to a keyset whose policy requires none")
     func byOption() throws {
         try place.createAtNewYear("Keys/free")
         #expect(try place.run("keys", "add", "Keys/free", "--at", "2026-03-25T00:00:00Z").isSuccess)

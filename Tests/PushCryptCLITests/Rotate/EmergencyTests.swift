@@ -12,7 +12,7 @@ struct EmergencyTests {
         old = try place.createAtNewYear("Keys/app")
     }
 
-    @Test("says what is lost and does nothing without a word")
+    @Test("rotate --emergency without --yes prints the losses and changes nothing")
     func asks() throws {
         let before = try place.read("Keys/app/keyset.json")
         let output = try place.run("rotate", "Keys/app", "--emergency", "--revoke", old, "--at", Self.time)
@@ -22,7 +22,7 @@ struct EmergencyTests {
         #expect(try place.read("Keys/app/keyset.json") == before)
     }
 
-    @Test("--yes revokes the key and makes the next primary in the same step")
+    @Test("--yes revokes the key and makes a new one primary in one step")
     func replaces() throws {
         let push = try place.sealed(to: "Keys/app", at: Self.time)
         let output = try place.run(
@@ -55,7 +55,7 @@ struct EmergencyTests {
         #expect(try place.states("Keys/app", at: "2026-04-02T00:00:00Z") == ["retiring", "revoked", "primary"])
     }
 
-    @Test("--promote takes a pending key that devices may hold already")
+    @Test("--promote makes a pending key primary instead of a new one")
     func promotesPending() throws {
         _ = try place.rotate("Keys/app", at: Self.time, "--now")
         let pending = try #require(try place.keys("Keys/app", at: Self.time).last?.kid)
@@ -68,7 +68,7 @@ struct EmergencyTests {
         #expect(keys[1].kid == pending)
     }
 
-    @Test("the queue at the sender can be sealed again")
+    @Test("reseal seals queued pushes of the revoked key again")
     func reseal() throws {
         let push = try place.sealed(to: "Keys/app", at: Self.time)
         _ = try place.run("rotate", "Keys/app", "--emergency", "--revoke", old, "--yes", "--at", Self.time)
@@ -82,7 +82,7 @@ struct EmergencyTests {
         #expect(try place.opening(payload, with: "Keys/app", at: Self.time) == "opened")
     }
 
-    @Test("--dry-run says it and does nothing")
+    @Test("--dry-run prints the losses, exits 10 and changes nothing")
     func dry() throws {
         let before = try place.read("Keys/app/keyset.json")
         let output = try place.run(
@@ -93,7 +93,7 @@ struct EmergencyTests {
     }
 
     @Test(
-        "bad usage",
+        "rotate --emergency exits 64 for bad usage",
         arguments: [
             ["--emergency"], ["--revoke", "AAAAAAAAAAA"], ["--promote", "AAAAAAAAAAA"],
             ["--emergency", "--revoke", "short"], ["--emergency", "--revoke", "AAAAAAAAAAA", "--now"],
@@ -103,7 +103,7 @@ struct EmergencyTests {
         expectUsageError(try place.run(["rotate", "Keys/app"] + options))
     }
 
-    @Test("an unknown key, and one that isn't primary")
+    @Test("--revoke of an unknown key exits 66, of a retired key 65")
     func wrongKey() throws {
         let unknown = try place.run("rotate", "Keys/app", "--emergency", "--revoke", "AAAAAAAAAAA", "--yes")
         expectRefusal(unknown, 66, saying: "no key AAAAAAAAAAA")

@@ -11,7 +11,7 @@ struct RotateClockTests {
     }
 
     @Test(
-        "far in the future is blocked until somebody vouches for it",
+        "a clock far in the future blocks rotate without --confirm-clock",
         arguments: ["2027-02-06", "2036-03-01", "9000-01-01"])
     func future(_ day: String) throws {
         let before = try place.read("Keys/app/keyset.json")
@@ -24,7 +24,7 @@ struct RotateClockTests {
         #expect(try place.rotate("Keys/app", at: day + "T00:00:00Z", "--confirm-clock").done == ["add"])
     }
 
-    @Test("a clock set back blocks what is due, and states stay where they were")
+    @Test("a clock that was set back blocks changes, and states stay as they were")
     func past() throws {
         _ = try place.rotate("Keys/app", at: "2026-03-25T00:00:00Z")
         _ = try place.rotate("Keys/app", at: "2026-06-29T00:00:00Z")
@@ -37,7 +37,7 @@ struct RotateClockTests {
         expectRefusal(refused, 75, saying: "before the last change")
     }
 
-    @Test("an emergency waits for no clock")
+    @Test("rotate --emergency works with a clock that was set back")
     func emergency() throws {
         let kid = try #require(try place.keys("Keys/app", at: Workplace.newYear).first?.kid)
         let output = try place.run(

@@ -18,7 +18,7 @@ struct SeveralKeysetsTests {
         }
     }
 
-    @Test("one line of JSON for each")
+    @Test("rotate --json prints one line for each keyset")
     func lines() throws {
         let output = try place.run("rotate", "Keys/app", "Keys/backend", "--json", "--at", Self.due)
         #expect(output.isSuccess, "\(output)")
@@ -28,7 +28,8 @@ struct SeveralKeysetsTests {
         #expect(plans.allSatisfy { Set($0.keys) == ["keyset", "at", "done", "due", "blocked", "next"] })
     }
 
-    @Test("--all takes every keyset of the keystore", arguments: [["--all"], ["--all", "Keys"], ["Keys/", "--all"]])
+    @Test(
+        "--all rotates every keyset of the keystore", arguments: [["--all"], ["--all", "Keys"], ["Keys/", "--all"]])
     func all(_ arguments: [String]) throws {
         try place.copyDemoKeys()
         try place.makeFolder("Keys/empty")
@@ -37,7 +38,7 @@ struct SeveralKeysetsTests {
         #expect(try plans(output).map { $0["keyset"] as? String } == ["Keys/app", "Keys/backend"])
     }
 
-    @Test("a bad one doesn't keep the others from their turn, and the gravest status counts")
+    @Test("a bad keyset doesn't stop the others, and the gravest status counts")
     func bad() throws {
         try place.write(Data("{".utf8), to: "Keys/app/keyset.json")
         let output = try place.run("rotate", "Keys/app", "Keys/backend", "--json", "--now", "--at", Self.due)
@@ -47,7 +48,7 @@ struct SeveralKeysetsTests {
         #expect(try place.states("Keys/backend", at: Self.due) == ["primary", "pending"])
     }
 
-    @Test("blocked counts more than due")
+    @Test("a blocked keyset and a due one together exit 75")
     func blocked() throws {
         try place.createAtNewYear("Keys/gated", "shared", "--require-coverage", "99.9%")
         _ = try place.rotate("Keys/gated", at: Self.due)
@@ -59,7 +60,7 @@ struct SeveralKeysetsTests {
         #expect((plans[1]["blocked"] as? [Any])?.count == 1)
     }
 
-    @Test("nothing to rotate", arguments: ["Keys": Int32(66), "--all none": 66, "none": 66, "": 64])
+    @Test("--all without a keyset exits 66", arguments: ["Keys": Int32(66), "--all none": 66, "none": 66, "": 64])
     func nothing(_ arguments: String, _ status: Int32) throws {
         let output = try place.run(["rotate"] + arguments.split(separator: " ").map(String.init))
         #expect(output.exit == status, "\(output)")

@@ -1,7 +1,11 @@
 import Foundation
+import PushCryptCore
+import PushCryptTestSupport
 import Testing
 
-/// A key as `keys list --json` tells it.
+@testable import pushcrypt
+
+/// A key as `keys list --json` prints it.
 struct ListedKey {
     private let members: [String: Any]
 
@@ -28,10 +32,10 @@ extension Workplace {
         return output.line
     }
 
+    /// The rows of `keys list --json`, without a start of the tool.
     func keys(_ path: String, at time: String) throws -> [ListedKey] {
-        let output = try run("keys", "list", path, "--json", "--at", time)
-        try #require(output.isSuccess, "\(output)")
-        let rows = try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]] ?? []
+        let view = try KeysetView(folder.file(path).path, at: #require(UnixTime(argument: time)))
+        let rows = try JSONSerialization.jsonObject(with: JSONEncoder().encode(view.rows)) as? [[String: Any]] ?? []
         return rows.map(ListedKey.init)
     }
 

@@ -1,4 +1,7 @@
 import Foundation
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptTestSupport
 import Testing
 
 extension Workplace {
@@ -7,7 +10,10 @@ extension Workplace {
         var (keys, members, kids) = ([String](), [String](), [String]())
         for (index, lifecycle) in lifecycles.enumerated() {
             let kid = try create("\(file).keys/\(index)", "recipient")
-            keys.append(try publicJWK("\(file).keys/\(index)"))
+            let made = try KeysetFolder(folder.file("\(file).keys/\(index)").path).load(.none)
+            var jwk = [UInt8]()
+            try made.entries[0].record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
+            keys.append(String(decoding: jwk, as: UTF8.self))
             members.append(#""\#(kid)":{\#(lifecycle)}"#)
             kids.append(kid)
         }

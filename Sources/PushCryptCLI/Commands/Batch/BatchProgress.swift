@@ -32,8 +32,8 @@ struct BatchProgress {
         let lines = "\(ShareText.grouped(lineCount)) lines  \(ShareText.grouped(rate))/s"
         guard let byteCount, byteCount > 0 else { return lines }
         let done = min(position, byteCount)
-        let bar = ShareText.padded(ShareText.bar(done, of: byteCount, width: 10), 10)
-        let percent = ShareText.leftPadded("\(done * 100 / byteCount)%", 4)
+        let bar = ShareText.bar(done, of: byteCount, width: 10).padded(to: 10)
+        let percent = "\(done * 100 / byteCount)%".leftPadded(to: 4)
         let left = done > 0 ? Int64(seconds * Double(byteCount - done) / Double(done)) : 0
         return "\(bar) \(percent)  \(lines)  \(TimeDistance.rough(left)) left"
     }

@@ -19,18 +19,18 @@ extension Seal {
         let time = timeOptions.time
         let givenTime = timeOptions.givenTime
         let entry = try to.map { path in
-            let source = try KeySource(path, demo, allowsPublic: signWith != nil)
+            let source = try KeySource(path, keyAccess, allowsPublic: signWith != nil)
             _ = try source.recipient(device: nil, at: time)
             return try source.sealingEntry(at: time)
         }
-        let signer = try signWith.map { path in try KeySource(path, demo).senderKey(at: time) }
+        let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
         let common = MessageExtras(
             attachments: try extras.attachments(), offload: try extras.offloadReference(), isSelfTest: extras.selfTest)
         let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { givenTime ?? .now })
         try check(common)
         return SealWorker.Plan(
             sealer: sealer, options: options, placeholder: placeholder.placeholder, extras: common, entry: entry,
-            allowsDemoKeys: demo.allowsDemoKeys)
+            allowsDemoKeys: demoKeys.isAllowed)
     }
 
     /// What would be wrong with every line.

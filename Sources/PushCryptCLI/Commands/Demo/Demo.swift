@@ -8,17 +8,16 @@ import PushCryptSender
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The whole story with the published demo keys: sealing, travelling, restoring, and three failures.",
-        discussion: "Seals afresh in every run. Needs no files and no device."
+        abstract: "Seal, restore and spoil a notification with the published demo keys.",
+        discussion: "Every run seals again. Needs no files and no device."
     )
 
     func run() async throws {
         let story = try DemoStory(TerminalText(isColourful: StandardStreams.isColourful))
-        try StandardStreams.write(try await story.tell())
+        try StandardStreams.write(try await story.text())
     }
 }
 
-/// The acts of the demo, every one done by the libraries for real.
 private struct DemoStory {
     static let topic = "com.example.app"
     static let alert = """
@@ -45,7 +44,7 @@ private struct DemoStory {
         return sealed.bytes
     }
 
-    func tell() async throws -> String {
+    func text() async throws -> String {
         let anatomy = PayloadBreakdown(try JSONText(sealed))
         let stranger = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
         let strangers = try Keyset([
@@ -53,10 +52,10 @@ private struct DemoStory {
         ])
         let misaddressed = try Self.seal(
             to: try strangers.recipient(at: .now), signer: try senders.senderKey(at: .now))
-        let restored = try await act(sealed)
-        let forged = try await act(tampered(sealed))
-        let stranded = try await act(misaddressed)
-        let late = try await act(sealed, keyring: StuckKeyring(), deadline: .milliseconds(200))
+        let restored = try await delivered(sealed)
+        let forged = try await delivered(tampered(sealed))
+        let stranded = try await delivered(misaddressed)
+        let late = try await delivered(sealed, keyring: StuckKeyring(), deadline: .milliseconds(200))
         return [
             heading("1. The alert, as the backend wrote it"),
             indented(Self.alert), "",
@@ -64,14 +63,14 @@ private struct DemoStory {
             indented(String(decoding: sealed, as: UTF8.self)), "",
             BudgetBar(anatomy, padding: nil, limitInBytes: 4096).text(terminal), "",
             heading("3. What the user sees"), restored,
-            heading("4. Somebody changes one character on the way"), forged,
+            heading("4. One character is changed on the way"), forged,
             heading("5. Sealed to a key that this device doesn't have"), stranded,
             heading("6. The keychain doesn't answer in time"), late,
         ].joined(separator: "\n")
     }
 
-    /// One delivery, from the payload's arrival to the handler's call.
-    private func act(
+    /// Delivers the payload to the extension and returns what the user sees.
+    private func delivered(
         _ payload: [UInt8], keyring: (any RecipientKeyring)? = nil, deadline: Duration = .seconds(25)
     ) async throws -> String {
         let configuration = try ExtensionConfiguration(
@@ -92,7 +91,7 @@ private struct DemoStory {
         return TerminalText.framed(lines) + "\n" + verdict + "\n"
     }
 
-    /// Another character in the middle of `sealed`.
+    /// The payload with one character changed in the middle of `sealed`.
     private func tampered(_ payload: [UInt8]) throws -> [UInt8] {
         guard let sealed = try JSONText(payload).root["pushcrypt"]?["sealed"] else { return payload }
         var changed = payload
@@ -108,7 +107,7 @@ private struct DemoStory {
     }
 }
 
-/// A keyring whose answer comes after the deadline.
+/// A keyring that never answers.
 private struct StuckKeyring: RecipientKeyring {
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         DispatchSemaphore(value: 0).wait()

@@ -27,7 +27,8 @@ struct Inspect: ParsableCommand {
     var limit: Int = 4096
 
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: KeyOptions
+    @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard (keys == nil) == (topic == nil) else {
@@ -37,6 +38,8 @@ struct Inspect: ParsableCommand {
             throw ValidationError("--limit takes 1 to \(Self.inputLimitInBytes) bytes.")
         }
     }
+
+    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
 
     func run() throws {
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
@@ -62,7 +65,7 @@ struct Inspect: ParsableCommand {
     /// Padding bytes of the message, where the keys to see them were given.
     private func padding(in payload: [UInt8]) throws -> Int? {
         guard let keys, let topic else { return nil }
-        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, demo)
+        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, keyAccess)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push.paddingByteCount
         case .failure(let failure): throw Failure(.dataError, "not opened, so its padding doesn't show: \(failure)")

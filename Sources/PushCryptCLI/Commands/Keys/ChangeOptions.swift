@@ -1,63 +1,76 @@
 public import ArgumentParser
 public import PushCryptCore
+import PushCryptFiles
 import PushCryptKeystore
-import PushCryptPrimitives
+public import PushCryptPrimitives
 
-/// What every command that changes a keyset takes.
+/// The options of every command that changes a keyset.
 struct ChangeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Why, for the audit log.", valueName: "TEXT"))
+    @Option(help: ArgumentHelp("The reason, for the audit log.", valueName: "TEXT"))
     var reason: String?
 
-    @Flag(help: "What was done, for machines.")
+    @Flag(help: "Print JSON: what was done.")
     var json = false
 
-    @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @Option(name: .customLong("at"), help: TimeOptions.help) var givenTime: UnixTime?
 
-    var actor: Actor { Actor(name: Self.userName, reason: reason) }
+    var time: UnixTime { givenTime ?? .now }
 
-    /// The account, and behind sudo who became it.
-    private static var userName: String {
-        let uid = getuid()
-        let name = unsafe getpwuid(uid).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(uid)"
-        guard let caller = unsafe getenv("SUDO_USER") else { return name }
-        return "\(name) (sudo by \(unsafe String(cString: caller)))"
+    /// The account that runs the command and, with sudo, the account that called it.
+    var actor: Actor {
+        let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
+        return Actor(name: ProcessEnvironment.accountName + caller, reason: reason)
+    }
+
+    func printCreated(_ kid: KeyID, in path: String) throws {
+        if json {
+            try StandardStreams.writeJSON(["keyset": path, "kid": "\(kid)"])
+        } else {
+            try StandardStreams.write("\(kid)\n")
+        }
     }
 }
 
-/// What a command takes that can lose something.
+/// The options of a command that may lose pushes and asks before it does.
 struct ConfirmationOptions: ParsableArguments {
-    @OptionGroup var agreement: AgreementOptions
+    @Flag(name: .customLong("yes"), help: AgreementOptions.help)
+    var isAgreed = false
 
-    @Flag(help: "Do it, without a question, although it loses something; what, is said.")
+    @Flag(help: "Skip the check and the question; prints what is lost.")
     var force = false
 
     func confirm(_ what: String, _ losses: [String]) throws {
-        var agreement = agreement
-        if force { agreement.isAgreed = true }
+        var agreement = AgreementOptions()
+        agreement.isAgreed = isAgreed || force
         try agreement.confirm(what, losses)
     }
 }
 
 struct AgreementOptions: ParsableArguments {
-    @Flag(name: .customLong("yes"), help: "Don't ask.")
+    static let help: ArgumentHelp = "Don't ask."
+
+    @Flag(name: .customLong("yes"), help: help)
     var isAgreed = false
 
-    /// Names what will be lost and asks, where nobody has agreed yet.
+    /// Prints the losses and asks for agreement, unless `--yes` was given.
+    ///
+    /// - Throws: `Failure` without agreement.
     func confirm(_ what: String, _ losses: [String]) throws {
-        let words = ([what] + losses).joined(separator: "\n  - ")
-        guard !isAgreed else { return StandardStreams.note(words) }
+        let text = ([what] + losses).joined(separator: "\n  - ")
+        guard !isAgreed else { return StandardStreams.note(text) }
         guard let terminal = Terminal(), StandardStreams.isInteractive else {
-            throw Failure(.usage, "\(what) \(losses.joined(separator: "; ")); say --yes to do it")
+            throw Failure(.usage, "\(what) \(losses.joined(separator: "; ")); to do it, add --yes")
         }
-        guard try terminal.agrees(TerminalText.harmless(lines: words) + "\n") else {
-            throw Failure(.usage, "not agreed; nothing was changed")
+        guard terminal.agrees(TerminalText.harmless(lines: text) + "\n") else {
+            throw Failure(.usage, "not confirmed; nothing was changed")
         }
     }
 }
 
 struct ClockOptions: ParsableArguments {
-    @Flag(name: .customLong("confirm-clock"), help: "The clock is right, though it is far from the last change.")
+    @Flag(
+        name: .customLong("confirm-clock"),
+        help: "Trust the clock, although its time is far from the last change.")
     var isConfirmed = false
 }
 
@@ -69,5 +82,21 @@ struct KeyIDArgument: ParsableArguments {
 extension KeyID: ExpressibleByArgument {
     public init?(argument: String) {
         self.init(argument)
+    }
+}
+
+extension KeyKind: ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(rawValue: argument)
+    }
+}
+
+extension DHGroup: ExpressibleByArgument {
+    public init?(argument: String) {
+        switch argument {
+        case "p256": self = .p256
+        case "x25519": self = .x25519
+        default: return nil
+        }
     }
 }

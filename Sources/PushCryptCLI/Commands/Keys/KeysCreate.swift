@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import PushCryptCore
+import ArgumentParser
+import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
@@ -8,22 +8,23 @@ import PushCryptPrimitives
 struct KeysCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a keyset with one key, primary at once; prints its kid.",
+        abstract: "Create a keyset with one primary key; prints its kid.",
         discussion: """
-            The private keys are encrypted with a passphrase, asked for on the terminal unless it is named, or by a \
-            command that wraps data keys. The policy says when `pushcrypt rotate` adds and erases keys.
+            The private keys are encrypted with a passphrase or by a command that wraps data keys. Without an option \
+            or variable that names one, the terminal asks for a passphrase. The policy says when `pushcrypt rotate` \
+            adds and erases keys.
             """)
 
     @Argument(help: ArgumentHelp("The new keyset's folder.", valueName: "Keys/NAME"))
     var path: String
 
-    @Option(help: ArgumentHelp("What the keys are for.", valueName: "recipient|sender|shared"))
+    @Option(help: ArgumentHelp("The kind of the keys.", valueName: "recipient|sender|shared"))
     var kind: KeyKind
 
     @Option(help: ArgumentHelp("The curve of a recipient's keys. (default: p256)", valueName: "p256|x25519"))
-    var suite: SuiteArgument?
+    var suite: DHGroup?
 
-    @Flag(help: "Give the recipient's key a pre-shared key: who knows only the public key can't send.")
+    @Flag(help: "Add a pre-shared key: sending then needs it and the public key.")
     var psk = false
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
@@ -31,11 +32,12 @@ struct KeysCreate: ParsableCommand {
 
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var change: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
         guard kind == .recipient || (suite == nil && !psk) else {
-            throw ValidationError("--suite and --psk belong to recipient keys.")
+            throw ValidationError("--suite and --psk need --kind recipient.")
         }
     }
 
@@ -45,29 +47,13 @@ struct KeysCreate: ParsableCommand {
         guard !FileSystem.exists(store.folder.path) else {
             throw Failure(.cannotCreate, "\(store.folder.path) exists already")
         }
-        let (protection, secret) = try NewSecretOptions(options: change.secrets, allowsPlaintext: allowsPlaintext)
+        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext)
             .protection()
         let record = try KeyRecord.generate(
-            kind, group: (suite ?? .p256).group, psk: psk, backend: DefaultBackend.shared)
+            kind, group: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
         let notices = try store.create(
-            record, policy, protection, secret, at: change.timeOptions.time, by: change.actor)
+            record, policy, protection, secret, at: change.time, by: change.actor)
         for notice in notices { StandardStreams.note(notice) }
-        if change.json {
-            try StandardStreams.writeJSON(["keyset": store.folder.path, "kid": "\(record.kid)"])
-        } else {
-            try StandardStreams.write("\(record.kid)\n")
-        }
+        try change.printCreated(record.kid, in: store.folder.path)
     }
-}
-
-extension KeyKind: ExpressibleByArgument {
-    public init?(argument: String) {
-        self.init(rawValue: argument)
-    }
-}
-
-enum SuiteArgument: String, ExpressibleByArgument {
-    case p256, x25519
-
-    var group: DHGroup { self == .p256 ? .p256 : .x25519 }
 }

@@ -4,43 +4,36 @@ import PushCryptKeystore
 struct KeysDoctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Everything wrong with a keystore in one look.",
+        abstract: "Examine a keystore and print everything that is wrong with it.",
         discussion: """
-            Errors are what commands refuse and what lies open to others, warnings what should not stay so, notes are \
-            worth knowing. With each comes what to do. Nothing is changed, and no secret is needed; `keys verify` \
-            checks one keyset with its secret.
+            Errors are files that commands refuse or that others can read; warnings should be corrected; notes need no \
+            action. Each finding says what to do. Nothing is changed, and no secret is needed. `keys verify` checks one \
+            keyset with its secret.
 
-            Exit status: 0 no errors, though there may be warnings, 65 errors; anything else: see pushcrypt --help.
+            Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("A keystore, or one keyset.", valueName: "Keys"))
+    @Argument(help: ArgumentHelp("A keystore or a keyset.", valueName: "Keys"))
     var path = "Keys"
 
-    @Flag(help: "An array of objects, for machines.")
+    @Flag(help: "Print JSON: an array of objects.")
     var json = false
 
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {
         let found = try KeystoreExamination(path, at: timeOptions.time)
-        if json {
-            try StandardStreams.writeJSON(found.findings)
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            let lines = found.findings.map { Self.text($0, terminal) } + [Self.summary(found) + "\n"]
-            try StandardStreams.write(lines.joined())
+        try StandardStreams.write(found.findings, asJSON: json) { terminal in
+            found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }
         let errors = found.count(of: .error)
         guard errors == 0 else { throw Failure(.dataError, "\(path): \(errors) error\(errors == 1 ? "" : "s")") }
     }
 
     private static func text(_ finding: Finding, _ terminal: TerminalText) -> String {
-        let name = finding.severity.rawValue
-        let label = terminal.styled(name, finding.severity.style) + String(repeating: " ", count: 9 - name.count)
-        let (keyset, message) = (
-            TerminalText.harmless(finding.keyset.utf8), TerminalText.harmless(finding.message.utf8)
-        )
-        return "\(label)\(keyset): \(message)\n         \(TerminalText.harmless(finding.advice.utf8))\n"
+        let label = terminal.label(finding.severity.rawValue, finding.severity.style, width: 9)
+        let message = TerminalText.harmless("\(finding.keyset): \(finding.message)".utf8)
+        return "\(label)\(message)\n         \(TerminalText.harmless(finding.advice.utf8))\n"
     }
 
     private static func summary(_ found: KeystoreExamination) -> String {
@@ -49,7 +42,7 @@ struct KeysDoctor: ParsableCommand {
             let count = found.count(of: severity)
             return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
         }
-        return "\(keysets): " + (counts.isEmpty ? "nothing to say" : counts.joined(separator: ", "))
+        return "\(keysets): " + (counts.isEmpty ? "nothing found" : counts.joined(separator: ", "))
     }
 }
 

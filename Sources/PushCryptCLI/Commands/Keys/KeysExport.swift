@@ -7,25 +7,26 @@ import PushCryptPrimitives
 struct KeysExport: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Print what others need of a keyset: by default its public JWK set.",
+        abstract: "Print keys of a keyset: by default its public JWK set.",
         discussion: """
-            With --format or --kid it is one key, the primary unless named: its public half, or with --private the key \
-            itself. A private PEM or DER is encrypted with a passphrase from --export-passphrase-file or the terminal; \
-            everything else private, and that without a passphrase, wants --insecure-plaintext. Write secrets under \
-            umask 077. What Keys/NAME/public.jwks.json holds is the same as the public set. Sets and JWKs are JSON; with \
-            --json the other forms are an object with kid, format, private and value, a DER in base64.
+            With --format, --kid or --private it prints one key, the primary one unless --kid names another: its public \
+            key or, with --private, the private key or shared secret. A private PEM or DER is encrypted with a passphrase \
+            from --export-passphrase-file or the terminal. To print a private key unencrypted, add \
+            --insecure-plaintext. Use umask 077 for files with secrets. Keys/NAME/public.jwks.json contains the same public \
+            set. Sets and JWKs are JSON. With --json the other formats are an object with kid, format, private and \
+            value; a DER is in base64.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
     var path: String
 
-    @Flag(help: "The primary recipient key's registration record, psk included: a secret between app and backend.")
+    @Flag(help: "The primary recipient key's registration record. Its psk is a secret of app and backend.")
     var registration = false
 
-    @Option(help: ArgumentHelp("Of a shared keyset: that device's own keys, a secret of the device.", valueName: "ID"))
+    @Option(help: ArgumentHelp("The keys of one device of a shared keyset, a secret of the device.", valueName: "ID"))
     var device: String?
 
-    @Option(help: ArgumentHelp("One key in this form; raw is base64 of its bytes.", valueName: "jwk|pem|der|raw"))
+    @Option(help: ArgumentHelp("One key in this format; raw is base64 of its bytes.", valueName: "jwk|pem|der|raw"))
     var format: ExportFormat?
 
     @Option(help: ArgumentHelp("The key. (default: the primary)", valueName: "KID"))
@@ -40,7 +41,7 @@ struct KeysExport: ParsableCommand {
     @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
     var allowsPlaintext = false
 
-    @Flag(help: "Whatever the format, print JSON.")
+    @Flag(help: "Print JSON in every format.")
     var json = false
 
     @OptionGroup var timeOptions: TimeOptions
@@ -48,14 +49,14 @@ struct KeysExport: ParsableCommand {
 
     func validate() throws {
         guard !(registration && device != nil) else {
-            throw ValidationError("--registration belongs to recipient keys, --device to shared keys.")
+            throw ValidationError("--registration needs recipient keys, --device shared keys.")
         }
         let isOneKey = format != nil || kid != nil || isPrivate
         guard !isOneKey || !(registration || device != nil) else {
-            throw ValidationError("--registration and --device have a form of their own.")
+            throw ValidationError("--registration and --device can't be combined with --format, --kid or --private.")
         }
         guard isPrivate || (exportPassphraseFile == nil && !allowsPlaintext) else {
-            throw ValidationError("--export-passphrase-file and --insecure-plaintext belong to --private.")
+            throw ValidationError("--export-passphrase-file and --insecure-plaintext need --private.")
         }
     }
 
@@ -76,11 +77,12 @@ struct KeysExport: ParsableCommand {
         return try registration ? registrationRecord(source.keyset) : deviceKeys(source)
     }
 
-    /// From the private keys, and not from the file beside them, which somebody could have exchanged.
+    /// Derived from the private keys: an attacker could have replaced the public file.
     private func publicSet() throws -> [UInt8] {
         let keyset = try source().keyset
         guard keyset.kind != .shared else {
-            throw Failure(.usage, "a shared keyset has nothing public: --device ID exports one device's own keys")
+            throw Failure(
+                .usage, "a shared keyset has no public keys: use --device ID to export the keys of one device")
         }
         return try keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
     }
@@ -90,7 +92,7 @@ struct KeysExport: ParsableCommand {
     private func registrationRecord(_ keyset: Keyset) throws -> [UInt8] {
         guard keyset.kind == .recipient else {
             throw Failure(
-                .usage, "--registration belongs to recipient keys; these are \(keyset.kind.rawValue) keys")
+                .usage, "--registration needs recipient keys; these are \(keyset.kind.rawValue) keys")
         }
         var record = [UInt8]()
         record.reserveCapacity(KeyRecord.maximumJWKByteCount)
@@ -110,7 +112,7 @@ struct KeysExport: ParsableCommand {
         let keyset = try source().keyset
         let entry: Keyset.Entry
         if let kid {
-            guard let named = keyset.entry(kid) else { throw Failure(.noInput, "\(path): no key \(kid) in it") }
+            guard let named = keyset.entry(kid) else { throw Failure(.noInput, "\(path): no key \(kid)") }
             entry = named
         } else {
             entry = try keyset.sealingEntry(at: timeOptions.time)
@@ -125,7 +127,7 @@ struct KeysExport: ParsableCommand {
         let form = (format ?? .jwk).form
         guard isPrivate else { return try ExportedKey.publicKey(entry.record, as: form) }
         if entry.demandsPSK, form != .jwk {
-            StandardStreams.note("key \(entry.record.kid) has a psk, which only a JWK holds")
+            StandardStreams.note("key \(entry.record.kid) has a psk, which only a JWK contains")
         }
         return try ExportedKey.privateKey(entry.record, as: form, passphrase: exportPassphrase())
     }
@@ -134,16 +136,18 @@ struct KeysExport: ParsableCommand {
         let canEncrypt = format == .pem || format == .der
         guard !allowsPlaintext else {
             guard exportPassphraseFile == nil else {
-                throw Failure(.usage, "a passphrase or --insecure-plaintext, not both")
+                throw Failure(.usage, "give --export-passphrase-file or --insecure-plaintext, not both")
             }
             return nil
         }
         guard canEncrypt else {
-            throw Failure(.usage, "a private \((format ?? .jwk).rawValue) isn't encrypted: say --insecure-plaintext")
+            throw Failure(
+                .usage,
+                "a private \((format ?? .jwk).rawValue) can't be encrypted: to print it, add --insecure-plaintext")
         }
         if let exportPassphraseFile { return try KeysetSecret.passphraseFile(exportPassphraseFile).passphraseBytes }
         guard let terminal = Terminal() else {
-            throw Failure(.usage, "a private key wants --export-passphrase-file, or --insecure-plaintext")
+            throw Failure(.usage, "a private key needs --export-passphrase-file or --insecure-plaintext")
         }
         return try terminal.newPassphrase().passphraseBytes
     }
@@ -164,14 +168,14 @@ enum ExportFormat: String, ExpressibleByArgument {
     /// ```
     /// {"kid": KID, "format": "pem" | "der" | "raw", "private": true | false, "value": the PEM's text or base64}
     /// ```
-    /// Whoever holds the result wipes it.
+    /// The caller wipes the result.
     func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
         var value = self == .der ? Base64.encode(bytes.bytes) : bytes
         defer { wipe(&value) }
         var json = [UInt8]()
         json.reserveCapacity(96 + 2 * value.count)
         json += #"{"kid":"\#(kid)","format":"\#(rawValue)","private":\#(isPrivate),"value":""#.utf8
-        // Of what JSON escapes PEM has line feeds only. JSONWriter would leave a copy unwiped.
+        // PEM contains no character that JSON escapes except line feeds. JSONWriter would leave a copy unwiped.
         for byte in value {
             if byte == UInt8(ascii: "\n") { json += #"\n"#.utf8 } else { json.append(byte) }
         }

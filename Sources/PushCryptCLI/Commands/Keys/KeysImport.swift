@@ -8,25 +8,25 @@ import PushCryptPrimitives
 struct KeysImport: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Take in a private or shared key that was made elsewhere.",
+        abstract: "Import a private or shared key into a keyset.",
         discussion: """
             The file is a JWK, a JWK set of one key, PEM or DER (PKCS#8, encrypted or not, or SEC 1), or one line of \
-            base64 with the 32 bytes of a private key or a secret. Into a new keyset it comes as primary; into one that \
-            exists as the next key, which seals after the policy's publishLead. A key that was in the keyset before is \
-            refused, revoked and destroyed ones too.
+            base64 with the 32 bytes of a private key or a secret. In a new keyset the key is primary. In an existing \
+            keyset it is the next key and seals after the policy's publishLead. A key that is or was in the keyset is \
+            refused, also a revoked or destroyed one.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset, new or there.", valueName: "Keys/NAME"))
+    @Argument(help: ArgumentHelp("The keyset, new or existing.", valueName: "Keys/NAME"))
     var path: String
 
     @Option(name: .customLong("from"), help: ArgumentHelp("The key's file; - for stdin.", valueName: "FILE|-"))
     var file: String
 
-    @Option(help: ArgumentHelp("What bare bytes are.", valueName: "recipient|sender|shared"))
+    @Option(help: ArgumentHelp("The kind of bare bytes.", valueName: "recipient|sender|shared"))
     var kind: KeyKind?
 
     @Option(help: ArgumentHelp("The curve of a recipient's bare bytes.", valueName: "p256|x25519"))
-    var suite: SuiteArgument?
+    var suite: DHGroup?
 
     @Option(help: ArgumentHelp("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))
     var keyPassphraseFile: String?
@@ -37,6 +37,7 @@ struct KeysImport: ParsableCommand {
     @OptionGroup(title: "Policy of a new keyset") var policyOptions: PolicyOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var change: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
@@ -63,17 +64,17 @@ struct KeysImport: ParsableCommand {
             throw Failure(failure.status, "\(file): \(failure.message)")
         }
         guard keyset.entries.count == 1 else {
-            throw Failure(.dataError, "\(file): a set of \(keyset.entries.count) keys; import one at a time")
+            throw Failure(.dataError, "\(file): a set of \(keyset.entries.count) keys; import one key at a time")
         }
         guard !DemoKeys.contains(keyset) else {
-            throw Failure(.usage, "\(file) holds a published demo key, which protects nothing")
+            throw Failure(.usage, "\(file) contains a published demo key, which protects nothing")
         }
         return keyset.entries[0].record
     }
 
     private var rawKind: ImportedKey.RawKind? {
         switch kind {
-        case .recipient?: .recipient((suite ?? .p256).group)
+        case .recipient?: .recipient(suite ?? .p256)
         case .sender?: .sender
         case .shared?: .shared
         default: nil
@@ -82,9 +83,9 @@ struct KeysImport: ParsableCommand {
 
     private func add(_ record: KeyRecord) throws {
         guard policyOptions.isEmpty, !allowsPlaintext else {
-            throw Failure(.usage, "\(path) exists: its policy and protection stay as they are")
+            throw Failure(.usage, "\(path) exists; an import doesn't change its policy and protection")
         }
-        let change = try KeysetChange(path, change)
+        let change = try KeysetChange(path, change, secrets)
         try change.checkClock(clock)
         try change.make { editor in
             let policy = editor.metadata.policy
@@ -95,14 +96,10 @@ struct KeysImport: ParsableCommand {
 
     private func create(_ record: KeyRecord) throws {
         let policy = try policyOptions.policy(over: .standard)
-        let (protection, secret) = try NewSecretOptions(options: change.secrets, allowsPlaintext: allowsPlaintext)
+        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext)
             .protection()
         try KeysetStore(path).create(
-            record, policy, protection, secret, at: change.timeOptions.time, by: change.actor, as: .imported)
-        if change.json {
-            try StandardStreams.writeJSON(["keyset": path, "kid": "\(record.kid)"])
-        } else {
-            try StandardStreams.write("\(record.kid)\n")
-        }
+            record, policy, protection, secret, at: change.time, by: change.actor, as: .imported)
+        try change.printCreated(record.kid, in: path)
     }
 }

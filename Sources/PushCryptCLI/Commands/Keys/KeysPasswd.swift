@@ -7,8 +7,8 @@ struct KeysPasswd: ParsableCommand {
         commandName: "passwd",
         abstract: "Encrypt a keyset's private keys with another passphrase or command.",
         discussion: """
-            The old secret comes as everywhere, the new one from the --new options or else from the terminal. The \
-            parameters of scrypt become today's. Copies of the old file still open with the old secret.
+            The old secret is given as for other commands; the new one by a --new option, else the terminal asks for \
+            it. The scrypt parameters become the current ones. Copies of the old file still open with the old secret.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
@@ -17,7 +17,9 @@ struct KeysPasswd: ParsableCommand {
     @Option(help: ArgumentHelp("A file with the new passphrase, readable by its owner only.", valueName: "FILE"))
     var newPassphraseFile: String?
 
-    @Option(name: .customLong("new-passphrase-fd"), help: ArgumentHelp("An inherited descriptor.", valueName: "N"))
+    @Option(
+        name: .customLong("new-passphrase-fd"),
+        help: ArgumentHelp("An inherited descriptor with the new passphrase.", valueName: "N"))
     var newPassphraseDescriptor: Int32?
 
     @Option(help: ArgumentHelp("A command that wraps and unwraps data keys.", valueName: "COMMAND"))
@@ -27,17 +29,17 @@ struct KeysPasswd: ParsableCommand {
     var allowsPlaintext = false
 
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         let given = [newPassphraseFile != nil, newPassphraseDescriptor != nil, newWrapCommand != nil, allowsPlaintext]
         guard given.filter(\.self).count <= 1 else {
-            throw ValidationError("Say one new protection.")
+            throw ValidationError("Give only one new protection.")
         }
     }
 
     func run() throws {
-        let change = try KeysetChange(path, options)
-        // The old secret is asked for first, as people expect.
+        let change = try KeysetChange(path, options, secrets)
         try change.answerSecret()
         var new = SecretOptions()
         (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)

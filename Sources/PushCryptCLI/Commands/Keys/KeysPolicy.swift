@@ -6,10 +6,10 @@ import PushCryptKeystore
 struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy",
-        abstract: "Show or change when the keys of a keyset come and go.",
+        abstract: "Show or change a keyset's rotation policy.",
         discussion: """
-            Without a policy option it shows the policy. A longer overlap holds for keys that are retired already, a \
-            shorter one only for those to come.
+            Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
+            retired, a shorter one only to keys that retire later.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
@@ -17,9 +17,10 @@ struct KeysPolicy: ParsableCommand {
 
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options)
+        let change = try KeysetChange(path, options, secrets)
         if policyOptions.isEmpty { return try show(change.metadata().policy) }
         try change.make { editor in
             editor.adopt(try policyOptions.policy(over: editor.metadata.policy))
@@ -32,19 +33,65 @@ struct KeysPolicy: ParsableCommand {
         let rows = [
             ("rotate every", DurationText.human(policy.rotateEveryInSeconds), "how long a key seals"),
             ("publish lead", DurationText.human(policy.publishLeadInSeconds), "published before it seals"),
-            ("overlap", DurationText.human(policy.overlapInSeconds), "in effect a retired key opens for \(opens)"),
+            ("overlap", DurationText.human(policy.overlapInSeconds), "a retired key opens for \(opens)"),
             ("keep", String(policy.keep), "keys that can open at any time, at least"),
             ("coverage", policy.requiredCoverage?.description ?? "-", "of the devices, before a key may seal"),
         ]
         try StandardStreams.write(
-            rows.map { name, value, words in
-                name.padded(to: 14) + value.padded(to: 12) + words + "\n"
+            rows.map { name, value, meaning in
+                name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n"
             }.joined())
     }
 }
 
-extension String {
-    func padded(to count: Int) -> String {
-        self + String(repeating: " ", count: max(count - self.count, 1))
+struct PolicyOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How long a key seals. (default: 90d)", valueName: "DURATION"))
+    var rotateEvery: DurationArgument?
+
+    @Option(help: ArgumentHelp("How long a key is published before it seals. (default: 7d)", valueName: "DURATION"))
+    var publishLead: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a retired key opens, in effect at least 30 days. (default: 30d)",
+            valueName: "DURATION"))
+    var overlap: DurationArgument?
+
+    @Option(help: ArgumentHelp("The minimum number of keys that can open. (default: 2)", valueName: "N"))
+    var keep: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A key seals only after reports show that this share of devices holds it; none: at its time.",
+            valueName: "PERCENT|none"))
+    var requireCoverage: CoverageArgument?
+
+    var isEmpty: Bool {
+        rotateEvery == nil && publishLead == nil && overlap == nil && keep == nil && requireCoverage == nil
+    }
+
+    func policy(over policy: RotationPolicy) throws -> RotationPolicy {
+        var coverage = policy.requiredCoverage
+        if let requireCoverage { coverage = requireCoverage.coverage }
+        return try RotationPolicy(
+            rotateEveryInSeconds: rotateEvery?.seconds ?? policy.rotateEveryInSeconds,
+            publishLeadInSeconds: publishLead?.seconds ?? policy.publishLeadInSeconds,
+            overlapInSeconds: overlap?.seconds ?? policy.overlapInSeconds, keep: keep ?? policy.keep,
+            requiredCoverage: coverage)
+    }
+}
+
+/// `99.9%`, or `none`.
+struct CoverageArgument: ExpressibleByArgument {
+    let coverage: RotationPolicy.Coverage?
+
+    init?(argument: String) {
+        if argument == "none" {
+            coverage = nil
+        } else if let read = RotationPolicy.Coverage(argument) {
+            coverage = read
+        } else {
+            return nil
+        }
     }
 }

@@ -5,10 +5,10 @@ import PushCryptKeystore
 struct KeysRevoke: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Withdraw a key at once: it neither seals nor opens any more.",
+        abstract: "Revoke a key: from now on it neither seals nor opens.",
         discussion: """
-            Where it is the key that seals, a new one takes its place in the same step. Its material stays for \
-            `pushcrypt reseal` until it is destroyed.
+            If the key is the primary one, a new key becomes primary in the same step. The revoked key's material \
+            stays for `pushcrypt reseal` until it is destroyed.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
@@ -16,19 +16,42 @@ struct KeysRevoke: ParsableCommand {
 
     @OptionGroup var key: KeyIDArgument
 
-    @Option(help: ArgumentHelp("Promote this pending key at once in place of making a new one.", valueName: "KID"))
+    @Option(help: ArgumentHelp("Promote this pending key instead of generating a new one.", valueName: "KID"))
     var promote: KeyID?
 
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
         try Revocation(kid: key.kid, successor: promote, confirm: confirmation.confirm)
-            .run(KeysetChange(path, options))
+            .run(KeysetChange(path, options, secrets))
     }
 }
 
-/// What `keys revoke` and `rotate --emergency` do.
+struct KeysRetire: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retire",
+        abstract: "Retire a pending key: it never seals, and it opens until its overlap has ended.",
+        discussion: "The primary key can't be retired: add another key and promote it.")
+
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
+    var path: String
+
+    @OptionGroup var key: KeyIDArgument
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    func run() throws {
+        let change = try KeysetChange(path, options, secrets)
+        let losses = try change.losses { try $0.retire(key.kid) }
+        try confirmation.confirm("retiring key \(key.kid):", losses)
+        try change.make { try $0.retire(key.kid) }
+    }
+}
+
+/// Revokes a key for `keys revoke` and `rotate --emergency`.
 struct Revocation {
     let kid: KeyID
     let successor: KeyID?

@@ -5,20 +5,19 @@ import PushCryptKeystore
 struct KeysVerify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check that the files of a keyset are whole and fit together.",
+        abstract: "Check that the files of a keyset are intact and consistent.",
         discussion: """
-            One line for each check. What an interrupted change left is finished or discarded, which is said; where the \
-            keystore can't be written it is only said. Without the secret of an encrypted keyset, which is never asked \
-            for, some checks are not made; with a secret, keys in plain text are refused.
+            Prints one line for each check. Finishes or discards what an interrupted change left and reports it; in a \
+            keystore that can't be written it only reports it. It never asks for the secret of an encrypted keyset: \
+            without the secret some checks are not made. With a secret, keys in plain text are refused.
 
-            Exit status: 0 nothing is wrong with what could be checked, 65 something is; anything else: see \
-            pushcrypt --help.
+            Exit status: 0 every check that was made passed; 65 a check failed; anything else: see pushcrypt --help.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
     var path: String
 
-    @Flag(help: "An array of objects, for machines.")
+    @Flag(help: "Print JSON: an array of objects.")
     var json = false
 
     @OptionGroup var timeOptions: TimeOptions
@@ -28,11 +27,8 @@ struct KeysVerify: ParsableCommand {
         try KeySource.requireKeyset(path)
         let secret = secrets.isGiven ? secrets.source(of: path) : .none
         let verification = try KeysetStore(path).verify(secret, at: timeOptions.time)
-        if json {
-            try StandardStreams.writeJSON(verification.checks)
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(verification.checks.map { Self.text($0, terminal) }.joined())
+        try StandardStreams.write(verification.checks, asJSON: json) { terminal in
+            verification.checks.map { Self.text($0, terminal) }.joined()
         }
         let count = verification.findings.count
         guard count == 0 else {
@@ -41,11 +37,10 @@ struct KeysVerify: ParsableCommand {
     }
 
     private static func text(_ check: Verification.Check, _ terminal: TerminalText) -> String {
-        let label = terminal.styled(check.outcome.rawValue, check.outcome.style)
-        let space = String(repeating: " ", count: 11 - check.outcome.rawValue.count)
+        let label = terminal.label(check.outcome.rawValue, check.outcome.style, width: 11)
         let message = TerminalText.harmless(check.message.utf8)
         let advice = check.advice.map { String(repeating: " ", count: 22) + TerminalText.harmless($0.utf8) + "\n" }
-        return "\(label)\(space)\(check.check.padded(to: 11))\(message)\n" + (advice ?? "")
+        return "\(label)\(check.check.padded(to: 11))\(message)\n" + (advice ?? "")
     }
 }
 

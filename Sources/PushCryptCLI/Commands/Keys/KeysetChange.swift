@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// A change of one keyset by a command: previewed, confirmed, made, reported.
+/// A command's change of one keyset: preview, confirmation, change and report.
 struct KeysetChange {
     let path: String
     let options: ChangeOptions
@@ -11,31 +11,34 @@ struct KeysetChange {
     private let knownMetadata = Remembered<KeysetMetadata>()
     private let answeredSecret = Remembered<SecretSource>()
 
-    /// - Parameter answer: what the terminal answered for another keyset of the same command.
-    init(_ path: String, _ options: ChangeOptions, _ answer: Remembered<KeysetSecret> = Remembered()) throws {
+    /// - Parameter answer: the secret typed for another keyset of the same command.
+    init(
+        _ path: String, _ options: ChangeOptions, _ secrets: SecretOptions,
+        _ answer: Remembered<KeysetSecret> = Remembered()
+    ) throws {
         try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
-        secret = options.secrets.source(of: path, remembering: answer)
+        secret = secrets.source(of: path, remembering: answer)
     }
 
-    var time: UnixTime { options.timeOptions.time }
+    var time: UnixTime { options.time }
 
-    /// The keyset as it was when this was first called; no secret is needed. Where one is given it is authenticated.
+    /// The metadata as of the first call. No secret is needed; with one the metadata is authenticated.
     func metadata() throws -> KeysetMetadata {
         try knownMetadata.value { try KeySource.naming(path) { try file().metadata(secret) } }
     }
 
-    /// Reads or asks for the secret, once: what was answered for an encrypted keyset demands that the change finds one.
+    /// Reads or asks for the secret once. A secret typed for an encrypted keyset makes the change refuse a plain one.
     @discardableResult
     func answerSecret() throws -> SecretSource {
         try answeredSecret.value { try KeySource.naming(path) { try file().answered(secret) } }
     }
 
-    /// Read once, before the change: the change itself reads it under the lock.
+    /// The file as of the first call, without the lock. The change reads it again under the lock.
     private func file() throws -> KeysetFile { try knownFile.value { try KeysetFolder(path).file() } }
 
-    /// Refuses what a host with a wrong clock must not do.
+    /// Refuses the change if the clock seems wrong: far before or after the last change.
     func checkClock(_ clock: ClockOptions) throws {
         let metadata = try metadata()
         guard !clock.isConfirmed,
@@ -44,12 +47,10 @@ struct KeysetChange {
         throw Failure(.temporary, "\(path): \(objection)")
     }
 
-    /// What `body` would lose.
     func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
         try naming { try KeysetEditor.losses(of: metadata(), at: time, body) }
     }
 
-    /// Makes the change and reports what was done.
     @discardableResult
     func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
         let secret = try answerSecret()
@@ -59,7 +60,7 @@ struct KeysetChange {
         return change.events
     }
 
-    /// Carries out what is due, unless it is a dry run. Prints only what an interrupted change had left.
+    /// Carries out the steps that are due, unless it is a dry run. Prints only notices about interrupted changes.
     func rotate(isDryRun: Bool, _ plan: (KeysetMetadata) -> RotationPlan) throws -> KeysetStore.Rotation {
         let rotation = try naming {
             try KeySource.naming(path) {
@@ -79,7 +80,7 @@ struct KeysetChange {
             try StandardStreams.writeJSON(Report(keyset: path, at: "\(at)", done: done))
         } else {
             let lines = events.map { event in
-                [event.action.words, event.kid?.description].compactMap(\.self).joined(separator: " ")
+                [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
                     + (event.detail.map { ": " + $0 } ?? "") + "\n"
             }
             try StandardStreams.write(lines.isEmpty ? "nothing to change\n" : lines.joined())
@@ -98,7 +99,6 @@ struct KeysetChange {
         }
     }
 
-    /// Says which keyset an error is about.
     private func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -111,11 +111,11 @@ struct KeysetChange {
 }
 
 extension AuditEvent.Action {
-    var words: String {
+    fileprivate var text: String {
         switch self {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
-        case .logBegunAnew: "began the audit log anew"
+        case .logBegunAnew: "started a new audit log"
         default: rawValue
         }
     }

@@ -1,19 +1,19 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// What `keys coverage` shows of each key that opens.
+/// The share of the devices that hold each key that opens, for `keys coverage`.
 struct CoverageTable {
     struct Row {
         let kid: KeyID
         let state: KeyState
-        /// Devices whose newest key it is.
+        /// The number of devices whose newest key it is.
         let newest: Int
         let coverage: ReportedCoverage
     }
 
     let summary: DeviceReports.Summary
     let rows: [Row]
-    /// Devices seen whose newest key opens no more.
+    /// The number of seen devices whose newest key no longer opens.
     let outdated: Int
     let required: RotationPolicy.Coverage?
     let time: UnixTime
@@ -34,20 +34,21 @@ struct CoverageTable {
 
     var deviceCount: Int { summary.seen + summary.unseen + summary.ahead }
 
-    /// The devices in a sentence.
     var devicesText: String {
-        var words =
+        var text =
             "\(ShareText.grouped(deviceCount)) devices reported: \(ShareText.grouped(summary.seen)) seen in the "
-        words += "last 30 days, \(ShareText.grouped(summary.unseen)) not"
-        if summary.ahead > 0 { words += ", \(ShareText.grouped(summary.ahead)) from the future" }
-        if outdated > 0 { words += "; the newest key of \(ShareText.grouped(outdated)) of the seen opens no more" }
-        if summary.unknown > 0 {
-            words += "; the newest key of \(ShareText.grouped(summary.unknown)) of the seen is none of the keyset"
+        text += "last 30 days, \(ShareText.grouped(summary.unseen)) not"
+        if summary.ahead > 0 { text += ", \(ShareText.grouped(summary.ahead)) from the future" }
+        if outdated > 0 {
+            text += "; the newest key of \(ShareText.grouped(outdated)) of the seen devices no longer opens"
         }
-        return words + "."
+        if summary.unknown > 0 {
+            text += "; the newest key of \(ShareText.grouped(summary.unknown)) of the seen devices is not in the keyset"
+        }
+        return text + "."
     }
 
-    /// What the policy says to a pending key; nil where it demands nothing.
+    /// Whether a pending key meets the policy; nil if the policy requires no coverage.
     func verdict(_ row: Row) -> String? {
         guard let required, row.state == .pending else { return nil }
         return row.coverage.meets(required) ? "covers the required \(required)" : "below the required \(required)"
@@ -58,9 +59,9 @@ struct CoverageTable {
             let bar = ShareText.bar(row.coverage.holding, of: row.coverage.seen, width: 32)
             let share = ShareText.percent(row.coverage.holding, of: row.coverage.seen)
             let line =
-                "\(row.kid)  " + terminal.styled(ShareText.padded("\(row.state)", 9), row.state) + " │"
-                + terminal.styled(ShareText.padded(bar, 32), row.state) + ShareText.leftPadded(share, 10)
-                + ShareText.leftPadded(ShareText.grouped(row.coverage.holding), 13)
+                "\(row.kid)  " + terminal.styled("\(row.state)".padded(to: 9), row.state) + " │"
+                + terminal.styled(bar.padded(to: 32), row.state) + share.leftPadded(to: 10)
+                + ShareText.grouped(row.coverage.holding).leftPadded(to: 13)
             return line + (verdict(row).map { "  " + $0 } ?? "")
         }
         let sentence = TerminalText.wrap(devicesText, width: 96).joined(separator: "\n")
@@ -69,7 +70,6 @@ struct CoverageTable {
     }
 }
 
-/// `keys coverage --json`
 struct CoverageReport: Encodable {
     let at: String
     let devices: Int
@@ -104,5 +104,64 @@ struct CoverageReport: Encodable {
                 kid: "\(row.kid)", state: "\(row.state)", newest: row.newest, holding: row.coverage.holding,
                 seen: row.coverage.seen, isCovered: table.required.map(row.coverage.meets))
         }
+    }
+}
+
+/// Draws a bar for each key: the share of the devices that hold it, in the colour of its state.
+struct CoveragePicture {
+    private let table: CoverageTable
+    private let name: String
+    private let plot: Plot
+
+    private static let rowHeight = 30.0
+
+    init(_ table: CoverageTable, name: String) {
+        self.table = table
+        self.name = Picture.shortened(name)
+        let height = Double(table.rows.count) * Self.rowHeight + 10
+        plot = Plot(Frame(left: 214, top: 146, width: 430, height: height), x: 0...100, y: 0...1)
+    }
+
+    var picture: Picture {
+        let title = "Coverage of \(name)"
+        let lines = TerminalText.wrap(table.devicesText, width: 140) + ["At \(table.time)"]
+        let head =
+            [SVG.text(title, at: .init(x: 28, y: 42), "title")]
+            + lines.enumerated().map { index, line in
+                SVG.text(line, at: .init(x: 28, y: 68 + 17 * Double(index)), "text")
+            }
+        let axes = plot.axes(
+            title: "Devices seen in the last 30 days that hold each key, in % of those seen", subtitle: false,
+            xTitle: nil, xTicks: [0, 25, 50, 75, 100].map { Plot.Tick(value: $0, label: "\(Int($0))%") }, yTicks: [])
+        return Picture(
+            title: title, description: table.devicesText, width: 960, height: plot.frame.bottom + 44,
+            parts: head + axes + requirement + table.rows.enumerated().flatMap(bar))
+    }
+
+    private func bar(_ index: Int, _ row: CoverageTable.Row) -> [String] {
+        let top = plot.frame.top + 8 + Double(index) * Self.rowHeight
+        let (holding, seen) = (row.coverage.holding, row.coverage.seen)
+        let end = seen > 0 ? plot.x(Double(holding) / Double(seen) * 100) : plot.frame.left
+        let label = [
+            ShareText.percent(holding, of: seen), ShareText.grouped(holding), table.verdict(row),
+        ].compactMap(\.self).joined(separator: " · ")
+        return [
+            SVG.text("\(row.state)", at: .init(x: 28, y: top + 15), "state \(row.state)"),
+            SVG.text(
+                "\(row.kid)", at: .init(x: plot.frame.left - 12, y: top + 15), "text mono", anchor: .end),
+            SVG.rectangle(
+                Frame(left: plot.frame.left, top: top, width: end - plot.frame.left, height: 20), "\(row.state)",
+                radius: 2),
+            SVG.text(label, at: .init(x: plot.frame.right + 12, y: top + 15), "text"),
+        ]
+    }
+
+    private var requirement: [String] {
+        guard let required = table.required else { return [] }
+        let across = plot.x(Double(required.thousandthsOfPercent) / 1_000)
+        return [
+            SVG.line(
+                from: .init(x: across, y: plot.frame.top - 4), to: .init(x: across, y: plot.frame.bottom), "marker")
+        ]
     }
 }

@@ -6,16 +6,16 @@ import PushCryptKeystore
 struct KeysCoverage: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coverage",
-        abstract: "Show which share of the devices holds each key, by the devices' own reports.",
+        abstract: "Show the share of devices that hold each key, from the devices' reports.",
         discussion: """
-            A report is one line of JSON: {"device": ID, "kid": KID, "seenAt": TIME}, where kid is the newest key that \
-            the device holds. A device counts once, with its newest report, and only if that is of the last 30 days. \
-            It holds its newest key and all that come before it.
+            A report is one line of JSON: {"device": ID, "kid": KID, "seenAt": TIME}. kid is the newest key that the \
+            device holds; it also holds all earlier keys. A device counts once, by its newest report, and only if that \
+            report is at most 30 days old.
 
             --json: at, devices, seen, unseen (for 30 days), ahead (reports from the future, which don't count), \
-            outdated (seen, but their newest key opens no more), unknownKid (seen, but their newest key is none of \
-            the keyset), keys [{kid, state, newest (devices whose newest key it is), holding, seen}]; where the policy \
-            demands coverage also requireCoverage, and isCovered of each key.
+            outdated (seen, but the newest key no longer opens), unknownKid (seen, but the newest key is not in the \
+            keyset), keys [{kid, state, newest (devices whose newest key it is), holding, seen}]; if the policy requires \
+            coverage, also requireCoverage and isCovered of each key.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
@@ -24,7 +24,7 @@ struct KeysCoverage: ParsableCommand {
     @Option(help: ArgumentHelp("The devices' reports; - is stdin.", valueName: "FILE|-"))
     var reports: String
 
-    @Flag(help: "One object, for machines.")
+    @Flag(help: "Print JSON: one object.")
     var json = false
 
     @OptionGroup var timeOptions: TimeOptions
@@ -38,12 +38,7 @@ struct KeysCoverage: ParsableCommand {
         if let file = pictureOptions.file {
             try CoveragePicture(table, name: path).picture.write(to: file)
         }
-        if json {
-            try StandardStreams.writeJSON(CoverageReport(table))
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(table.text(terminal))
-        }
+        try StandardStreams.write(CoverageReport(table), asJSON: json, text: table.text)
     }
 }
 
@@ -65,16 +60,16 @@ extension DeviceReports {
     }
 }
 
-/// Whether enough devices hold a key, by their own reports, for it to seal.
+/// Decides by the devices' reports whether enough of them hold a key for it to seal.
 struct CoverageGate {
     private let reports: DeviceReports?
 
-    /// - Parameter file: the reports; `-` is stdin, nil for none.
+    /// - Parameter file: the reports; `-` is stdin; nil: no reports.
     init(reports file: String?) throws {
         reports = try file.map { file in try DeviceReports(file: file) }
     }
 
-    /// - Returns: nil where there are no reports.
+    /// - Returns: nil without reports.
     func verdict(
         on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
     ) -> RotationPlan.CoverageVerdict? {

@@ -7,16 +7,16 @@ import PushCryptKeystore
 struct KeysList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show the keys of a keyset: states, what comes next, and a timeline of their overlap.",
+        abstract: "Show the keys of a keyset: their states, the next change and a timeline.",
         discussion: """
-            Of a keystore, which is a folder of keysets, a line for each keyset. Needs no secret, also where the keys \
-            are encrypted. The timeline is as wide as the terminal, or as COLUMNS says.
+            For a keystore, a folder of keysets, it shows one line for each keyset. It needs no secret, not even for \
+            encrypted keys. The timeline is as wide as COLUMNS or the terminal.
             """)
 
-    @Argument(help: ArgumentHelp("A keyset, a file, or a whole keystore.", valueName: "Keys/NAME|FILE|Keys"))
+    @Argument(help: ArgumentHelp("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys"))
     var path: String
 
-    @Flag(help: "An array of objects, for machines.")
+    @Flag(help: "Print JSON: an array of objects.")
     var json = false
 
     @OptionGroup var picture: PictureOptions
@@ -24,21 +24,137 @@ struct KeysList: ParsableCommand {
 
     func run() throws {
         let time = timeOptions.time
-        let terminal = TerminalText(isColourful: StandardStreams.isColourful)
         if FileSystem.isFolder(path), !KeysetFolder(path).exists {
             let list = try KeystoreList(path, at: time)
             guard picture.file == nil else {
                 throw Failure(.usage, "--picture draws one keyset; \(path) is a keystore of \(list.count)")
             }
-            return try list.print(asJSON: json, terminal, width: StandardStreams.columns)
+            return try list.print(asJSON: json, width: StandardStreams.columns)
         }
         let view = try KeysetView(path, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
-        if json {
-            try StandardStreams.writeJSON(view.rows)
-        } else {
-            try StandardStreams.write(
-                KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text)
+        try StandardStreams.write(view.rows, asJSON: json) { terminal in
+            KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
         }
     }
+}
+
+/// The output of `keys list` for one keyset: a table, the steps of the policy, and the timeline.
+struct KeysetDescription {
+    let view: KeysetView
+    let terminal: TerminalText
+    let width: Int
+
+    var text: String {
+        [table, plan, TimelineText(view, terminal, width: width).lines].filter { !$0.isEmpty }
+            .map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+    }
+
+    private var table: [String] {
+        let columns: [TextTable.Column] = [
+            .init("KID"), .init("STATE"), .init("SUITE", importance: 1), .init("PSK", importance: 0),
+            .init("AGE", importance: 4), .init("SEALS", importance: 2), .init("OPENS", importance: 3),
+            .init("NEXT CHANGE"),
+        ]
+        let rows = view.listed.map { status -> [TextTable.Cell] in
+            [
+                .init(text: "\(status.kid)"), .init(text: "\(status.state)") { terminal.styled($0, status.state) },
+                .init(text: status.traits?.suite.rawValue ?? "-"), yes(status.traits?.demandsPSK ?? false),
+                .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals), yes(status.opens),
+                .init(text: status.nextText ?? "-"),
+            ]
+        }
+        return TextTable(columns, rows).lines(terminal, width: width)
+    }
+
+    private func yes(_ condition: Bool) -> TextTable.Cell { condition ? "yes" : "-" }
+
+    private var plan: [String] {
+        var lines = view.clock < view.now ? labelled("Note", .due, view.clockNote) : []
+        guard let plan = view.plan else { return lines }
+        lines += plan.due.flatMap { step in
+            labelled("Due", .due, "\(step.action.text), since \(step.dueAt) (\(distance(step)))")
+        }
+        if !plan.due.isEmpty { lines += labelled("Run", .due, "pushcrypt rotate \(view.path)") }
+        lines += plan.blocked.flatMap { step in
+            let reason = step.blockedBy ?? ""
+            return labelled("Blocked", .bad, "\(step.action.text), since \(step.dueAt) (\(distance(step))): \(reason)")
+        }
+        guard let next = plan.next else { return lines }
+        let objection = next.blockedBy.map { ", but blocked: \($0)" } ?? ""
+        return lines + labelled("Next", .heading, "\(next.dueAt) \(next.action.text) (\(distance(next)))\(objection)")
+    }
+
+    private func distance(_ step: RotationPlan.Step) -> String { TimeDistance.text(step.dueAt, from: view.now) }
+
+    private func labelled(_ label: String, _ style: TerminalText.Style, _ text: String) -> [String] {
+        let indent = label.count + 2
+        let rows = TerminalText.wrap(TerminalText.harmless(text.utf8), width: width - indent)
+        return rows.enumerated().map { index, row in
+            (index == 0 ? terminal.styled(label + ":", style) + " " : String(repeating: " ", count: indent)) + row
+        }
+    }
+}
+
+extension RotationPlan.Action {
+    var text: String {
+        switch self {
+        case .add: "add a key"
+        case .promote(let kid): "promote key \(kid)"
+        case .destroy(let kid): "destroy key \(kid)"
+        }
+    }
+}
+
+/// One key as `keys list --json` shows it.
+///
+/// ```
+/// {"kid", "kind", "suite", "state", "psk", "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt",
+///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null}
+/// ```
+/// Times are RFC 3339. A member that is unknown or not set is null.
+struct KeyRow: Encodable {
+    let kid: String
+    let kind: String
+    let suite: String
+    let state: String
+    let psk: Bool
+    @OrNull var createdAt: String?
+    @OrNull var activatesAt: String?
+    @OrNull var retiresAt: String?
+    @OrNull var expiresAt: String?
+    @OrNull var revokedAt: String?
+    @OrNull var destroyedAt: String?
+    @OrNull var ageInSeconds: Int64?
+    let sealsNow: Bool
+    let opensNow: Bool
+    @OrNull var nextChange: Change?
+
+    struct Change: Encodable {
+        let state: String
+        let at: String
+    }
+
+    init(_ status: KeyStatus, _ kind: KeyKind) {
+        kid = "\(status.kid)"
+        self.kind = kind.rawValue
+        suite = status.traits?.suite.rawValue ?? ""
+        state = "\(status.state)"
+        psk = status.traits?.demandsPSK ?? false
+        let lifecycle = status.lifecycle
+        createdAt = lifecycle.createdAt?.description
+        activatesAt = lifecycle.activatesAt?.description
+        retiresAt = lifecycle.retiresAt?.description
+        expiresAt = lifecycle.expiresAt?.description
+        revokedAt = lifecycle.revokedAt?.description
+        destroyedAt = lifecycle.destroyedAt?.description
+        ageInSeconds = status.ageInSeconds
+        sealsNow = status.seals
+        opensNow = status.opens
+        nextChange = status.nextChange.map { Change(state: "\($0.state)", at: "\($0.at)") }
+    }
+}
+
+extension KeysetView {
+    var rows: [KeyRow] { listed.map { KeyRow($0, metadata.kind) } }
 }

@@ -3,14 +3,14 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// What `keys list` tells of a keystore: a line for each keyset, also for one that can't be read.
+/// The output of `keys list` for a keystore: a line for each keyset, also for one that can't be read.
 ///
 /// ```
 /// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "due": [STEP], "blocked": [STEP],
 ///  "next": STEP | null, "problem": null}
-/// {"keyset", "problem": WORDS}
+/// {"keyset", "problem": TEXT}
 /// ```
-/// STEP as `rotate --json` has it.
+/// `RotationReport` defines STEP.
 struct KeystoreList {
     private let keysets: [(path: String, content: Result<Content, Failure>)]
 
@@ -19,11 +19,11 @@ struct KeystoreList {
         let protection: String
     }
 
-    /// - Throws: `Failure` where no keyset is in it.
+    /// - Throws: `Failure` if it contains no keyset.
     init(_ path: String, at time: UnixTime) throws {
         let paths = try Keystore(path).everyKeyset()
         guard !paths.isEmpty else {
-            throw Failure(.noInput, "\(path) is a folder without a keyset.json and without a keyset in it")
+            throw Failure(.noInput, "\(path) is a folder without a keyset.json and contains no keyset")
         }
         keysets = paths.map { path in (path, Self.content(path, at: time)) }
     }
@@ -41,14 +41,13 @@ struct KeystoreList {
 
     var count: Int { keysets.count }
 
-    /// - Throws: `ExitCode`, the first problem's, when not all of it could be read.
-    func print(asJSON: Bool, _ terminal: TerminalText, width: Int) throws {
-        if asJSON {
-            try StandardStreams.writeJSON(
-                keysets.map { Row(path: $0.path, content: try? $0.content.get(), problem: $0.content.failure?.message) }
-            )
-        } else {
-            try StandardStreams.write(table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined())
+    /// - Throws: `ExitCode` of the first problem if a keyset couldn't be read.
+    func print(asJSON: Bool, width: Int) throws {
+        let rows = keysets.map { keyset in
+            Row(path: keyset.path, content: try? keyset.content.get(), problem: keyset.content.failure?.message)
+        }
+        try StandardStreams.write(rows, asJSON: asJSON) { terminal in
+            table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
         }
         let failures = keysets.compactMap { keyset in
             keyset.content.failure.map { failure in (keyset.path, failure) }
@@ -76,9 +75,8 @@ struct KeystoreList {
                     ]
                 }
                 let view = content.view
-                let alive = view.statuses.filter { $0.state != .destroyed }
                 return [
-                    .init(text: path), .init(text: view.metadata.kind.rawValue), .init(text: "\(alive.count)"),
+                    .init(text: path), .init(text: view.metadata.kind.rawValue), .init(text: "\(view.remaining.count)"),
                     view.primary.map { status in .init(text: "\(status.kid)") { terminal.styled($0, status.state) } }
                         ?? "none",
                     .init(text: content.protection), step(of: view, terminal),
@@ -89,14 +87,14 @@ struct KeystoreList {
     private func step(of view: KeysetView, _ terminal: TerminalText) -> TextTable.Cell {
         guard let plan = view.plan else { return "-" }
         if let step = plan.blocked.first {
-            return .init(text: "blocked: \(step.action.words)") { terminal.styled($0, .bad) }
+            return .init(text: "blocked: \(step.action.text)") { terminal.styled($0, .bad) }
         }
         if let step = plan.due.first {
-            return .init(text: "due: \(step.action.words)") { terminal.styled($0, .due) }
+            return .init(text: "due: \(step.action.text)") { terminal.styled($0, .due) }
         }
         guard let step = plan.next else { return "-" }
         let objection = step.blockedBy == nil ? "" : ", blocked"
-        return .init(text: "\(step.action.words) \(TimeDistance.words(step.dueAt, from: view.now))\(objection)")
+        return .init(text: "\(step.action.text) \(TimeDistance.text(step.dueAt, from: view.now))\(objection)")
     }
 
     private struct Row: Encodable {
@@ -115,7 +113,7 @@ struct KeystoreList {
             guard let content else { return }
             let (view, plan) = (content.view, content.view.plan)
             try container.encode(view.metadata.kind.rawValue, forKey: .kind)
-            try container.encode(view.statuses.filter { $0.state != .destroyed }.count, forKey: .keys)
+            try container.encode(view.remaining.count, forKey: .keys)
             try container.encode(view.primary?.kid.description, forKey: .primary)
             try container.encode(content.protection, forKey: .protection)
             try container.encode(plan?.due.map { RotationReport.Step($0) } ?? [], forKey: .due)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
@@ -13,15 +14,16 @@ import Foundation
 struct KeysRehearse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Simulate a fleet of devices against a keyset's policy: would any push show its placeholder?",
+        abstract: "Simulate rotations for a fleet of devices: would a push show its placeholder?",
         discussion: """
-            The keyset is one whose keys devices fetch: shared masters or sender keys. Three rotations are simulated; \
-            keys and policy stay as they are. Options of the policy try another one.
+            Use a keyset whose keys devices fetch: shared or sender keys. Three rotations are simulated; the keyset is \
+            not changed. Policy options try another policy.
 
-            A device fetches at its own interval, log-normal over the devices. Some are offline, for 1 to 60 days; on \
-            return a device first gets the pushes that APNs stored for up to 30 days and fetches later. A push is \
-            lost to the policy when its key expired before it arrived, or when the device has not fetched the key \
-            though it fetched within 30 days. The same options and seed give the same numbers.
+            Each device fetches keys at its own interval; the intervals are log-normally distributed. Some devices are \
+            offline for 1 to 60 days; a device that returns first receives the pushes that APNs stored for up to 30 \
+            days and then fetches keys. A push is lost to the policy if its key expired before it arrived, or if the \
+            device fetched within 30 days but before the key was published. The same options and seed give the same \
+            numbers.
 
             --json: fleet, policy, simulatedLead, rotations, coverage {pairs, atActivation, seenAtActivation, after \
             [{time, holding}]}, pushes {sent, opened, keyNotFetched, keyExpired, deviceUnseen, lostToAPNs}, compared \
@@ -37,10 +39,10 @@ struct KeysRehearse: AsyncParsableCommand {
     @OptionGroup(title: "Fleet")
     var fleetOptions: FleetOptions
 
-    @OptionGroup(title: "Policy, in place of the keyset's own")
+    @OptionGroup(title: "Policy instead of the keyset's")
     var policyOptions: PolicyOptions
 
-    @Flag(help: "One object, for machines.")
+    @Flag(help: "Print JSON: one object.")
     var json = false
 
     @OptionGroup var pictureOptions: PictureOptions
@@ -51,7 +53,7 @@ struct KeysRehearse: AsyncParsableCommand {
         try write(outcome)
     }
 
-    // Apart from `run`: Swift 6.3's optimiser crashes on several throwing calls in one async function.
+    // Not in `run`: Swift 6.3's optimiser crashes on several throwing calls in one async function.
     private func read() throws -> (Fleet, RotationPolicy) {
         (try fleetOptions.read(), try policyOptions.policy(over: KeySource.metadata(of: path).policy))
     }
@@ -60,11 +62,99 @@ struct KeysRehearse: AsyncParsableCommand {
         if let file = pictureOptions.file {
             try RehearsalPicture(outcome, name: path).picture.write(to: file)
         }
-        if json {
-            try StandardStreams.writeJSON(RehearsalReport(outcome))
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(RehearsalText(outcome: outcome, terminal: terminal).text)
+        try StandardStreams.write(RehearsalReport(outcome), asJSON: json) { terminal in
+            RehearsalText(outcome: outcome, terminal: terminal).text
         }
+    }
+}
+
+struct FleetOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A JSON object with devices, refreshP50, refreshP99, offline, pushesPerDay and seed; options override "
+                + "its values.", valueName: "FILE"))
+    var fleet: String?
+
+    @Option(
+        name: .customLong("refresh-p50"),
+        help: ArgumentHelp("Half of the devices fetch keys at least this often.", valueName: "DURATION"))
+    var refreshP50: DurationArgument?
+
+    @Option(
+        name: .customLong("refresh-p99"),
+        help: ArgumentHelp("99 of 100 devices fetch keys at least this often.", valueName: "DURATION"))
+    var refreshP99: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The share of the devices that are offline at any time, as 2% or 0.02. (default: 2%)", valueName: "SHARE"))
+    var offline: ShareArgument?
+
+    @Option(help: ArgumentHelp("The pushes per device and day. (default: 3)", valueName: "NUMBER"))
+    var pushesPerDay: Double?
+
+    @Option(help: ArgumentHelp("The number of devices. (default: 1000000)", valueName: "N"))
+    var devices: Int?
+
+    @Option(help: ArgumentHelp("The seed of the random devices. (default: 1)", valueName: "N"))
+    var seed: UInt64?
+
+    func read() throws -> Fleet {
+        let inFile = try fleet.map(Self.parameters(in:)) ?? Fleet.Parameters()
+        var parameters = inFile
+        parameters.override(with: given)
+        guard fleet != nil || (refreshP50 != nil && refreshP99 != nil) else {
+            throw Failure(.usage, "give --refresh-p50 and --refresh-p99, or --fleet: how often devices fetch keys")
+        }
+        do {
+            return try Fleet(parameters)
+        } catch {
+            guard let fleet, Self.reason(against: inFile) == error.reason else {
+                throw Failure(.usage, error.reason)
+            }
+            throw Failure(.dataError, "\(fleet): \(error.reason)")
+        }
+    }
+
+    private var given: Fleet.Parameters {
+        var given = Fleet.Parameters()
+        given.devices = devices
+        given.refreshP50InSeconds = refreshP50?.seconds
+        given.refreshP99InSeconds = refreshP99?.seconds
+        given.offline = offline?.share
+        given.pushesPerDay = pushesPerDay
+        given.seed = seed
+        return given
+    }
+
+    private static func parameters(in path: String) throws -> Fleet.Parameters {
+        let json = try FileSystem.readFile(path)
+        do {
+            return try Fleet.Parameters(json: json)
+        } catch {
+            throw Failure(.dataError, "\(path): \(error.reason)")
+        }
+    }
+
+    private static func reason(against parameters: Fleet.Parameters) -> String? {
+        do {
+            _ = try Fleet(parameters)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+}
+
+/// A share: `2%` or `0.02`. A number from 1 on without % is refused: it is probably a percentage.
+struct ShareArgument: ExpressibleByArgument {
+    let share: Double
+
+    init?(argument: String) {
+        let isPercent = argument.last == "%"
+        guard let number = Double(isPercent ? String(argument.dropLast()) : argument), number >= 0,
+            number < (isPercent ? 100 : 1)
+        else { return nil }
+        share = isPercent ? number / 100 : number
     }
 }

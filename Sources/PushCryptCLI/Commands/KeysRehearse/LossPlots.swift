@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// The pushes that show their placeholder, over time.
+/// Draws the pushes that show their placeholder over time.
 struct LossPlot {
     private struct Layer {
         let style: String
@@ -10,11 +10,11 @@ struct LossPlot {
     }
 
     private let axis: RehearsalAxis
-    /// Each on top of those before it, in percent of the pushes sent in the interval.
+    /// Stacked, in percent of the pushes sent in the interval.
     private let layers: [Layer]
     private let highest: Double
 
-    /// Drawn as one, because pushes to a device come in steps of the same length.
+    /// The number of intervals drawn as one: pushes to a device are sent in steps of that length.
     private static let width = RehearsalSeries.group
 
     init(_ axis: RehearsalAxis) {
@@ -39,7 +39,7 @@ struct LossPlot {
             Plot.Tick(value: tick, label: ShareText.decimal(tick, 6) + "%")
         }
         var parts = axis.windows(plot)
-        // The highest first, so that each lower one covers its part of it.
+        // The highest layer first: the lower ones cover part of it.
         parts += layers.reversed().map { area($0, plot) }
         parts += plot.axes(
             title: "Pushes that show the placeholder, in % of those sent at the time", subtitle: true,
@@ -68,13 +68,13 @@ struct LossPlot {
     }
 }
 
-/// The share of pushes that a publishLead or an overlap of other lengths would lose. The scale is logarithmic: what
-/// matters is whether few or none are lost.
+/// Draws the share of pushes that would be lost with other values of publishLead or overlap. The logarithmic scale shows
+/// the difference between few and none.
 struct LeadPlot {
     private let outcome: RehearsalOutcome
     private let plot: Plot
     private let unit: TimeUnit
-    /// 10^-exponent of all pushes is the lowest line that isn't "none".
+    /// The lowest line above "none" is 10^-exponent of all pushes.
     private let exponent: Int
 
     init(_ outcome: RehearsalOutcome, top: Double) {
@@ -127,10 +127,10 @@ struct LeadPlot {
 
     private var marks: [String] {
         let (lead, smallest) = (outcome.rotation.publishLeadInSeconds, outcome.smallestLeadInSeconds)
-        func mark(_ seconds: Int64, _ words: String, row: Int) -> [String] {
+        func mark(_ seconds: Int64, _ label: String, row: Int) -> [String] {
             let isRight = value(seconds) > plot.x.values.upperBound * 0.7
             let beyond = value(seconds) > plot.x.values.upperBound ? " →" : ""
-            return plot.mark(value(seconds), words + beyond, "marker", anchor: isRight ? .end : .start, row: row)
+            return plot.mark(value(seconds), label + beyond, "marker", anchor: isRight ? .end : .start, row: row)
         }
         return mark(lead, "this policy: \(DurationText.human(lead))", row: 0)
             + mark(smallest, "loses none from \(DurationText.human(smallest)) on", row: 1)
@@ -141,7 +141,7 @@ struct LeadPlot {
             .line,
             [
                 "line pending-line": "publishLead",
-                "line dashed retiring-line": "overlap, if there were no protocol that keeps keys for 30 days",
+                "line dashed retiring-line": "overlap, without the protocol's minimum of 30 days",
             ]
         ).parts(at: .init(x: plot.frame.left, y: plot.frame.top - 14))
     }

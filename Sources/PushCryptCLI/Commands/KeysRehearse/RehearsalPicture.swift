@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// A rehearsal drawn: the lives of the keys, how each spreads, which pushes are lost, and what other lengths would lose.
+/// Draws a rehearsal: the keys' states, how keys spread, which pushes are lost, and the losses with other policies.
 struct RehearsalPicture {
     private let outcome: RehearsalOutcome
     private let name: String
@@ -11,7 +11,7 @@ struct RehearsalPicture {
 
     init(_ outcome: RehearsalOutcome, name: String) {
         self.outcome = outcome
-        self.name = name.count > 60 ? "…" + name.suffix(60) : name
+        self.name = Picture.shortened(name)
     }
 
     var picture: Picture {
@@ -41,7 +41,7 @@ struct RehearsalPicture {
     }
 }
 
-/// Time as the panels of a rehearsal share it: 0 is the first publication.
+/// The time axis that the panels of a rehearsal share. 0 is the first publication.
 struct RehearsalAxis {
     let outcome: RehearsalOutcome
     let unit: TimeUnit
@@ -71,7 +71,6 @@ struct RehearsalAxis {
         }
     }
 
-    /// The times between publication and activation.
     func windows(_ plot: Plot) -> [String] {
         RehearsedRotation.keys.map { key in
             let (start, end) = (outcome.rotation.publication(key), outcome.rotation.activation(key))
@@ -86,7 +85,6 @@ struct RehearsalAxis {
         let end: Int64
     }
 
-    /// The life of a key.
     func stages(_ key: Int) -> [Stage] {
         let rotation = outcome.rotation
         return [

@@ -1,60 +1,20 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// `keys rehearse --json`. Durations are ISO 8601; counts are exact, shares are for the others to make.
+/// The output of `keys rehearse --json`. Durations are ISO 8601; counts are exact.
 struct RehearsalReport: Encodable {
     let fleet: FleetPart
     let policy: PolicyPart
-    /// How long a key was published before it sealed, coverage awaited where the policy demands it.
+    /// How long a key was published before it sealed; if the policy requires coverage, until it was reached.
     let simulatedLead: String
     let rotations: Int
     let coverage: CoveragePart
     let pushes: PushPart
-    /// What other lengths would lose to the policy, in pushes; of the overlap without PROTOCOL's least.
+    /// The pushes that other lengths would lose to the policy; for the overlap without the protocol's minimum.
     let compared: [Comparison]
     let smallest: SmallestPart
     let losesNone: Bool
     let verdict: String
-
-    struct FleetPart: Encodable {
-        let devices: Int
-        let refreshP50: String
-        let refreshP99: String
-        let offline: Double
-        let pushesPerDay: Double
-        let seed: UInt64
-    }
-
-    struct PolicyPart: Encodable {
-        let rotateEvery: String
-        let publishLead: String
-        let overlap: String
-        let keep: Int
-        let requireCoverage: String?
-        let opensAfterRetiring: String
-    }
-
-    struct CoveragePart: Encodable {
-        /// Pairs of a device and a key, which all the others are of.
-        let pairs: Int
-        let atActivation: Int
-        let seenAtActivation: Int
-        let after: [Row]
-
-        struct Row: Encodable {
-            let time: String
-            let holding: Int
-        }
-    }
-
-    struct PushPart: Encodable {
-        let sent: Int
-        let opened: Int
-        let keyNotFetched: Int
-        let keyExpired: Int
-        let deviceUnseen: Int
-        let lostToAPNs: Int
-    }
 
     struct Comparison: Encodable {
         let length: String
@@ -62,16 +22,6 @@ struct RehearsalReport: Encodable {
         let lostAsOverlap: Int
     }
 
-    struct SmallestPart: Encodable {
-        let publishLead: String
-        let overlap: String
-        let lost: Int
-        let lostWithPublishLeadOneSecondShorter: Int?
-        let lostWithOverlapOneSecondShorter: Int?
-    }
-}
-
-extension RehearsalReport {
     init(_ outcome: RehearsalOutcome) {
         let verdict = RehearsalVerdict(outcome: outcome)
         fleet = FleetPart(outcome.fleet)
@@ -86,51 +36,98 @@ extension RehearsalReport {
                 lostAsPublishLead: outcome.tally.lead.histogram.count(above: days * 24),
                 lostAsOverlap: outcome.tally.overlap.histogram.count(above: days * 24))
         }
-        smallest = SmallestPart(
-            publishLead: DurationText.iso8601(outcome.smallestLeadInSeconds),
-            overlap: DurationText.iso8601(outcome.smallestOverlapInSeconds), lost: outcome.proof.lost,
-            lostWithPublishLeadOneSecondShorter: outcome.proof.lostWithShorterLead,
-            lostWithOverlapOneSecondShorter: outcome.proof.lostWithShorterOverlap)
+        smallest = SmallestPart(outcome)
         losesNone = verdict.losesNone
-        self.verdict = verdict.words
+        self.verdict = verdict.text
     }
-}
 
-extension RehearsalReport.FleetPart {
-    fileprivate init(_ fleet: Fleet) {
-        self.init(
-            devices: fleet.devices, refreshP50: DurationText.iso8601(fleet.refreshP50InSeconds),
-            refreshP99: DurationText.iso8601(fleet.refreshP99InSeconds), offline: fleet.offline,
-            pushesPerDay: fleet.pushesPerDay, seed: fleet.seed)
+    struct FleetPart: Encodable {
+        let devices: Int
+        let refreshP50: String
+        let refreshP99: String
+        let offline: Double
+        let pushesPerDay: Double
+        let seed: UInt64
+
+        init(_ fleet: Fleet) {
+            devices = fleet.devices
+            refreshP50 = DurationText.iso8601(fleet.refreshP50InSeconds)
+            refreshP99 = DurationText.iso8601(fleet.refreshP99InSeconds)
+            offline = fleet.offline
+            pushesPerDay = fleet.pushesPerDay
+            seed = fleet.seed
+        }
     }
-}
 
-extension RehearsalReport.PolicyPart {
-    fileprivate init(_ policy: RotationPolicy) {
-        self.init(
-            rotateEvery: DurationText.iso8601(policy.rotateEveryInSeconds),
-            publishLead: DurationText.iso8601(policy.publishLeadInSeconds),
-            overlap: DurationText.iso8601(policy.overlapInSeconds), keep: policy.keep,
-            requireCoverage: policy.requiredCoverage?.description,
-            opensAfterRetiring: DurationText.iso8601(policy.opensAfterRetiringInSeconds))
+    struct PolicyPart: Encodable {
+        let rotateEvery: String
+        let publishLead: String
+        let overlap: String
+        let keep: Int
+        let requireCoverage: String?
+        let opensAfterRetiring: String
+
+        init(_ policy: RotationPolicy) {
+            rotateEvery = DurationText.iso8601(policy.rotateEveryInSeconds)
+            publishLead = DurationText.iso8601(policy.publishLeadInSeconds)
+            overlap = DurationText.iso8601(policy.overlapInSeconds)
+            keep = policy.keep
+            requireCoverage = policy.requiredCoverage?.description
+            opensAfterRetiring = DurationText.iso8601(policy.opensAfterRetiringInSeconds)
+        }
     }
-}
 
-extension RehearsalReport.CoveragePart {
-    fileprivate init(_ outcome: RehearsalOutcome) {
-        self.init(
-            pairs: outcome.tally.holders, atActivation: outcome.tally.heldAtActivation,
-            seenAtActivation: outcome.tally.seenAtActivation,
-            after: outcome.coverageRows.map { row in
-                Row(time: DurationText.iso8601(row.seconds), holding: row.holding)
-            })
+    struct CoveragePart: Encodable {
+        /// The number of pairs of a device and a key. The other members count pairs too.
+        let pairs: Int
+        let atActivation: Int
+        let seenAtActivation: Int
+        let after: [Row]
+
+        struct Row: Encodable {
+            let time: String
+            let holding: Int
+        }
+
+        init(_ outcome: RehearsalOutcome) {
+            pairs = outcome.tally.holders
+            atActivation = outcome.tally.heldAtActivation
+            seenAtActivation = outcome.tally.seenAtActivation
+            after = outcome.coverageRows.map { Row(time: DurationText.iso8601($0.seconds), holding: $0.holding) }
+        }
     }
-}
 
-extension RehearsalReport.PushPart {
-    fileprivate init(_ pushes: PushCounts) {
-        self.init(
-            sent: pushes.sent, opened: pushes.opened, keyNotFetched: pushes.keyNotFetched,
-            keyExpired: pushes.keyExpired, deviceUnseen: pushes.deviceUnseen, lostToAPNs: pushes.lostToAPNs)
+    struct PushPart: Encodable {
+        let sent: Int
+        let opened: Int
+        let keyNotFetched: Int
+        let keyExpired: Int
+        let deviceUnseen: Int
+        let lostToAPNs: Int
+
+        init(_ pushes: PushCounts) {
+            sent = pushes.sent
+            opened = pushes.opened
+            keyNotFetched = pushes.keyNotFetched
+            keyExpired = pushes.keyExpired
+            deviceUnseen = pushes.deviceUnseen
+            lostToAPNs = pushes.lostToAPNs
+        }
+    }
+
+    struct SmallestPart: Encodable {
+        let publishLead: String
+        let overlap: String
+        let lost: Int
+        let lostWithPublishLeadOneSecondShorter: Int?
+        let lostWithOverlapOneSecondShorter: Int?
+
+        init(_ outcome: RehearsalOutcome) {
+            publishLead = DurationText.iso8601(outcome.smallestLeadInSeconds)
+            overlap = DurationText.iso8601(outcome.smallestOverlapInSeconds)
+            lost = outcome.proof.lost
+            lostWithPublishLeadOneSecondShorter = outcome.proof.lostWithShorterLead
+            lostWithOverlapOneSecondShorter = outcome.proof.lostWithShorterOverlap
+        }
     }
 }

@@ -1,7 +1,6 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// A rehearsal for people.
 struct RehearsalText {
     let outcome: RehearsalOutcome
     let terminal: TerminalText
@@ -14,9 +13,9 @@ struct RehearsalText {
         let mark = verdict.losesNone ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
         let sections = [
             introduction, heading("How a new key spreads: devices that hold it, by time since its publication"),
-            spread, heading("What became of the pushes of three rotations"), pushTable,
-            heading("What other lengths would lose"), comparison, heading("The smallest that lose none here"), smallest,
-            wrapped("\(mark) ", verdict.words, width: 2),
+            spread, heading("The pushes of three rotations"), pushTable,
+            heading("Losses with other lengths"), comparison, heading("The smallest lengths that lose none"), smallest,
+            wrapped("\(mark) ", verdict.text, width: 2),
         ]
         return sections.joined(separator: "\n") + "\n"
     }
@@ -32,8 +31,8 @@ struct RehearsalText {
             lines.append(
                 wrapped(
                     "        ",
-                    "A key seals no earlier than \(coverage) of the devices seen in 30 days hold it: simulated with "
-                        + "the \(wait) that takes."))
+                    "A key seals only after \(coverage) of the devices seen in 30 days hold it. That takes \(wait) in "
+                        + "this simulation."))
         }
         return lines.joined(separator: "\n")
     }
@@ -41,10 +40,10 @@ struct RehearsalText {
     private var spread: String {
         let total = outcome.tally.holders
         return outcome.coverageRows.map { row in
-            let time = ShareText.leftPadded(DurationText.human(row.seconds), 10)
-            let bar = ShareText.padded(ShareText.bar(row.holding, of: total, width: 40), 40)
+            let time = DurationText.human(row.seconds).leftPadded(to: 10)
+            let bar = ShareText.bar(row.holding, of: total, width: 40).padded(to: 40)
             let state = row.seconds < lead ? KeyState.pending : .primary
-            let share = ShareText.leftPadded(ShareText.percent(row.holding, of: total), 10)
+            let share = ShareText.percent(row.holding, of: total).leftPadded(to: 10)
             return "\(time) \(row.isLead ? "▶" : "│")\(terminal.styled(bar, state)) \(share)"
                 + (row.isLead ? "  the key begins to seal" : "")
         }.joined(separator: "\n")
@@ -59,26 +58,24 @@ struct RehearsalText {
             ("lost: device fetched nothing for over 30 days", pushes.deviceUnseen, .faint),
             ("lost to APNs: device offline for over 30 days", pushes.lostToAPNs, .faint),
         ].map { name, count, style in
-            let share = ShareText.leftPadded(ShareText.percent(count, of: pushes.sent), 11)
-            let row =
-                "  " + ShareText.padded(name, 46) + ShareText.leftPadded(ShareText.grouped(count), 16) + share
+            let share = ShareText.percent(count, of: pushes.sent).leftPadded(to: 11)
+            let row = "  " + name.padded(to: 46) + ShareText.grouped(count).leftPadded(to: 16) + share
             return style.map { count > 0 ? terminal.styled(row, $0) : row } ?? row
         }.joined(separator: "\n")
     }
 
     private var comparison: String {
-        let header = "  " + ShareText.leftPadded("length", 8)
-        let columns = ["as publishLead", "as overlap *"].map { ShareText.leftPadded($0, 16) }.joined()
+        let header = "  " + "length".leftPadded(to: 8)
+        let columns = ["as publishLead", "as overlap *"].map { $0.leftPadded(to: 16) }.joined()
         let rows = RehearsalOutcome.comparedDays.map { days in
             let losses = [outcome.tally.lead, outcome.tally.overlap].map { needs in
-                ShareText.leftPadded(
-                    ShareText.percent(needs.histogram.count(above: days * 24), of: pushes.sent), 16)
+                ShareText.percent(needs.histogram.count(above: days * 24), of: pushes.sent).leftPadded(to: 16)
             }.joined()
-            return "  " + ShareText.leftPadded(days == 0 ? "none" : "\(days)d", 8) + losses
+            return "  " + (days == 0 ? "none" : "\(days)d").leftPadded(to: 8) + losses
         }
         let note = wrapped(
             "  * ",
-            "A retired key opens for 30 days and 10 minutes at least, whatever the policy: this is what that rule saves.",
+            "A retired key always opens for at least 30 days and 10 minutes. Without that rule these pushes would be lost.",
             width: 4)
         return ([header + columns] + rows + [note]).joined(separator: "\n")
     }
@@ -86,8 +83,8 @@ struct RehearsalText {
     private var smallest: String {
         let proof = outcome.proof
         func row(_ name: String, _ seconds: Int64, _ lost: Int?) -> String {
-            let less = lost.map { "; a second less loses \(ShareText.grouped($0))" } ?? ""
-            return "  \(ShareText.padded(name, 12)) \(ShareText.padded(DurationText.human(seconds), 16))"
+            let less = lost.map { "; one second less loses \(ShareText.grouped($0))" } ?? ""
+            return "  \(name.padded(to: 12)) \(DurationText.human(seconds).padded(to: 16))"
                 + "simulated: loses \(ShareText.grouped(proof.lost))\(less)"
         }
         return [
@@ -98,7 +95,9 @@ struct RehearsalText {
 
     private func heading(_ text: String) -> String { "\n" + terminal.styled(text, .heading) }
 
-    /// - Parameter label: before the first line; the others are indented by `width`.
+    /// - Parameters:
+    ///   - label: precedes the first line.
+    ///   - width: the indentation of the other lines.
     private func wrapped(_ label: String, _ text: String, width: Int = 8) -> String {
         let indentation = String(repeating: " ", count: width)
         return TerminalText.wrap(text, width: 90).enumerated().map { index, line in
@@ -108,7 +107,7 @@ struct RehearsalText {
 }
 
 extension RehearsalOutcome {
-    /// The times after a publication that are worth a line: whole hours, the lead, and what lies between.
+    /// The rows of the coverage table: some times after a publication, and the publishLead.
     var coverageRows: [CoverageRow] {
         let hours = [1, 6, 12, 24, 48, 96, 168, 336, 504, 720]
         let lead = rotation.publishLeadInSeconds
@@ -126,10 +125,9 @@ extension RehearsalOutcome {
         let isLead: Bool
     }
 
-    /// Leads and overlaps to compare with.
     static let comparedDays = [0, 1, 3, 7, 14, 21, 30]
 
-    /// The policy in the words of its file.
+    /// The policy with the names of its JSON members.
     var policyText: String {
         let coverage = policy.requiredCoverage.map { ", requireCoverage \($0)" } ?? ""
         return "rotateEvery \(DurationText.human(policy.rotateEveryInSeconds)), publishLead "
@@ -145,7 +143,7 @@ extension RehearsalOutcome {
     }
 }
 
-/// What a rehearsal comes to, in words.
+/// The result of a rehearsal in sentences. They are also a value of the JSON output.
 struct RehearsalVerdict {
     let outcome: RehearsalOutcome
 
@@ -161,7 +159,7 @@ struct RehearsalVerdict {
             + "\(ShareText.grouped(pushes.sent)) would show the placeholder."
     }
 
-    /// What to do about it; nil where nothing is lost.
+    /// A policy that would lose none; nil if this one loses none.
     var advice: String? {
         guard !losesNone else { return nil }
         let (smallest, rotateEvery) = (outcome.smallestLeadInSeconds, outcome.policy.rotateEveryInSeconds)
@@ -174,7 +172,7 @@ struct RehearsalVerdict {
             + "--publish-lead \(Self.option(lead)) would."
     }
 
-    /// What is not counted against the policy; nil where there's nothing.
+    /// The losses that the policy didn't cause; nil: none.
     var unseen: String? {
         let pushes = outcome.tally.pushes
         guard pushes.deviceUnseen > 0 else { return nil }
@@ -182,15 +180,14 @@ struct RehearsalVerdict {
             + "nothing for over 30 days."
     }
 
-    var words: String { [sentence, advice, unseen].compactMap(\.self).joined(separator: " ") }
+    var text: String { [sentence, advice, unseen].compactMap(\.self).joined(separator: " ") }
 
-    /// Up to whole days, of less than a day to whole hours.
+    /// Rounded up to whole days; below one day to whole hours, below one hour to whole minutes.
     private static func rounded(_ seconds: Int64) -> Int64 {
         let unit: Int64 = seconds > 86_400 ? 86_400 : seconds > 3_600 ? 3_600 : 60
         return (seconds + unit - 1) / unit * unit
     }
 
-    /// One number and unit, as options take it.
     private static func option(_ seconds: Int64) -> String {
         for (unit, name) in [(Int64(86_400), "d"), (3_600, "h"), (60, "m")] where seconds % unit == 0 {
             return "\(seconds / unit)\(name)"

@@ -2,11 +2,11 @@ import PushCryptCore
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// The share of devices that hold each key, over time. Each line of the grid stands for ten times fewer devices without
-/// the key: it's the last per mille that loses pushes.
+/// Draws the share of devices that hold each key over time. Each grid line means ten times fewer devices without the key:
+/// the last per mille loses pushes.
 struct SpreadPlot {
     private let axis: RehearsalAxis
-    /// The uppermost line is all devices; the one below it all but 10^-nines of them.
+    /// The top grid line is all devices, the next one all but 10^-nines of them.
     private let nines: Int
 
     init(_ axis: RehearsalAxis) {
@@ -37,10 +37,10 @@ struct SpreadPlot {
     }
 
     private var percents: [Plot.Tick] {
-        let some = (0...nines).map { count in
+        let shares = (0...nines).map { count in
             Plot.Tick(value: Double(count), label: ShareText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
         }
-        return some + [Plot.Tick(value: Double(nines + 1), label: "all")]
+        return shares + [Plot.Tick(value: Double(nines + 1), label: "all")]
     }
 
     private func activation(_ key: Int, _ plot: Plot) -> [String] {
@@ -49,8 +49,8 @@ struct SpreadPlot {
         let dot = SVG.circle(point, radius: 4, "primary")
         guard key == RehearsedRotation.keys.lowerBound else { return [dot] }
         let tally = axis.outcome.tally
-        let words = "\(ShareText.percent(tally.heldAtActivation, of: tally.holders)) hold a key as it begins to seal"
-        return [dot, SVG.text(words, at: .init(x: point.x + 10, y: min(point.y + 22, plot.frame.bottom - 8)), "label")]
+        let label = "\(ShareText.percent(tally.heldAtActivation, of: tally.holders)) hold a key as it begins to seal"
+        return [dot, SVG.text(label, at: .init(x: point.x + 10, y: min(point.y + 22, plot.frame.bottom - 8)), "label")]
     }
 
     private func curve(_ key: Int, _ stage: RehearsalAxis.Stage, _ plot: Plot) -> [SVG.Point] {
@@ -63,7 +63,7 @@ struct SpreadPlot {
         }
     }
 
-    /// Within an interval of the series as if fetches were spread evenly over it.
+    /// The number of devices that hold the key. Fetches are spread evenly over each interval.
     private func holding(_ key: Int, at time: Int64) -> Double {
         let series = axis.outcome.tally.series
         let fetches = series.firstFetches[key - RehearsedRotation.keys.lowerBound]
@@ -71,7 +71,7 @@ struct SpreadPlot {
         let complete = Int(passed / series.widthInSeconds)
         let before = Double(fetches.prefix(complete).reduce(0, +))
         guard complete < fetches.count else { return before }
-        // What was fetched in the interval of the publication was fetched after it.
+        // Fetches in the interval of the publication follow the publication.
         let start = max(series.start(complete), axis.outcome.rotation.publication(key))
         let part = Double(time - start) / Double(max(series.start(complete + 1) - start, 1))
         return before + Double(fetches[complete]) * max(part, 0)
@@ -83,7 +83,6 @@ struct SpreadPlot {
     }
 }
 
-/// The lives of the keys as bars in the colours of their states.
 struct KeyLanes {
     private let axis: RehearsalAxis
 

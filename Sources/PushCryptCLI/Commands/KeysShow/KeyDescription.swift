@@ -3,18 +3,18 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// Everything that is known of one key without a secret.
+/// Everything about one key that can be read without a secret.
 struct KeyDescription {
     let status: KeyStatus
     let view: KeysetView
-    /// The whole RFC 7638 thumbprint in base64url; nil where nothing public says it.
+    /// The RFC 7638 thumbprint in base64url; nil if the public key isn't published.
     let thumbprint: String?
-    /// What the audit log says of the key; nil where there is no log.
+    /// The key's entries of the audit log; nil without a log.
     let history: [AuditEntry]?
-    /// What is wrong with the log; nil for nothing.
+    /// The defect of the log; nil for an intact log.
     let flaw: String?
 
-    /// - Throws: `KeystoreError` where a file of the keyset can't be read.
+    /// - Throws: `KeystoreError` if a file of the keyset can't be read.
     init(_ status: KeyStatus, in view: KeysetView) throws {
         self.status = status
         self.view = view
@@ -35,7 +35,7 @@ struct KeyDescription {
 }
 
 extension KeysetView {
-    /// From what is published: the private file may be encrypted. Nothing of a shared key is.
+    /// Read from the public file, because the private file may be encrypted. Shared keys have no public file.
     fileprivate func thumbprint(of kid: KeyID) -> String? {
         guard metadata.kind != .shared else { return nil }
         let file = folder.map { $0.path + "/" + KeysetFolder.publicName } ?? path
@@ -44,11 +44,11 @@ extension KeysetView {
     }
 }
 
-/// `keys show --json`: what `keys list --json` says of the key, and
+/// `keys show --json`: the members of `keys list --json` and
 ///
 /// ```
-/// {"keyset", "thumbprint": BASE64URL | null, "next": WORDS,
-///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": WORDS | null}
+/// {"keyset", "thumbprint": BASE64URL | null, "next": TEXT,
+///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null}
 /// ```
 extension KeyDescription: Encodable {
     private enum CodingKeys: CodingKey {
@@ -56,55 +56,54 @@ extension KeyDescription: Encodable {
     }
 
     private struct Entry: Encodable {
-        let entry: AuditEntry
+        let n: Int64
+        let at: String
+        let who: String
+        let what: String
+        @OrNull var detail: String?
+        @OrNull var why: String?
 
-        enum CodingKeys: CodingKey {
-            case n, at, who, what, detail, why
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(entry.number, forKey: .n)
-            try container.encode("\(entry.at)", forKey: .at)
-            try container.encode(entry.who, forKey: .who)
-            try container.encode(entry.what, forKey: .what)
-            try container.encode(entry.detail, forKey: .detail)
-            try container.encode(entry.why, forKey: .why)
+        init(_ entry: AuditEntry) {
+            n = entry.number
+            at = "\(entry.at)"
+            who = entry.who
+            what = entry.what
+            detail = entry.detail
+            why = entry.why
         }
     }
 
     func encode(to encoder: any Encoder) throws {
-        try KeyRow(status: status, kind: view.metadata.kind.rawValue).encode(to: encoder)
+        try KeyRow(status, view.metadata.kind).encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(view.path, forKey: .keyset)
         try container.encode(thumbprint, forKey: .thumbprint)
         try container.encode(whatNext, forKey: .next)
-        try container.encode(history?.map { Entry(entry: $0) }, forKey: .history)
+        try container.encode(history?.map(Entry.init), forKey: .history)
         try container.encode(flaw, forKey: .historyProblem)
     }
 }
 
 extension KeyDescription {
-    /// What a key of this kind is for.
-    var kindWords: String {
+    var kindText: String {
         switch view.metadata.kind {
         case .recipient: "recipient: pushes are sealed to its public half, the device opens them"
         case .sender: "sender: it signs pushes, devices verify them"
-        default: "shared: one secret seals and opens; each device has its own key of it"
+        default: "shared: one secret seals and opens; each device has its own key, derived from the secret"
         }
     }
 
-    var suiteWords: String { status.traits?.suite.description ?? "-" }
+    var suiteText: String { status.traits?.suite.description ?? "-" }
 
-    var pskWords: String {
+    var pskText: String {
         guard view.metadata.kind == .recipient else { return "-" }
         return status.traits?.demandsPSK == true
-            ? "yes: who knows only the public key can't send" : "no: who knows the public key can send"
+            ? "yes: sending also needs the pre-shared key" : "no: anyone with the public key can send"
     }
 
     private var isSender: Bool { view.metadata.kind == .sender }
 
-    var sealsWords: String {
+    var sealsText: String {
         let verb = isSender ? "signs" : "seals"
         let since = status.lifecycle.activatesAt.map { $0 > UnixTime(0) ? " since \($0)" : "" } ?? ""
         return switch status.state {
@@ -114,7 +113,7 @@ extension KeyDescription {
         }
     }
 
-    var opensWords: String {
+    var opensText: String {
         let verb = isSender ? "verifies" : "opens"
         return switch status.state {
         case .pending: "yes: a sender's clock may be ahead"
@@ -124,31 +123,31 @@ extension KeyDescription {
         }
     }
 
-    /// Why it does no more what it did.
+    /// Why the key no longer seals or opens.
     private var ending: String {
         let lifecycle = status.lifecycle
-        let (words, time) =
+        let (text, time) =
             switch status.state {
             case .destroyed: ("its material was erased", lifecycle.destroyedAt)
             case .revoked: ("it was revoked", lifecycle.revokedAt)
             case .expired: ("it expired", lifecycle.expiresAt)
             default: ("it retired", lifecycle.retiresAt)
             }
-        return words + (time.map { " at \($0)" } ?? "")
+        return text + (time.map { " at \($0)" } ?? "")
     }
 
-    /// What becomes of the key and why.
+    /// The next change and its reason. It is also a value of the JSON output.
     var whatNext: String {
         switch status.state {
-        case .pending: pendingWords
-        case .primary: primaryWords
-        case .retiring: retiringWords
+        case .pending: pendingText
+        case .primary: primaryText
+        case .retiring: retiringText
         case .destroyed: "Nothing: its material is erased, and its id stays taken."
-        default: erasureWords
+        default: erasureText
         }
     }
 
-    private var pendingWords: String {
+    private var pendingText: String {
         guard let next = status.nextChange else {
             guard let step = planned({ $0.action == .promote(status.kid) }) else {
                 return
@@ -158,13 +157,13 @@ extension KeyDescription {
             return "It waits to be promoted\(time): \(step.blockedBy ?? step.why)."
         }
         guard next.state == .primary else { return "It \(next.state.verb) at \(at(next.at)), before it ever seals." }
-        let words = "It \(isSender ? "signs" : "seals") from \(at(next.at)) on"
-        guard let policy = view.policy else { return words + "." }
+        let text = "It \(isSender ? "signs" : "seals") from \(at(next.at)) on"
+        guard let policy = view.policy else { return text + "." }
         let lead = DurationText.human(policy.publishLeadInSeconds)
-        return "\(words). The policy publishes a key \(lead) ahead, so that everybody has it by then."
+        return "\(text). The policy publishes a key \(lead) ahead, so that everybody has it by then."
     }
 
-    private var primaryWords: String {
+    private var primaryText: String {
         if let next = status.nextChange {
             let heir = view.statuses.first { $0.lifecycle.activatesAt == next.at && $0.kid != status.kid }
             let takesOver = heir.map { ": key \($0.kid) takes over" } ?? ""
@@ -175,11 +174,11 @@ extension KeyDescription {
         }
         let step = planned { if case .add = $0.action { true } else { false } }
         guard let step else { return "Nothing: its times name no end." }
-        let words = step.dueAt > view.now ? "is added at \(at(step.dueAt))" : "is due since \(at(step.dueAt))"
-        return "Its successor \(words), by the policy: \(step.blockedBy ?? step.why)."
+        let time = step.dueAt > view.now ? "is added at \(at(step.dueAt))" : "is due since \(at(step.dueAt))"
+        return "Its successor \(time), by the policy: \(step.blockedBy ?? step.why)."
     }
 
-    private var retiringWords: String {
+    private var retiringText: String {
         guard let next = status.nextChange else { return "Nothing: its times name no end." }
         guard next.state == .expired, let retiresAt = status.lifecycle.retiresAt else {
             return "It \(next.state.verb) at \(at(next.at))."
@@ -190,7 +189,7 @@ extension KeyDescription {
             + "than 30 days."
     }
 
-    private var erasureWords: String {
+    private var erasureText: String {
         guard view.plan != nil, let time = status.lifecycle.expiresAt else { return "Nothing: it opens no more." }
         if let step = planned({ $0.action == .destroy(status.kid) }), let objection = step.blockedBy {
             return "Its material is to be erased, but: \(objection)."
@@ -205,24 +204,23 @@ extension KeyDescription {
         return (plan.blocked + plan.due + [plan.next].compactMap(\.self)).first(where: isWanted)
     }
 
-    private func at(_ time: UnixTime) -> String { "\(time) (\(TimeDistance.words(time, from: view.now)))" }
+    private func at(_ time: UnixTime) -> String { "\(time) (\(TimeDistance.text(time, from: view.now)))" }
 }
 
-/// `keys show` for people.
 extension KeyDescription {
     func text(_ terminal: TerminalText, width: Int) -> String {
         let page = Page(terminal: terminal, width: width)
         let title = "Key \(status.kid) of \(TerminalText.harmless(view.path.utf8)) at \(view.now)"
         let blocks = [
             [terminal.styled(title, .heading)], what(page), times(page), doing(page),
-            [terminal.styled("How it came", .heading)] + origin(page),
+            [terminal.styled("History", .heading)] + origin(page),
         ]
         return blocks.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
     }
 
     private func what(_ page: Page) -> [String] {
-        page.row("state", "\(status.state)", .state(status.state)) + page.row("kind", kindWords)
-            + page.row("suite", suiteWords) + page.row("psk", pskWords)
+        page.row("state", "\(status.state)", .state(status.state)) + page.row("kind", kindText)
+            + page.row("suite", suiteText) + page.row("psk", pskText)
             + page.row("thumbprint", thumbprint.map { "\($0) (RFC 7638, SHA-256)" } ?? "-")
     }
 
@@ -237,44 +235,41 @@ extension KeyDescription {
         }
     }
 
-    /// A key that came without times always was.
+    /// Keys without times get the time 0.
     private func far(_ time: UnixTime) -> String {
-        time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.words(time, from: view.now))"
+        time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.text(time, from: view.now))"
     }
 
     private func doing(_ page: Page) -> [String] {
         let isSender = view.metadata.kind == .sender
-        return page.row(isSender ? "signs" : "seals", sealsWords)
-            + page.row(isSender ? "verifies" : "opens", opensWords) + page.row("next", whatNext)
+        return page.row(isSender ? "signs" : "seals", sealsText)
+            + page.row(isSender ? "verifies" : "opens", opensText) + page.row("next", whatNext)
     }
 
     private func origin(_ page: Page) -> [String] {
         var lines = [String]()
-        if let flaw { lines += page.row("", "The log can't be relied on: \(flaw).", .style(.bad)) }
+        if let flaw { lines += page.row("", "The audit log is broken: \(flaw).", .style(.bad)) }
         guard let history else { return lines + page.row("", "There is no audit log.") }
-        if history.isEmpty { lines += page.row("", "The audit log says nothing of it.") }
+        if history.isEmpty { lines += page.row("", "The audit log doesn't mention the key.") }
         for entry in history {
-            let told = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")
-            lines += page.row("\(entry.at)", "\(entry.what) by \(entry.who)" + (told.isEmpty ? "" : ": \(told)"))
+            let details = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")
+            lines += page.row("\(entry.at)", "\(entry.what) by \(entry.who)" + (details.isEmpty ? "" : ": \(details)"))
         }
         return lines
     }
 }
 
-/// Rows of a name and words, which are wrapped.
 private struct Page {
     let terminal: TerminalText
     let width: Int
 
     private static let nameWidth = 12
 
-    /// Names longer than that take two spaces behind them.
-    func row(_ name: String, _ words: String, _ ink: Lane.Ink = .plain) -> [String] {
+    func row(_ name: String, _ text: String, _ ink: Lane.Ink = .plain) -> [String] {
         let indent = name.isEmpty ? 2 : 2 + max(Self.nameWidth, name.count + 2)
-        let rows = TerminalText.wrap(TerminalText.harmless(words.utf8), width: width - indent)
+        let rows = TerminalText.wrap(TerminalText.harmless(text.utf8), width: width - indent)
         return rows.enumerated().map { index, row in
-            let label = index == 0 ? "  " + name : ""
-            return label + String(repeating: " ", count: indent - label.count) + terminal.styled(row, ink)
+            (index == 0 ? "  " + name : "").padded(to: indent) + terminal.styled(row, ink)
         }
     }
 }

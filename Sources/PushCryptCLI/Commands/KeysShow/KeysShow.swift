@@ -6,10 +6,10 @@ import PushCryptKeystore
 struct KeysShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Tell everything about one key: what it does now, what comes next and why, and how it came.",
+        abstract: "Show one key: its properties, its state, the next change and its history.",
         discussion: """
-            Needs no secret, also where the keys are encrypted. A KID that begins with a dash, as imported ones may, \
-            comes last, behind --.
+            It needs no secret, not even for encrypted keys. A KID that begins with a dash, which an imported key may \
+            have, must be the last argument after --.
             """)
 
     @Argument(help: ArgumentHelp("A keyset or a file.", valueName: "Keys/NAME|FILE"))
@@ -18,7 +18,7 @@ struct KeysShow: ParsableCommand {
     @Argument(help: ArgumentHelp("The key.", valueName: "KID"))
     var kid: String
 
-    @Flag(help: "One object, for machines.")
+    @Flag(help: "Print JSON: one object.")
     var json = false
 
     @OptionGroup var timeOptions: TimeOptions
@@ -30,11 +30,8 @@ struct KeysShow: ParsableCommand {
             throw Failure(.noInput, "no key \(kid) in \(path); there are: \(kids)")
         }
         let description = try KeyDescription(status, in: view)
-        if json {
-            try StandardStreams.writeJSON(description)
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(description.text(terminal, width: StandardStreams.columns))
+        try StandardStreams.write(description, asJSON: json) { terminal in
+            description.text(terminal, width: StandardStreams.columns)
         }
     }
 }

@@ -37,7 +37,8 @@ struct Open: ParsableCommand {
 
     @OptionGroup(title: "Batch") var batch: BatchOptions
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: KeyOptions
+    @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !batch.batch || device == nil else {
@@ -48,12 +49,14 @@ struct Open: ParsableCommand {
         }
     }
 
+    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+
     func run() throws {
         if batch.batch { try openBatch() } else { try openOne() }
     }
 
     private func openOne() throws {
-        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, demo)
+        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, keyAccess)
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):

@@ -37,11 +37,14 @@ struct Reseal: ParsableCommand {
     var errors: String
 
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: KeyOptions
+    @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !errors.isEmpty else { throw ValidationError("--errors names no file.") }
     }
+
+    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
 
     func run() throws {
         let resealer = try resealer()
@@ -53,8 +56,8 @@ struct Reseal: ParsableCommand {
     /// One time for all lines, so that all of them come out under one key.
     private func resealer() throws -> Resealer {
         let time = timeOptions.time
-        let source = try KeySource(keys, demo)
-        let senders = try signWith.map { path in try KeySource(path, demo) }
+        let source = try KeySource(keys, keyAccess)
+        let senders = try signWith.map { path in try KeySource(path, keyAccess) }
         // The library would refuse these too, but can't say which file it is.
         guard source.keyset.kind == .shared else {
             let kind = source.keyset.kind.rawValue

@@ -5,52 +5,57 @@ import PushCryptKeystore
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Do what is due: add the next key in time, erase those that are over.",
+        abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
-            Prints the plan with reasons and does exactly the steps that are due; run again, it does nothing. Fit for \
-            cron. With several keysets --json prints one object per line.
+            Prints each step with its reason. Run again, it changes nothing, so that cron can run it. With several \
+            keysets --json prints one object per line.
 
-            Exit status: 0 nothing was due or all is done, 75 something is due and blocked, 10 with --dry-run \
-            something is due; anything else: see pushcrypt --help. Of several keysets the gravest counts.
+            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due; 75 a step is due but blocked; \
+            anything else: see pushcrypt --help. With several keysets the gravest status counts.
             """)
 
-    @Argument(help: ArgumentHelp("Keysets; with --all keystores.", valueName: "Keys/NAME"))
+    @Argument(help: ArgumentHelp("The keysets; with --all the keystores.", valueName: "Keys/NAME"))
     var paths: [String] = []
 
-    @Flag(name: .customLong("all"), help: "Every keyset in the keystores named, or in Keys.")
+    @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores; without one, of Keys.")
     var isForAll = false
 
-    @Flag(name: .customLong("dry-run"), help: "Say what is due and do nothing; needs no secret.")
+    @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
 
-    @Flag(name: .customLong("now"), help: "Begin the next rotation early: its key is published now.")
+    @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.")
     var beginsNow = false
 
-    @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; with --revoke.")
+    @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
 
-    @Option(help: ArgumentHelp("The compromised key, which is the one that seals.", valueName: "KID"))
+    @Option(help: ArgumentHelp("The compromised key, which must be the primary one.", valueName: "KID"))
     var revoke: KeyID?
 
-    @Option(help: ArgumentHelp("With --emergency: promote this pending key and make no new one.", valueName: "KID"))
+    @Option(
+        help: ArgumentHelp(
+            "With --emergency: promote this pending key instead of generating a new one.", valueName: "KID"))
     var promote: KeyID?
 
     @Option(
         help: ArgumentHelp(
-            "Reports of the devices, as in keys coverage, for policies that require coverage.", valueName: "FILE|-"))
+            "The devices' reports, as for keys coverage, for policies that require coverage.", valueName: "FILE|-"))
     var reports: String?
 
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        guard isEmergency == (revoke != nil) else { throw ValidationError("--emergency and --revoke KID go together.") }
-        guard promote == nil || isEmergency else { throw ValidationError("--promote belongs to --emergency.") }
-        guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
-            throw ValidationError("--emergency is about one keyset.")
+        guard isEmergency == (revoke != nil) else {
+            throw ValidationError("--emergency and --revoke KID need each other.")
         }
-        guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or say --all.") }
+        guard promote == nil || isEmergency else { throw ValidationError("--promote needs --emergency.") }
+        guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
+            throw ValidationError("--emergency replaces the key of one keyset; --all and --now don't apply.")
+        }
+        guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
     }
 
     func run() throws {
@@ -60,7 +65,7 @@ struct Rotate: ParsableCommand {
         var outcomes = [Outcome]()
         for path in try keysets() {
             do {
-                outcomes.append(try rotate(KeysetChange(path, options, answer), gate))
+                outcomes.append(try rotate(KeysetChange(path, options, secrets, answer), gate))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.complain(failure.message)
@@ -93,10 +98,10 @@ struct Rotate: ParsableCommand {
     }
 
     private func replace(_ kid: KeyID) throws {
-        let change = try KeysetChange(paths[0], options)
+        let change = try KeysetChange(paths[0], options, secrets)
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         guard state == nil || state == .primary else {
-            throw Failure(.dataError, "\(paths[0]): key \(kid) is \(state!), not primary: `keys revoke` withdraws it")
+            throw Failure(.dataError, "\(paths[0]): key \(kid) is \(state!), not primary; use `keys revoke`")
         }
         if isDryRun {
             let losses = try change.losses { try $0.revoke(kid, successor: promote) }
@@ -109,8 +114,9 @@ struct Rotate: ParsableCommand {
     private func keysets() throws -> [String] {
         guard isForAll else { return paths }
         let keystores = paths.isEmpty ? ["Keys"] : paths
-        // With a secret the demo keys are refused like all plain keys: they may lie in the place of encrypted ones.
-        let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: options.secrets.isGiven) }
+        // With a secret, demo keys are refused like all plain keys: an attacker could have put them in place of encrypted
+        // ones.
+        let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: secrets.isGiven) }
         guard !found.isEmpty else {
             throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))")
         }
@@ -130,7 +136,7 @@ struct Rotate: ParsableCommand {
             }
         }
 
-        /// Errors are graver than what is blocked, that than what is due.
+        /// Errors are graver than blocked steps, which are graver than due steps.
         static func isLess(_ left: Int32, _ right: Int32) -> Bool { gravity(left) < gravity(right) }
 
         private static func gravity(_ status: Int32) -> Int32 {

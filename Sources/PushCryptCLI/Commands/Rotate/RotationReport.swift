@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// A plan as `rotate` tells it.
+/// A rotation plan as `rotate` prints it.
 ///
 /// ```
 /// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null}
@@ -13,11 +13,11 @@ struct RotationReport: Encodable {
     let done: [Step]
     let due: [Step]
     let blocked: [Step]
-    let next: Step?
+    @OrNull var next: Step?
 
     struct Step: Encodable {
         let step: String
-        let kid: String?
+        @OrNull var kid: String?
         let at: String
         let activatesAt: String?
         let why: String
@@ -29,26 +29,17 @@ struct RotationReport: Encodable {
             at = "\(step.dueAt)"
             why = step.why
             because = step.blockedBy
-            if case .add(let time?) = step.action { activatesAt = "\(time)" } else { activatesAt = nil }
+            activatesAt = step.action.activatesAt?.description
         }
 
-        enum CodingKeys: CodingKey {
-            case step, kid, at, activatesAt, why, because
+        fileprivate var text: String {
+            switch step {
+            case "add":
+                (kid.map { "add key \($0)" } ?? "add a key")
+                    + (activatesAt.map { ", which seals from \($0)" } ?? ", which waits to be promoted")
+            default: "\(step) key \(kid ?? "")"
+            }
         }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(step, forKey: .step)
-            try container.encode(kid, forKey: .kid)
-            try container.encode(at, forKey: .at)
-            try container.encodeIfPresent(activatesAt, forKey: .activatesAt)
-            try container.encode(why, forKey: .why)
-            try container.encodeIfPresent(because, forKey: .because)
-        }
-    }
-
-    enum CodingKeys: CodingKey {
-        case keyset, at, done, due, blocked, next
     }
 
     init(_ keyset: String, _ plan: RotationPlan, done: [(step: RotationPlan.Step, kid: KeyID)] = []) {
@@ -60,43 +51,24 @@ struct RotationReport: Encodable {
         next = plan.next.map { Step($0) }
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(keyset, forKey: .keyset)
-        try container.encode(at, forKey: .at)
-        try container.encode(done, forKey: .done)
-        try container.encode(due, forKey: .due)
-        try container.encode(blocked, forKey: .blocked)
-        try container.encode(next, forKey: .next)
-    }
-
     func print(asJSON: Bool, _ terminal: TerminalText) throws {
         if asJSON { return try StandardStreams.writeJSONLine(self) }
         var lines = [terminal.styled("\(TerminalText.harmless(keyset.utf8)) at \(at)", .heading)]
-        lines += done.flatMap { told($0, "done", .good, terminal) }
-        lines += due.flatMap { told($0, "due", .placeholder, terminal) }
-        lines += blocked.flatMap { told($0, "blocked", .bad, terminal) }
+        lines += done.flatMap { Self.lines($0, "done", .good, terminal) }
+        lines += due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
+        lines += blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
         if done.isEmpty, due.isEmpty, blocked.isEmpty { lines.append("  nothing is due") }
-        if let next { lines.append("  next     \(next.at): \(next.words)") }
+        if let next { lines.append("  next     \(next.at): \(next.text)") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")
     }
 
-    private func told(
+    private static func lines(
         _ step: Step, _ heading: String, _ style: TerminalText.Style, _ terminal: TerminalText
     ) -> [String] {
-        let label = terminal.styled(heading, style) + String(repeating: " ", count: 9 - heading.count)
         let reason = step.because.map { "because \($0)" } ?? "safe: \(step.why)"
-        return ["  \(label)\(step.words)", "           \(TerminalText.harmless(reason.utf8))"]
-    }
-}
-
-extension RotationReport.Step {
-    fileprivate var words: String {
-        switch step {
-        case "add":
-            (kid.map { "add key \($0)" } ?? "add a key")
-                + (activatesAt.map { ", which seals from \($0)" } ?? ", which waits to be promoted")
-        default: "\(step) key \(kid ?? "")"
-        }
+        return [
+            "  \(terminal.label(heading, style, width: 9))\(step.text)",
+            "           \(TerminalText.harmless(reason.utf8))",
+        ]
     }
 }

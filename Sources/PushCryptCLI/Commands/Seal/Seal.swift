@@ -71,7 +71,8 @@ struct Seal: ParsableCommand {
     var recipients: String?
 
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup var demo: KeyOptions
+    @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard batch.batch || to != nil else {
@@ -82,6 +83,8 @@ struct Seal: ParsableCommand {
             throw ValidationError("--device is for one push; the lines of --batch have a member \"device\".")
         }
     }
+
+    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
 
     func run() throws {
         if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
@@ -97,9 +100,9 @@ struct Seal: ParsableCommand {
 
     private func sealOne(_ to: String) throws {
         let time = timeOptions.time
-        let source = try KeySource(to, demo, allowsPublic: signWith != nil)
+        let source = try KeySource(to, keyAccess, allowsPublic: signWith != nil)
         let recipient = try source.recipient(device: DeviceID(option: device), at: time)
-        let signer = try signWith.map { path in try KeySource(path, demo).senderKey(at: time) }
+        let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
         let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { time })
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         guard payload.count <= Self.inputLimitInBytes else {

@@ -3,8 +3,7 @@ import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 
-/// A finished picture: an SVG that needs nothing from elsewhere, runs nothing, and follows the reader's choice of light
-/// or dark.
+/// A complete SVG picture without scripts and external resources. It follows the reader's light or dark mode.
 struct Picture {
     let title: String
     let description: String
@@ -12,7 +11,12 @@ struct Picture {
     let height: Double
     let parts: [String]
 
-    /// - Throws: `FileError` when the file can't be written. The file is there as a whole or not at all.
+    /// The last 60 characters of a long name, for a title.
+    static func shortened(_ name: String) -> String { name.count > 60 ? "…" + name.suffix(60) : name }
+
+    /// Writes the whole file or nothing.
+    ///
+    /// - Throws: `FileError` if the file can't be written.
     func write(to file: PictureFile) throws {
         try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8), mode: 0o644)
     }
@@ -59,7 +63,7 @@ struct Picture {
     }
 }
 
-/// The classes that elements of pictures have. The rules name no parent: inside HTML they are the whole page's.
+/// The style classes of pictures. The rules have no parent selector: inside HTML they apply to the whole page.
 enum PictureStyle {
     static var css: String {
         """
@@ -111,7 +115,7 @@ enum PictureStyle {
         Colour("label", "#ffffff", "#0d1117"),
     ]
 
-    /// `.name` fills or draws; `.state-line` draws in the colour of a state.
+    /// `.name` sets the fill or the stroke, `.state-line` the stroke in the colour of a state.
     private static func rules(
         _ colour: KeyPath<Colour, String>, _ state: KeyPath<StateColour, String>
     ) -> String {
@@ -126,7 +130,7 @@ enum PictureStyle {
     }
 }
 
-/// `--picture FILE`: an SVG, or HTML with the SVG in it, as the name ends.
+/// The file of `--picture`. Its extension selects SVG or HTML with the SVG in it.
 struct PictureFile: ExpressibleByArgument {
     let path: String
     let isHTML: Bool
@@ -142,20 +146,20 @@ struct PictureFile: ExpressibleByArgument {
 struct PictureOptions: ParsableArguments {
     @Option(
         name: .customLong("picture"),
-        help: ArgumentHelp("Draw it too: an SVG, or a page with it, as the name ends.", valueName: "FILE.svg|FILE.html")
+        help: ArgumentHelp(
+            "Also draw a picture: SVG or HTML, by the file's extension.", valueName: "FILE.svg|FILE.html")
     )
     var file: PictureFile?
 }
 
-/// The colours of key states, the same in every picture and on the terminal: pending blue, primary green, retiring
-/// amber, expired grey, revoked red, destroyed light grey.
+/// The colour of a key state in every picture and on the terminal: pending blue, primary green, retiring amber, expired
+/// grey, revoked red, destroyed light grey.
 struct StateColour {
     let state: KeyState
-    /// As in `#1a7f37`, on a white ground.
+    /// For a white background, such as `#1a7f37`.
     let light: String
-    /// On a dark ground.
     let dark: String
-    /// Parameters of the terminal's SGR sequence.
+    /// The parameters of the SGR escape sequence.
     let terminal: String
 
     static let all = [

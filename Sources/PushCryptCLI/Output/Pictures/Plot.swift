@@ -1,4 +1,4 @@
-/// A rectangle with two axes, in which things are drawn by value.
+/// A rectangle with two axes. It maps values to pixels.
 struct Plot {
     let frame: Frame
     let x: Scale
@@ -19,9 +19,7 @@ struct Plot {
         SVG.Point(x: x.clamped(xValue), y: y.clamped(yValue))
     }
 
-    /// Grid, labels and what the axes show.
-    ///
-    /// - Parameter subtitle: whether there's a row between title and plot, for a ``Legend``.
+    /// - Parameter subtitle: whether there is a row between title and plot for a ``Legend``.
     func axes(title: String, subtitle: Bool, xTitle: String?, xTicks: [Tick], yTicks: [Tick]) -> [String] {
         let shift = subtitle ? 36.0 : 14
         var parts = [SVG.text(title, at: .init(x: frame.left, y: frame.top - shift), "heading")]
@@ -48,14 +46,13 @@ struct Plot {
         return parts
     }
 
-    /// A vertical band between two values of x.
     func band(_ values: ClosedRange<Double>, _ style: String, title: String? = nil) -> String {
         let (left, right) = (x.clamped(values.lowerBound), x.clamped(values.upperBound))
         return SVG.rectangle(
             Frame(left: left, top: frame.top, width: right - left, height: frame.height), style, title: title)
     }
 
-    /// A vertical line at a value of x with a word at its upper end.
+    /// Draws a vertical line at a value of x with a label at its upper end.
     func mark(_ value: Double, _ label: String, _ style: String, anchor: SVG.Anchor = .start, row: Int = 0) -> [String]
     {
         let across = x.clamped(value)
@@ -67,7 +64,7 @@ struct Plot {
         ]
     }
 
-    /// A series that keeps each value until the next one, as an area above the axis.
+    /// Draws the area between the axis and a series that keeps each value until the next point.
     func area(_ points: [(x: Double, y: Double)], _ style: String) -> String {
         guard let first = points.first, let last = points.last else { return "" }
         let outline = points.map { point($0.x, $0.y) }
@@ -76,13 +73,13 @@ struct Plot {
     }
 }
 
-/// Maps values to pixels.
+/// Maps the values of one axis to pixels.
 struct Scale {
     let values: ClosedRange<Double>
     let start: Double
     let end: Double
 
-    /// - Parameter values: of a length above 0.
+    /// - Parameter values: must not be empty.
     init(_ values: ClosedRange<Double>, from start: Double, to end: Double) {
         (self.values, self.start, self.end) = (values, start, end)
     }
@@ -91,12 +88,12 @@ struct Scale {
         start + (value - values.lowerBound) / (values.upperBound - values.lowerBound) * (end - start)
     }
 
-    /// The pixel of a value that may lie outside.
+    /// The pixel of a value; of a value outside the axis the nearer end.
     func clamped(_ value: Double) -> Double {
         self(min(max(value, values.lowerBound), values.upperBound))
     }
 
-    /// Round values from 0 on: multiples of 1, 2 or 5 times a power of ten, about `count` of them up to `limit`.
+    /// About `count` round values from 0 to `limit`: multiples of 1, 2 or 5 times a power of ten.
     static func ticks(upTo limit: Double, count: Int) -> [Double] {
         guard limit > 0 else { return [0] }
         let rough = limit / Double(count)
@@ -108,7 +105,7 @@ struct Scale {
     }
 }
 
-/// The unit that an axis of time is labelled in.
+/// The unit of the labels of a time axis.
 struct TimeUnit {
     let name: String
     let seconds: Double
@@ -122,4 +119,37 @@ struct TimeUnit {
         default: (name, self.seconds) = ("days", 86_400)
         }
     }
+}
+
+/// Explains the lines or areas of a plot in one row.
+struct Legend {
+    enum Sample {
+        case line, area
+    }
+
+    private let sample: Sample
+    /// Pairs of a style and its meaning.
+    private let entries: KeyValuePairs<String, String>
+
+    init(_ sample: Sample, _ entries: KeyValuePairs<String, String>) {
+        self.sample = sample
+        self.entries = entries
+    }
+
+    /// - Parameter point: the left end of the row's baseline.
+    func parts(at point: SVG.Point) -> [String] {
+        var left = point.x
+        return entries.flatMap { style, meaning in
+            defer { left += 24 + Double(meaning.count) * Self.characterWidth + 20 }
+            let middle = point.y - 4
+            let drawn =
+                sample == .line
+                ? SVG.line(from: .init(x: left, y: middle), to: .init(x: left + 18, y: middle), style)
+                : SVG.rectangle(Frame(left: left + 4, top: middle - 6, width: 12, height: 12), style, radius: 2)
+            return [drawn, SVG.text(meaning, at: .init(x: left + 24, y: point.y), "label")]
+        }
+    }
+
+    /// An upper bound for the fonts of the labels.
+    private static let characterWidth = 6.2
 }

@@ -1,4 +1,4 @@
-/// Elements of an SVG picture as text. Everything that isn't markup goes through `escaped`.
+/// Writes SVG elements. All text and attribute values are escaped.
 enum SVG {
     struct Point {
         let x: Double
@@ -35,7 +35,7 @@ enum SVG {
             ])
     }
 
-    /// - Parameter title: what a pointer that rests on it is told.
+    /// - Parameter title: the tooltip.
     static func rectangle(_ frame: Frame, _ style: String, radius: Double = 0, title: String? = nil) -> String {
         element(
             "rect",
@@ -58,7 +58,7 @@ enum SVG {
             "circle", ["cx": number(centre.x), "cy": number(centre.y), "r": number(radius), "class": style])
     }
 
-    /// At most two digits behind the point.
+    /// The number with at most two decimals.
     static func number(_ value: Double) -> String {
         let hundredths = Int((value * 100).rounded())
         let (whole, rest) = (abs(hundredths) / 100, abs(hundredths) % 100)
@@ -68,7 +68,7 @@ enum SVG {
         return "\(sign)\(whole).\(digits)"
     }
 
-    /// XML 1.0 section 2.4; control characters, which XML can't hold, become visible.
+    /// Escapes as XML 1.0 section 2.4 requires and replaces control characters, which XML doesn't allow.
     static func escaped(_ text: String) -> String {
         TerminalText.harmless(text.utf8).map { character in
             switch character {
@@ -86,7 +86,6 @@ enum SVG {
     }
 }
 
-/// A part of a picture, in its pixels.
 struct Frame {
     var left: Double
     var top: Double

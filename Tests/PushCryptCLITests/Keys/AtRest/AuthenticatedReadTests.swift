@@ -2,7 +2,7 @@ import Foundation
 import PushCryptCore
 import Testing
 
-/// Reads that need no secret believe the file. With one they authenticate it, also where they end in no change.
+/// Reading commands without a secret trust the file. With a secret they authenticate it, also if they change nothing.
 @Suite("metadata that was edited beside encrypted keys", .ownThreads)
 struct AuthenticatedReadTests {
     static let commands = [
@@ -10,7 +10,9 @@ struct AuthenticatedReadTests {
         "keys log Keys/ios", "keys log Keys/ios --verify",
     ].map { "\($0) --at \(Workplace.now)" }
 
-    @Test("is refused by commands with a secret that have nothing to do, and believed without", arguments: commands)
+    @Test(
+        "commands with a secret refuse edited metadata even if they have nothing to do; without a secret they accept it",
+        arguments: commands)
     func edited(_ command: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .shared)
@@ -23,7 +25,7 @@ struct AuthenticatedReadTests {
         #expect(try encrypted.place.contents(of: "Keys") == before)
     }
 
-    @Test("isn't judged with a wrong passphrase, which is refused", arguments: commands)
+    @Test("a wrong passphrase is refused before edited metadata is checked", arguments: commands)
     func wrongPassphrase(_ command: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .shared)
@@ -31,8 +33,8 @@ struct AuthenticatedReadTests {
         expectRefusal(output, 77, saying: "the passphrase is wrong")
     }
 
-    /// What a crash leaves, made by somebody who edited the file too.
-    @Test("isn't finished by keys verify with a secret")
+    /// The state after a crash, made by an attacker who also edited the file.
+    @Test("keys verify with a secret doesn't finish a change of edited metadata")
     func verify() throws {
         let encrypted = try EncryptedPlace()
         let place = encrypted.place

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("keys create, encrypted", .ownThreads)
 struct EncryptedCreateTests {
-    @Test("takes a secret from everywhere, and opens with it again", arguments: EncryptedPlace.Source.allCases)
+    @Test(
+        "keys create accepts a secret from every source, and the secret unlocks the keyset",
+        arguments: EncryptedPlace.Source.allCases)
     func sources(_ source: EncryptedPlace.Source) throws {
         let encrypted = try EncryptedPlace()
         let created = try encrypted.run("keys create Keys/ios --kind recipient --psk", source)
@@ -22,7 +24,7 @@ struct EncryptedCreateTests {
         #expect(try exported.stdout == encrypted.place.read("Keys/ios/public.jwks.json"))
     }
 
-    @Test("has no other default than to ask; where nobody can be asked, it says what to say")
+    @Test("keys create without a secret and a terminal exits 64 and names the options")
     func noSecret() throws {
         let place = try Workplace()
         let output = try place.run("keys", "create", "Keys/ios", "--kind", "sender")
@@ -37,7 +39,7 @@ struct EncryptedCreateTests {
         "--wrap-command 'sh kms' --insecure-plaintext", "--passphrase-fd 7 --insecure-plaintext",
     ]
 
-    @Test("wants one secret and not two", arguments: twoSecrets)
+    @Test("keys create refuses two secrets in its options", arguments: twoSecrets)
     func contradictions(_ options: String) throws {
         let encrypted = try EncryptedPlace()
         let output = try encrypted.runWithoutSecret("keys create Keys/ios --kind sender \(options) 7<pass")
@@ -46,7 +48,7 @@ struct EncryptedCreateTests {
     }
 
     @Test(
-        "wants one secret of the environment, too",
+        "keys create refuses two secrets in the environment",
         arguments: [
             ("PUSHCRYPT_PASSPHRASE=x PUSHCRYPT_WRAP_COMMAND=true", "", "both set"),
             ("PUSHCRYPT_PASSPHRASE=x", "--insecure-plaintext", "unused"),
@@ -59,9 +61,9 @@ struct EncryptedCreateTests {
         #expect(try place.names().isEmpty)
     }
 
-    /// What an argument says, everybody on the machine can read.
+    /// All users of the machine can read the arguments of a process.
     @Test(
-        "takes no passphrase as an argument",
+        "keys create has no option that accepts a passphrase itself",
         arguments: [
             "--passphrase secret", "--passphrase=secret", "--pass secret", "-p secret", "--password secret",
             "--new-passphrase secret",
@@ -74,7 +76,7 @@ struct EncryptedCreateTests {
     }
 
     @Test(
-        "refuses a passphrase file that isn't private, isn't a file or holds nothing",
+        "keys create refuses a passphrase file that is readable by others, no file or empty",
         arguments: [
             ("chmod 644 pass", 77, "chmod 600 pass"), ("chmod 604 pass", 77, "chmod 600 pass"),
             (": >pass", 64, "empty"), ("echo >pass", 64, "empty"), ("rm pass", 66, "pass"),
@@ -88,7 +90,7 @@ struct EncryptedCreateTests {
         #expect(!FileManager.default.fileExists(atPath: encrypted.place.folder.file("Keys").path))
     }
 
-    @Test("refuses a descriptor that isn't there", arguments: ["7", "-1", "1000000", "7>out"])
+    @Test("keys create refuses a passphrase descriptor that isn't open", arguments: ["7", "-1", "1000000", "7>out"])
     func descriptors(_ descriptor: String) throws {
         let place = try Workplace()
         let output = try place.shell("\"$PUSHCRYPT\" keys create Keys/ios --kind sender --passphrase-fd=\(descriptor)")

@@ -5,13 +5,13 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// A folder with passphrases, a helper that wraps data keys, and keysets whose passphrase costs next to nothing.
+/// A folder with passphrases, a helper that wraps data keys, and keysets with cheap scrypt parameters.
 struct EncryptedPlace {
     let place: Workplace
     static let passphrase = "correct horse"
     static let otherPassphrase = "other horse"
 
-    /// Wraps by a substitution of bytes, and an `W` in front.
+    /// Wraps by substituting bytes and prepending `W`.
     static let kms = #"""
         case $1 in
         wrap) printf W; LC_ALL=C tr '\000-\377' '\200-\377\000-\177' ;;
@@ -19,7 +19,7 @@ struct EncryptedPlace {
         esac
         """#
 
-    /// - Parameter place: made from one of these.
+    /// - Parameter place: a copy of such a folder.
     init(_ place: Workplace) {
         self.place = place
     }
@@ -31,7 +31,7 @@ struct EncryptedPlace {
         try place.write(Data(Self.kms.utf8), to: "kms")
     }
 
-    /// How a command line names a secret.
+    /// The ways to give a command a secret.
     enum Source: String, CaseIterable, Sendable, CustomStringConvertible {
         case file, descriptor, environment, command, commandInEnvironment
 
@@ -54,7 +54,7 @@ struct EncryptedPlace {
         }
     }
 
-    /// - Parameter arguments: as a shell reads them.
+    /// - Parameter arguments: in shell syntax.
     func run(_ arguments: String, _ source: Source = .file, stdin: Data = Data()) throws -> Output {
         try place.shell(source.script(arguments), stdin: stdin)
     }
@@ -76,7 +76,7 @@ struct EncryptedPlace {
 
     static let cheap = try! ScryptParameters(n: 1_024, r: 8, p: 1)
 
-    /// N of scrypt, as the file says.
+    /// scrypt's N in the file.
     func cost(_ path: String) throws -> Int? {
         try Payload.member("sealed.passphrase.n", of: place.read("\(path)/keyset.json")) as? Int
     }
@@ -85,7 +85,7 @@ struct EncryptedPlace {
         try Payload.member("keys", of: place.read("\(path)/keyset.json")) != nil
     }
 
-    /// The values of every `d`, `k` and `psk`, from a copy that is decrypted and goes again.
+    /// The values of every `d`, `k` and `psk`, from a decrypted copy, which is removed.
     func secrets(of path: String, _ source: Source = .file) throws -> [String] {
         try #require(try place.shell("cp -R \(path) copy && chmod 700 copy").isSuccess)
         defer { try? FileManager.default.removeItem(at: place.folder.file("copy")) }

@@ -15,7 +15,7 @@ struct EncryptedUseTests {
     private static let at = "--at \(Workplace.now)"
     private static let here = "--topic \(Workplace.topic) \(at)"
 
-    @Test("is listed without its secret")
+    @Test("an encrypted keyset is listed without its secret")
     func list() throws {
         let kid = try encrypted.create("Keys/ios", .recipient, psk: true)
         let output = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
@@ -24,8 +24,10 @@ struct EncryptedUseTests {
         #expect(plan.exit == 0, "\(plan)")
     }
 
-    /// The same secret for two keysets, from a descriptor that can be read once, too.
-    @Test("seals, signs, opens and exports with its secret", arguments: EncryptedPlace.Source.allCases)
+    /// One secret unlocks two keysets, also from a descriptor that can be read only once.
+    @Test(
+        "an encrypted keyset seals, signs, opens and exports with its secret", arguments: EncryptedPlace.Source.allCases
+    )
     func use(_ source: EncryptedPlace.Source) throws {
         try encrypted.create("Keys/ios", .recipient, psk: true, isCommand: source.isCommand)
         try encrypted.create("Keys/push", .sender, isCommand: source.isCommand)
@@ -42,7 +44,7 @@ struct EncryptedUseTests {
         #expect(record.isSuccess && record.text.contains("\"psk\"") && !record.text.contains("\"d\""), "\(record)")
     }
 
-    @Test("is changed with its secret and stays as it was protected", arguments: EncryptedPlace.Source.allCases)
+    @Test("a change with the secret keeps the protection of the keyset", arguments: EncryptedPlace.Source.allCases)
     func changes(_ source: EncryptedPlace.Source) throws {
         let kid = try encrypted.create("Keys/ios", .shared, isCommand: source.isCommand)
         let before = try place.read("Keys/ios/keyset.json")
@@ -67,7 +69,7 @@ struct EncryptedUseTests {
         "keys passwd Keys/ios --new-wrap-command 'sh kms' \(at)",
     ]
 
-    @Test("opens to nobody without its secret", arguments: commands)
+    @Test("commands without the right secret are refused and change nothing", arguments: commands)
     func refusals(_ command: String) throws {
         try encrypted.create("Keys/ios", .recipient)
         try encrypted.create("Keys/push", .sender)
@@ -84,7 +86,7 @@ struct EncryptedUseTests {
         #expect(try encrypted.everything(in: "Keys") == before)
     }
 
-    @Test("that was edited opens nothing, and says so")
+    @Test("an edited encrypted keyset is refused as changed")
     func edited() throws {
         try encrypted.create("Keys/ios", .recipient)
         let text = try place.readForEditing("Keys/ios/keyset.json")
@@ -93,7 +95,7 @@ struct EncryptedUseTests {
         expectRefusal(try encrypted.run("keys policy Keys/ios --keep 3 \(Self.at)"), 65, saying: "damaged or changed")
     }
 
-    @Test("whose file asks for too much work is refused at once")
+    @Test("scrypt parameters that need too much work are refused at once")
     func work() throws {
         try encrypted.create("Keys/ios", .sender)
         let text = try place.readForEditing("Keys/ios/keyset.json")
@@ -102,8 +104,8 @@ struct EncryptedUseTests {
         expectRefusal(try place.run("keys", "list", "Keys/ios"), 65, saying: "Keys/ios: sealed.passphrase: scrypt's N")
     }
 
-    /// The file of yesterday opens: only its log tells, and only where that is today's.
-    @Test("that was rolled back is not changed any further")
+    /// An old copy of the file can be unlocked. Only the newer audit log reveals it.
+    @Test("an encrypted keyset that was rolled back can't be changed")
     func rollback() throws {
         try encrypted.create("Keys/ios", .sender)
         let old = try place.read("Keys/ios/keyset.json")

@@ -3,8 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-/// Anybody who can write the folder can put a keyset of their own in the place of the encrypted one: in plain text, which
-/// needs no secret to make.
+/// An attacker who can write the folder can replace the encrypted keyset with a plain one, which needs no secret.
 @Suite("a plain keyset in the place of an encrypted one", .ownThreads)
 struct ExchangedKeysetTests {
     private static let at = "--at \(Workplace.now)"
@@ -31,15 +30,13 @@ struct ExchangedKeysetTests {
         "keys passwd Keys/ios --new-passphrase-file other \(at)", "keys passwd Keys/ios --insecure-plaintext \(at)",
     ]
 
-    @Test("is refused by every command that is given a secret, and nothing is written", arguments: commands)
+    @Test("every command with a secret refuses the plain keyset and writes nothing", arguments: commands)
     func refused(_ command: String) throws {
         let place = try Self.exchanged.get().place()
         let encrypted = EncryptedPlace(place)
         let kid = try #require(try place.keys("Keys/ios", at: Workplace.now).first).kid
         let before = try place.contents(of: "Keys")
-        for source in EncryptedPlace.Source.allCases {
-            // The keysets beside it are under the passphrase.
-            guard !source.isCommand || !command.contains(/Keys\/(other|shared)/) else { continue }
+        for source in Self.sources(for: command) {
             let output = try encrypted.run(
                 command.replacing("KID", with: kid), source, stdin: Workplace.inner)
             expectRefusal(
@@ -49,7 +46,17 @@ struct ExchangedKeysetTests {
         #expect(!place.has("refused"))
     }
 
-    /// The log is broken, so that there would be one to begin.
+    /// The ways to give a secret that a command is tried with: each in turn, all of them in the long form. All commands
+    /// read the secret in one place.
+    private static func sources(for command: String) -> [EncryptedPlace.Source] {
+        // The other keysets are encrypted with the passphrase.
+        let needsPassphrase = command.contains(/Keys\/(other|shared)/)
+        let sources = needsPassphrase ? EncryptedPlace.Source.ofPassphrases : EncryptedPlace.Source.allCases
+        guard !LongTests.areWanted, let index = commands.firstIndex(of: command) else { return sources }
+        return [sources[index % sources.count]]
+    }
+
+    /// The log is broken, so that `--begin-anew` would start a new one.
     private static let exchanged = Result {
         let encrypted = try EncryptedPlace()
         try encrypted.place.create("Keys/ios", "recipient")
@@ -64,7 +71,7 @@ struct ExchangedKeysetTests {
 
     /// A forged keyset needs no private keys.
     @Test(
-        "is refused also where it holds public keys only, the published demo keys, or no key at all",
+        "commands with a secret also refuse a keyset of public keys, of demo keys and without keys",
         arguments: ["public", "demo", "empty"])
     func otherForgeries(_ forgery: String) throws {
         let encrypted = try EncryptedPlace()
@@ -92,7 +99,7 @@ struct ExchangedKeysetTests {
         #expect(try place.contents(of: "Keys") == before)
     }
 
-    @Test("is used as it is where no secret is given")
+    @Test("a plain keyset is used if no secret is given")
     func accepted() throws {
         let encrypted = try EncryptedPlace()
         try encrypted.place.create("Keys/ios", "recipient")
@@ -100,7 +107,7 @@ struct ExchangedKeysetTests {
         #expect(sealed.isSuccess, "\(sealed)")
     }
 
-    @Test("stops one keyset of several, not the others, whether something is due or not", arguments: ["--now", ""])
+    @Test("rotate --all refuses the plain keyset and rotates the others", arguments: ["--now", ""])
     func several(_ option: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.place.create("Keys/a", "sender")
@@ -112,7 +119,7 @@ struct ExchangedKeysetTests {
         #expect(sequence == (option.isEmpty ? 1 : 2))
     }
 
-    @Test("the published demo keys are no such keyset where they are allowed")
+    @Test("--allow-demo-keys accepts the demo keys although a secret is given")
     func demo() throws {
         let encrypted = try EncryptedPlace()
         try encrypted.place.copyDemoKeys()

@@ -14,7 +14,7 @@ struct KeysPasswdTests {
     }
 
     @Test(
-        "changes the passphrase and takes today's parameters; the keys stay",
+        "keys passwd changes passphrase and scrypt parameters and keeps the keys",
         arguments: EncryptedPlace.Source.ofPassphrases)
     func passphrase(_ source: EncryptedPlace.Source) throws {
         try encrypted.create("Keys/ios", .recipient)
@@ -29,7 +29,7 @@ struct KeysPasswdTests {
         #expect(log.contains("protectionChanged") && log.contains("yearly") && !log.contains("horse"))
     }
 
-    @Test("reads old and new from two descriptors, and from one only once")
+    @Test("keys passwd reads both passphrases from two descriptors, not from one")
     func descriptors() throws {
         try encrypted.create("Keys/ios", .sender)
         let same = "\(Self.passwd) --passphrase-fd 7 --new-passphrase-fd 7 7<pass"
@@ -39,7 +39,7 @@ struct KeysPasswdTests {
         #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
     }
 
-    @Test("goes from a passphrase to a command and from there to plain text and back")
+    @Test("keys passwd changes a passphrase to a command, to plain text and back")
     func protections() throws {
         try encrypted.create("Keys/ios", .shared)
         let secrets = try encrypted.secrets(of: "Keys/ios")
@@ -56,7 +56,7 @@ struct KeysPasswdTests {
     }
 
     @Test(
-        "wants one new secret, from its own options",
+        "keys passwd requires exactly one new secret from the --new options",
         arguments: [
             ("", "say --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"),
             ("--new-passphrase-file other --insecure-plaintext", "one new protection"),
@@ -76,8 +76,8 @@ struct KeysPasswdTests {
         #expect(try encrypted.everything(in: "Keys") == before)
     }
 
-    /// Whoever may encrypt at the KMS but not decrypt would lose the keys with the write.
-    @Test("refuses a command that doesn't unwrap what it wrapped")
+    /// An operator who may encrypt at the KMS but not decrypt would lose the keys.
+    @Test("keys passwd refuses a command that can't unwrap what it wrapped")
     func oneWay() throws {
         try encrypted.create("Keys/ios", .sender)
         let before = try encrypted.everything(in: "Keys")

@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-@Suite("on disk", .ownThreads)
+@Suite("the files of encrypted keysets", .ownThreads)
 struct NothingInClearTests {
     private static let at = "--at \(Workplace.now)"
 
@@ -17,7 +17,9 @@ struct NothingInClearTests {
         }
     }
 
-    @Test("an encrypted keyset shows no key, whatever was done to it", arguments: EncryptedPlace.Source.allCases)
+    @Test(
+        "the files of an encrypted keyset contain no plain key after every change",
+        arguments: LongTests.areWanted ? EncryptedPlace.Source.allCases : [.file, .command])
     func changes(_ source: EncryptedPlace.Source) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .recipient, psk: true, isCommand: source.isCommand)
@@ -40,8 +42,9 @@ struct NothingInClearTests {
         "keys passwd Keys/ios --new-wrap-command 'sh kms' \(at) --passphrase-file pass",
     ]
 
-    /// The temporary file is there, half written or whole, and what is in it is as encrypted as the rest.
-    @Test("a killed change leaves nothing in clear", arguments: ["created", "written", "synced"], killedCommands)
+    /// The temporary file remains, complete or not, and its keys are encrypted.
+    @Test(
+        "a killed change leaves no plain key in any file", arguments: ["created", "written", "synced"], killedCommands)
     func killed(_ point: String, _ command: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .recipient, psk: true)
@@ -58,7 +61,7 @@ struct NothingInClearTests {
         try expectNothingInClear(secrets, encrypted)
     }
 
-    @Test("a killed create leaves nothing in clear", arguments: ["created", "written", "synced"])
+    @Test("a killed keys create leaves no plain key in any file", arguments: ["created", "written", "synced"])
     func killedCreation(_ point: String) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/other", .sender)
@@ -70,7 +73,7 @@ struct NothingInClearTests {
         try expectNothingInClear([], encrypted)
     }
 
-    /// The old file is in clear until the new one is whole.
+    /// The old plain file remains until the new one is complete.
     @Test("a killed encryption leaves the old file and an encrypted one")
     func killedEncryption() throws {
         let encrypted = try EncryptedPlace()

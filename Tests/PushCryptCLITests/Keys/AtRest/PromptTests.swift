@@ -20,8 +20,8 @@ struct PromptTests {
         try TerminalSession(script, in: place.folder.url, pushcrypt: CLI.binary.get().path)
     }
 
-    /// Everything that a command does with a passphrase, with nothing of it on the screen.
-    @Test("encrypts with what was typed twice, opens with it, and shows nothing of it")
+    /// Creates and uses a keyset without showing the passphrase.
+    @Test("a passphrase typed twice encrypts and opens the keyset, and is never shown")
     func roundTrip() throws {
         let terminal = try terminal(
             "\"$PUSHCRYPT\" keys create Keys/ios --kind sender && \"$PUSHCRYPT\" keys export Keys/ios")
@@ -54,7 +54,7 @@ struct PromptTests {
         #expect(try place.read("Keys/ios/keyset.json") == plain)
     }
 
-    @Test("wants the same twice")
+    @Test("two different new passphrases are refused")
     func different() throws {
         let terminal = try terminal("\"$PUSHCRYPT\" keys create Keys/ios --kind sender")
         for (prompt, text) in [("New passphrase: ", "one\n"), ("The same again: ", "One\n")] {
@@ -66,9 +66,9 @@ struct PromptTests {
         #expect(try !place.names().contains("Keys"))
     }
 
-    /// Typed characters, and what they make: corrections, a whole line taken back, a stray control character.
+    /// Typed characters and the resulting passphrase: corrections, an erased line, a control character.
     @Test(
-        "takes corrections",
+        "editing keys correct a typed passphrase",
         arguments: [
             "correct hirse\u{7f}\u{7f}\u{7f}\u{7f}orse\n", "corrext\u{8}\u{8}ct horse\n", "wrong\u{15}correct horse\n",
             "correct hors\u{f6}\u{7f}e\n", "correct hors\u{1f511}\u{7f}e\r", "\u{7f}correct\u{1a} \u{1b}horse\n",
@@ -82,8 +82,8 @@ struct PromptTests {
         #expect(try !place.read("exported").isEmpty)
     }
 
-    /// As a shell sees it: 130 is SIGINT, so that a loop around the command ends too.
-    @Test("is left by Ctrl-C as by the signal, with the terminal as it was", arguments: ["\u{3}", "half\u{3}"])
+    /// A shell reports SIGINT as 130, and a loop around the command ends too.
+    @Test("Ctrl-C at the prompt interrupts the command and restores the terminal", arguments: ["\u{3}", "half\u{3}"])
     func interrupt(_ typed: String) throws {
         let terminal = try terminal("echo ready; read x; \"$PUSHCRYPT\" keys create Keys/ios --kind sender")
         try terminal.wait(for: "ready")
@@ -100,7 +100,7 @@ struct PromptTests {
     }
 
     @Test(
-        "is left without a passphrase",
+        "an empty or ended input at the prompt exits 64",
         arguments: [
             ("\u{4}", "no passphrase was typed"), ("abc\u{4}", "no passphrase was typed"),
             ("\n", "the passphrase from the terminal is empty"),
@@ -118,7 +118,7 @@ struct PromptTests {
         #expect(try terminal.localFlags() & flags == flags)
     }
 
-    @Test("asks at the terminal while stdin and stdout are files")
+    @Test("the passphrase is asked for on the terminal while stdin and stdout are files")
     func redirected() throws {
         try encrypted.create("Keys/ios", .recipient)
         try place.write(Workplace.inner, to: "inner")
@@ -130,7 +130,7 @@ struct PromptTests {
         #expect(try Payload.string("pushcrypt.sealed", of: place.read("sealed")) != nil)
     }
 
-    @Test("asks nobody where stderr is a file")
+    @Test("no passphrase is asked for if stderr is a file")
     func silent() throws {
         try encrypted.create("Keys/ios", .sender)
         let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios 2>words")
@@ -138,7 +138,7 @@ struct PromptTests {
         #expect(String(decoding: try place.read("words"), as: UTF8.self).contains("Keys/ios is encrypted: say"))
     }
 
-    @Test("asks first for the old passphrase, then twice for the new one")
+    @Test("keys passwd asks for the old passphrase, then twice for the new one")
     func passwd() throws {
         try encrypted.create("Keys/ios", .sender)
         let terminal = try terminal("\"$PUSHCRYPT\" keys passwd Keys/ios --at \(Workplace.now)")
@@ -155,8 +155,8 @@ struct PromptTests {
         #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
     }
 
-    /// One passphrase for all keysets of a run: nobody types it for each.
-    @Test("asks once for several keysets")
+    /// One passphrase unlocks all keysets of a run.
+    @Test("rotate --all asks for the passphrase once")
     func once() throws {
         for name in ["a", "b", "c"] { try encrypted.create("Keys/\(name)", .sender) }
         let terminal = try terminal("\"$PUSHCRYPT\" rotate --all --now --at \(Workplace.now)")
@@ -166,7 +166,7 @@ struct PromptTests {
         #expect(terminal.screen.components(separatedBy: "Passphrase of").count == 2)
     }
 
-    @Test("shows no control character of a keyset's name")
+    @Test("the prompt replaces control characters of a keyset's name")
     func names() throws {
         try encrypted.create("Keys/a\u{1b}[2Jb", .sender)
         let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/a*b")
@@ -176,8 +176,8 @@ struct PromptTests {
         #expect(!terminal.screen.contains("\u{1b}"))
     }
 
-    /// A helper may ask on the terminal, for a PIN: it is in the foreground there.
-    @Test("leaves the terminal to a wrap command that asks there itself")
+    /// The helper may ask for a PIN on the terminal: it is in the foreground process group.
+    @Test("a wrap command can ask for input on the terminal")
     func helper() throws {
         try encrypted.create("Keys/ios", .sender, isCommand: true)
         try place.write(

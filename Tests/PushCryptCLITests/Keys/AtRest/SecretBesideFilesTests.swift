@@ -4,7 +4,7 @@ import PushCryptTestSupport
 import Testing
 
 /// A FILE is never encrypted. A secret beside one is for another keyset of the same command, or it is a mistake.
-@Suite("a secret and a FILE", .ownThreads)
+@Suite("a secret together with a FILE", .ownThreads)
 struct SecretBesideFilesTests {
     private static let here = "--topic \(Workplace.topic) --at \(Workplace.now)"
     private let encrypted: EncryptedPlace
@@ -33,7 +33,7 @@ struct SecretBesideFilesTests {
     }
 
     @Test(
-        "a file without private keys is sealed to while the secret opens the key that signs",
+        "seal accepts a public file while the secret unlocks the sender key",
         arguments: ["registration.json", "public.json"], EncryptedPlace.Source.ofPassphrases)
     func sealing(_ file: String, _ source: EncryptedPlace.Source) throws {
         let sealed = try encrypted.run(
@@ -45,7 +45,7 @@ struct SecretBesideFilesTests {
         #expect(batch.exit == 0, "\(batch)")
     }
 
-    @Test("a file with published sender keys is trusted while the secret opens the key that opens")
+    @Test("open trusts a public file while the secret unlocks the recipient keys")
     func trusting() throws {
         let sealed = try encrypted.run(
             "seal --to Keys/ios --sign-with Keys/push \(Self.here)", stdin: Workplace.inner)
@@ -56,9 +56,9 @@ struct SecretBesideFilesTests {
         #expect(inspected.isSuccess, "\(inspected)")
     }
 
-    /// A file Keys/ios in the place of the folder Keys/ios is made by those who can write Keys.
+    /// An attacker who can write Keys can put a file Keys/ios in place of the folder.
     @Test(
-        "a public file alone is refused: nothing in the command needs the secret",
+        "a public file with a secret that no key needs is refused",
         arguments: [
             "seal --to registration.json", "seal --to public.json", "seal --batch --to public.json",
             "keys export public.json",
@@ -68,7 +68,7 @@ struct SecretBesideFilesTests {
     }
 
     @Test(
-        "a file with private or shared keys is refused",
+        "a file with plain private or shared keys is refused if a secret is given",
         arguments: [
             "open --keys device.private", "open --batch --keys open.private", "inspect --keys device.private",
             "open --keys shared.private --trust Keys/push", "seal --to shared.private --sign-with Keys/push",

@@ -13,7 +13,9 @@ struct WrapCommandSurroundingsTests {
     }
 
     /// `passwd` has the old passphrase in its environment, or open, while it calls the new command.
-    @Test("sees no passphrase", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "no /proc"))
+    @Test(
+        "the wrap command's environment and descriptors contain no passphrase",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "no /proc"))
     func passphrases() throws {
         try encrypted.create("Keys/ios", .sender)
         let spy = "env >environment; { ls -l /proc/$$/fd | cat >descriptors; }; cp /proc/self/status .; sh kms"
@@ -33,7 +35,7 @@ struct WrapCommandSurroundingsTests {
         #expect(try #require(Int(ignored, radix: 16)) & 1 << 12 == 0)
     }
 
-    @Test("says on stderr what is wrong, and the tool says which step")
+    @Test("the wrap command's stderr is shown, and the error names the failed step")
     func words() throws {
         let output = try place.shell(
             "\"$PUSHCRYPT\" keys create Keys/ios --kind sender --wrap-command 'echo no route to KMS >&2; exit 7;'")
@@ -42,7 +44,7 @@ struct WrapCommandSurroundingsTests {
         #expect(try !place.names().contains("Keys") || place.names(in: "Keys").isEmpty)
     }
 
-    @Test("that fails to unwrap opens nothing, and one that lies shows")
+    @Test("a wrap command that fails or returns a wrong key is refused")
     func unwrapping() throws {
         try encrypted.create("Keys/ios", .recipient, isCommand: true)
         func export(_ command: String) throws -> Output {

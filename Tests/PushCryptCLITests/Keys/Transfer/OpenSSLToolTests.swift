@@ -15,7 +15,7 @@ struct OpenSSLToolTransferTests {
         "genpkey -algorithm X25519 -aes-256-cbc -pass file:passphrase",
     ]
 
-    @Test("reads what export writes", arguments: kinds, ["pem", "der"])
+    @Test("openssl reads the files that keys export writes", arguments: kinds, ["pem", "der"])
     func export(_ kind: String, _ form: String) throws {
         let place = try Workplace()
         try place.write(Data("a passphrase\n".utf8), to: "passphrase")
@@ -34,7 +34,7 @@ struct OpenSSLToolTransferTests {
         #expect(output.exit == 0, "\(output)")
     }
 
-    @Test("writes what import reads", arguments: making)
+    @Test("keys import reads the files that openssl writes", arguments: making)
     func `import`(_ command: String) throws {
         let place = try Workplace()
         try place.write(Data("a passphrase\n".utf8), to: "passphrase")
@@ -52,7 +52,7 @@ struct OpenSSLToolTransferTests {
     }
 
     @Test(
-        "keys of other kinds are refused",
+        "keys import refuses openssl keys of other kinds",
         arguments: [
             "genrsa 2048", "genpkey -algorithm ED448", "genpkey -algorithm X448",
             "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384",

@@ -1,21 +1,20 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// Shares and counts for people.
 enum ShareText {
-    /// A percentage that is 0 or 100 only where it's exactly that: `0.00031%`, `99.97%`.
+    /// A percentage such as `0.00031%` or `99.97%`. It is `0%` or `100%` only if it is exactly that.
     static func percent(_ count: Int, of total: Int) -> String {
         guard total > 0 else { return "-" }
         guard count > 0 else { return "0%" }
         guard count < total else { return "100%" }
         let percent = Double(count) / Double(total) * 100
-        // Of 99.97 the digits that count are those of 0.03.
+        // Two significant digits of the smaller part: of 0.03 in 99.97%.
         let rest = Double(min(count, total - count)) / Double(total) * 100
         let decimals = rest >= 1 ? 1 : min(Int((-log10(rest)).rounded(.up)) + 1, 15)
         return decimal(percent, decimals) + "%"
     }
 
-    /// Without zeros at the end.
+    /// A number without zeros at the end.
     static func decimal(_ value: Double, _ decimals: Int) -> String {
         let scale = pow(10, Double(decimals))
         let scaled = Int((value * scale).rounded())
@@ -37,7 +36,7 @@ enum ShareText {
         return ([String(rest)] + groups.reversed()).joined(separator: ",")
     }
 
-    /// A share as a bar, in eighths of a cell. Something is never nothing, and less than all never full.
+    /// A share as a bar in eighths of a cell. It is empty only for 0 and full only for all.
     static func bar(_ count: Int, of total: Int, width: Int) -> String {
         guard total > 0, count > 0 else { return "" }
         let eighths = count == total ? width * 8 : min(max(count * width * 8 / total, 1), width * 8 - 1)
@@ -45,26 +44,18 @@ enum ShareText {
         let tail = part == 0 ? "" : String(Array("▏▎▍▌▋▊▉")[part - 1])
         return String(repeating: "█", count: eighths / 8) + tail
     }
-
-    static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(width - text.count, 0))
-    }
-
-    static func leftPadded(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(width - text.count, 0)) + text
-    }
 }
 
-/// How far away a moment is, in the largest unit that says enough: people plan in days.
+/// The distance of two times in the largest unit that is exact enough for planning.
 enum TimeDistance {
-    /// `in 12d`, `3d ago`, `now`.
-    static func words(_ time: UnixTime, from now: UnixTime) -> String {
+    /// `in 12d`, `3d ago`, `now`
+    static func text(_ time: UnixTime, from now: UnixTime) -> String {
         let seconds = time.seconds - now.seconds
         if seconds == 0 { return "now" }
         return seconds > 0 ? "in \(rough(seconds))" : "\(rough(-seconds)) ago"
     }
 
-    /// Rounded down: days from two days on, then hours, minutes, seconds.
+    /// Rounded down: days from two days on, below that hours, minutes and seconds.
     static func rough(_ seconds: Int64) -> String {
         switch seconds {
         case ..<120: "\(seconds)s"
@@ -72,5 +63,15 @@ enum TimeDistance {
         case ..<172_800: "\(seconds / 3_600)h"
         default: "\(seconds / 86_400)d"
         }
+    }
+}
+
+extension String {
+    func padded(to count: Int) -> String {
+        self + String(repeating: " ", count: max(count - self.count, 0))
+    }
+
+    func leftPadded(to count: Int) -> String {
+        String(repeating: " ", count: max(count - self.count, 0)) + self
     }
 }

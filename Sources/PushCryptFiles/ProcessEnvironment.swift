@@ -1,0 +1,33 @@
+import PushCryptPrimitives
+
+/// What the process was started with: variables, account, standard descriptors.
+package enum ProcessEnvironment {
+    /// - Returns: nil if the variable is not set.
+    package static func variable(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// The name of the account that runs the process; `uid N` if it has none.
+    package static var accountName: String {
+        let uid = getuid()
+        return unsafe getpwuid(uid).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(uid)"
+    }
+
+    /// Opens /dev/null at each standard descriptor that is closed. Otherwise the next file that is opened would get the
+    /// number of stdout, and data would be written to it. The descriptor is read-only: writing to it still fails.
+    package static func openClosedStandardDescriptors() {
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
+            _ = unsafe open("/dev/null", O_RDONLY)
+        }
+    }
+
+    /// Sends SIGINT to the process. Returns if SIGINT is ignored.
+    package static func interrupt() {
+        // Threads of Swift's concurrency runtime block signals.
+        var signals = sigset_t()
+        _ = unsafe sigemptyset(&signals)
+        _ = unsafe sigaddset(&signals, SIGINT)
+        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGINT)
+    }
+}
