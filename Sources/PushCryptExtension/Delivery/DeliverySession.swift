@@ -62,7 +62,7 @@ public final class DeliverySession: Sendable {
         // Time may be up while the timer is being set: nothing else would stop it then.
         guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
         // No pool: stages that block its threads would hold up every later push.
-        OwnThread.startOrQueue { [self] in restore() }
+        DedicatedThread.run { [self] in restore() }
     }
 
     /// Time is up: hands over the best content so far unless that was done already. Call it from

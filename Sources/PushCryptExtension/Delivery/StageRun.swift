@@ -50,7 +50,7 @@ final class StageRun<Output: Sendable>: Sendable {
     func stop() {
         guard let last = state.end() else { return }
         // On another thread: this runs the stage's own cancellation handlers, which may block.
-        if let task = last.task { OwnThread.startOrQueue { task.cancel() } }
+        if let task = last.task { DedicatedThread.run { task.cancel() } }
         finish(last, .failure(.timedOut))
     }
 
@@ -96,7 +96,7 @@ private final class ThreadExecutor: TaskExecutor {
             return !state.isRunning
         }
         guard startsThread else { return }
-        OwnThread.startOrQueue { [self] in
+        DedicatedThread.run { [self] in
             while let job = state.withLock({ $0.takeNext() }) {
                 unsafe job.runSynchronously(on: asUnownedTaskExecutor())
             }

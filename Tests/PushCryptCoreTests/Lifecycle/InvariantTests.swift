@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Case("two keys of one id", "an id stands for two keys") { $0.keys.append($0.keys[1]) },
+        Case("two keys of one id", "two keys have the same id") { $0.keys.append($0.keys[1]) },
         Case("no key seals now", "no key would seal at") { $0.edit(b) { $0.retiresAt = .days(175) } },
         Case("no key seals for a second to come", "no key would seal at") {
             $0.edit(b) { $0.retiresAt = .days(180) - 1 }

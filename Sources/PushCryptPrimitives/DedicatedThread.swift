@@ -1,20 +1,15 @@
 import Dispatch
 
-/// Runs one piece of work on a thread of its own, so that a full thread pool can't delay it.
-package enum OwnThread {
-    /// - Returns: false when the system has no thread to give.
-    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+/// Runs work on a thread that does nothing else, so that a full thread pool can't delay it.
+package enum DedicatedThread {
+    /// Runs `body` on a new thread, or on a dispatch queue if the system can't create a thread.
+    package static func run(_ body: @escaping @Sendable () -> Void) {
         let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
         guard unsafe startDetached(work) else {
             unsafe Unmanaged<Work>.fromOpaque(work).release()
-            return false
+            DispatchQueue(label: "pushcrypt.work", qos: .userInitiated).async(execute: body)
+            return
         }
-        return true
-    }
-
-    /// The same, with a thread of a pool where the system has no thread to give: the work is not lost.
-    package static func startOrQueue(_ body: @escaping @Sendable () -> Void) {
-        if !start(body) { DispatchQueue(label: "pushcrypt.work", qos: .userInitiated).async(execute: body) }
     }
 
     private static func startDetached(_ work: UnsafeMutableRawPointer) -> Bool {
