@@ -6,20 +6,25 @@ import Testing
 @Suite struct InnerPayloadTests {
     private static let header = MessageHeader(id: Array(0...15), issuedAt: UnixTime(1), expiresAt: UnixTime(2))
 
-    @Test(arguments: [
-        "[]", "1", "null", #""aps""#, "{}", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"alert"}"#, #"{"aps":{}}"#,
-        #"{"alert":"x"}"#, #"{"APS":{"alert":"x"}}"#, #"{"aps":{"content-available":1}}"#,
-        #"{"x":{"aps":{"alert":"x"}}}"#,
-    ])
+    @Test(
+        "JSON that is no alert payload is refused as a flaw",
+        arguments: [
+            "[]", "1", "null", #""aps""#, "{}", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"alert"}"#, #"{"aps":{}}"#,
+            #"{"alert":"x"}"#, #"{"APS":{"alert":"x"}}"#, #"{"aps":{"content-available":1}}"#,
+            #"{"x":{"aps":{"alert":"x"}}}"#,
+        ])
     func noAlertPayload(text: String) {
         #expect(throws: InnerPayload.Flaw.self) { try InnerPayload(json: Array(text.utf8)) }
     }
 
-    @Test(arguments: [
-        "", " ", "{", #"{"aps":{"alert":"x"}"#, #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"x","alert":"x"}}"#,
-        #"{"aps":{"alert":"x"},"\u0061ps":1}"#, "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", #"{"aps":{"alert":"\ud800"}}"#,
-        #"{'aps':{'alert':'x'}}"#,
-    ])
+    @Test(
+        "JSON that isn't strict is refused as a JSON error",
+        arguments: [
+            "", " ", "{", #"{"aps":{"alert":"x"}"#, #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"x","alert":"x"}}"#,
+            #"{"aps":{"alert":"x"},"\u0061ps":1}"#, "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}",
+            #"{"aps":{"alert":"\ud800"}}"#,
+            #"{'aps':{'alert':'x'}}"#,
+        ])
     func notStrict(text: String) {
         #expect(throws: JSONError.self) { try InnerPayload(json: Array(text.utf8)) }
         #expect(throws: FailureClass.malformed) { try InnerPayload(message: Array(text.utf8)) }
@@ -75,12 +80,13 @@ import Testing
         #expect(error == JSONError(.tooManyValues, at: 8))
     }
 
-    /// Adding the header and taking it out again leaves every other byte where it was.
-    @Test(arguments: [
-        #"{"aps":{"alert":"x"}}"#, #" { "aps" : { "alert" : "x" } } "#, "{\n\t\"aps\":{\"alert\":\"x\"}\r\n}\n",
-        #"{"x":1.10,"aps":{"alert":"\u00e9é\/"},"y":[1e400,-0.0,12345678901234567890],"x ":null}"#,
-        #"{"aps":{"alert":"x"},"pushcrypt2":{}}"#,
-    ])
+    @Test(
+        "adding and removing the header leaves all other bytes unchanged",
+        arguments: [
+            #"{"aps":{"alert":"x"}}"#, #" { "aps" : { "alert" : "x" } } "#, "{\n\t\"aps\":{\"alert\":\"x\"}\r\n}\n",
+            #"{"x":1.10,"aps":{"alert":"\u00e9é\/"},"y":[1e400,-0.0,12345678901234567890],"x ":null}"#,
+            #"{"aps":{"alert":"x"},"pushcrypt2":{}}"#,
+        ])
     func roundTrip(text: String) throws {
         let inner = try InnerPayload(json: Array(text.utf8))
         let message = try inner.message(with: Self.header)
@@ -89,7 +95,7 @@ import Testing
         #expect(String(decoding: read.withoutHeader, as: UTF8.self) == text.trimmingSpacesAtTheEnd)
     }
 
-    @Test(arguments: [0, 1, 7, 500])
+    @Test("spaces after a message are removed and counted", arguments: [0, 1, 7, 500])
     func paddingIsTakenOff(count: Int) throws {
         let text = #"{"aps":{"alert":"x"}}"#
         let message = try InnerPayload(json: Array(text.utf8)).message(with: Self.header)
@@ -98,12 +104,13 @@ import Testing
         #expect(String(decoding: read.withoutHeader, as: UTF8.self) == text)
     }
 
-    /// Wherever a sender puts it.
-    @Test(arguments: [
-        (#"{"pushcrypt":H,"aps":{"alert":"x"}}"#, #"{"aps":{"alert":"x"}}"#),
-        (#"{"aps":{"alert":"x"} , "pushcrypt" : H , "z":1}"#, #"{"aps":{"alert":"x"} , "z":1}"#),
-        (#"{"aps":{"alert":"x"},"pushcryp\u0074":H}"#, #"{"aps":{"alert":"x"}}"#),
-    ])
+    @Test(
+        "a header at any place among the members is read and removed",
+        arguments: [
+            (#"{"pushcrypt":H,"aps":{"alert":"x"}}"#, #"{"aps":{"alert":"x"}}"#),
+            (#"{"aps":{"alert":"x"} , "pushcrypt" : H , "z":1}"#, #"{"aps":{"alert":"x"} , "z":1}"#),
+            (#"{"aps":{"alert":"x"},"pushcryp\u0074":H}"#, #"{"aps":{"alert":"x"}}"#),
+        ])
     func headerAnywhere(text: String, left: String) throws {
         let header = #"{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1,"exp":2}"#
         let read = try InnerPayload(message: Array(text.replacing("H", with: header).utf8))
@@ -111,7 +118,9 @@ import Testing
         #expect(String(decoding: read.withoutHeader, as: UTF8.self) == left)
     }
 
-    @Test(arguments: ["null", "{}", "1", #"{"id":"AAAAAAAAAAAAAAAAAAAAAA","iat":1,"exp":2}"#])
+    @Test(
+        "a payload that already has a pushcrypt member is refused",
+        arguments: ["null", "{}", "1", #"{"id":"AAAAAAAAAAAAAAAAAAAAAA","iat":1,"exp":2}"#])
     func ownMember(value: String) throws {
         for name in ["pushcrypt", #"p\u0075shcrypt"#] {
             let inner = try InnerPayload(json: Array(#"{"aps":{"alert":"x"},"\#(name)":\#(value)}"#.utf8))
@@ -119,15 +128,16 @@ import Testing
         }
     }
 
-    @Test(arguments: ["pushcrypt ", "Pushcrypt", "push-crypt", "pushcryp", "\u{FF50}ushcrypt"])
+    @Test(
+        "members with similar names are kept",
+        arguments: ["pushcrypt ", "Pushcrypt", "push-crypt", "pushcryp", "\u{FF50}ushcrypt"])
     func otherMembers(name: String) throws {
         let inner = try InnerPayload(json: Array(#"{"aps":{"alert":"x"},"\#(name)":1}"#.utf8))
         #expect(inner.header == nil)
         #expect(try inner.message(with: Self.header).count > 0)
     }
 
-    /// A message that was sealed well and says nothing: whoever has the public key can make one.
-    @Test(arguments: 0...3)
+    @Test("a message of spaces alone is malformed", arguments: 0...3)
     func nothingButPadding(count: Int) {
         let message = [UInt8](repeating: paddingByte, count: count)
         #expect(throws: FailureClass.malformed) { try InnerPayload(message: message) }
@@ -135,7 +145,7 @@ import Testing
 }
 
 extension String {
-    /// Spaces behind the end can't be told from padding.
+    /// Spaces after the end are the same as padding.
     fileprivate var trimmingSpacesAtTheEnd: String {
         String(self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)])
     }

@@ -46,14 +46,16 @@ import Testing
         }
     }
 
-    @Test func unsigned() throws {
+    @Test("an unsigned payload is read with kid and sealed")
+    func unsigned() throws {
         let outer = try Self.read(Fields(sealed: "\"AAEC\"").json).get()
         #expect(outer.kid.description == "AAAAAAAAAAA")
         #expect(outer.sealed == [0, 1, 2])
         #expect(outer.skid == nil)
     }
 
-    @Test func signed() throws {
+    @Test("a signed payload is read with its skid")
+    func signed() throws {
         let outer = try Self.read(Fields(skid: "\"AAAAAAAAAAE\"").json).get()
         #expect(outer.skid?.description == "AAAAAAAAAAE")
     }
@@ -65,19 +67,23 @@ import Testing
         #" { "aps":{"alert":"x","mutable-content":1,"y":0}, "pushcrypt" : {"v":1,"kid":"AAAAAAAAAAA","sealed":"AA"}}"#,
     ]
 
-    @Test(arguments: otherWritings)
+    @Test("a payload in any other valid form is read", arguments: otherWritings)
     func accepted(json: String) throws {
         _ = try Self.read(json).get()
     }
 
-    @Test(arguments: [
-        #"{}"#, #"{"aps":{"alert":"x"}}"#, #"{"aps":5}"#, #"{"x":{"pushcrypt":{}}}"#, #"{"Pushcrypt":{}}"#,
-    ])
+    @Test(
+        "a payload without a pushcrypt member throws notSealed",
+        arguments: [
+            #"{}"#, #"{"aps":{"alert":"x"}}"#, #"{"aps":5}"#, #"{"x":{"pushcrypt":{}}}"#, #"{"Pushcrypt":{}}"#,
+        ])
     func notSealed(json: String) { expect(.notSealed, json) }
 
     private static let noEnvelopes = WrongJSON.types.map { #"{"pushcrypt":\#($0)}"# }
 
-    @Test(arguments: ["[]", "1", "null", #""pushcrypt""#, #"[{"pushcrypt":{}}]"#] + noEnvelopes)
+    @Test(
+        "a payload whose root or pushcrypt member is no object is malformed",
+        arguments: ["[]", "1", "null", #""pushcrypt""#, #"[{"pushcrypt":{}}]"#] + noEnvelopes)
     func noEnvelope(json: String) { expect(.malformed, json) }
 
     private static let notIntegers = [
@@ -85,11 +91,12 @@ import Testing
         "100000000000000000000",
     ]
 
-    @Test(arguments: notIntegers)
+    @Test("a version that is no protocol integer is malformed", arguments: notIntegers)
     func versionIsNoInteger(text: String?) { expect(.malformed, Fields(v: text).json) }
 
-    /// A message of the future may have whatever members it likes.
-    @Test(arguments: ["0", "2", "3", "10", "9007199254740991"])
+    @Test(
+        "another version throws unsupportedVersion even with unknown members",
+        arguments: ["0", "2", "3", "10", "9007199254740991"])
     func otherVersion(text: String) {
         expect(.unsupportedVersion, Fields(v: text).json)
         expect(.unsupportedVersion, Fields(v: text, kid: nil, sealed: "5", skid: "null", alert: nil).json)
@@ -101,28 +108,28 @@ import Testing
             "\" AAAAAAAAAA\"", "\"AAAAAAAAAA\\u0000\"", "\"AAAAAAAAAé\"",
         ]
 
-    @Test(arguments: [nil] + noKeyIDs)
+    @Test("a missing or wrong kid is malformed", arguments: [nil] + noKeyIDs)
     func kid(text: String?) { expect(.malformed, Fields(kid: text).json) }
 
-    /// Neither null nor "" stands for a message that isn't signed.
-    @Test(arguments: noKeyIDs)
+    @Test("a wrong skid is malformed and doesn't mean unsigned", arguments: noKeyIDs)
     func skid(text: String) { expect(.malformed, Fields(skid: text).json) }
 
     private static let notBase64URL = [
         "\"\"", "\"A\"", "\"AAAAA\"", "\"AB\"", "\"AAB\"", "\"AA==\"", "\"AA+A\"", "\"A A\"", "\"AA\\n\"",
     ]
 
-    @Test(arguments: [nil] + notBase64URL + WrongJSON.types)
+    @Test("a missing, empty or wrong sealed is malformed", arguments: [nil] + notBase64URL + WrongJSON.types)
     func sealed(text: String?) { expect(.malformed, Fields(sealed: text).json) }
 
-    /// The system runs the extension only for an alert push that may be changed.
-    @Test(arguments: [nil, "null", "\"\"", "{}", "1", "[]", #"{"title":""}"#, #"{"sound":"x"}"#, #"{"title":1}"#])
+    @Test(
+        "a payload without a visible alert is malformed",
+        arguments: [nil, "null", "\"\"", "{}", "1", "[]", #"{"title":""}"#, #"{"sound":"x"}"#, #"{"title":1}"#])
     func alert(text: String?) { expect(.malformed, Fields(alert: text).json) }
 
-    @Test(arguments: notIntegers + ["0", "2"])
+    @Test("a mutable-content that isn't 1 is malformed", arguments: notIntegers + ["0", "2"])
     func mutableContent(text: String?) { expect(.malformed, Fields(mutableContent: text).json) }
 
-    @Test(arguments: WrongJSON.types)
+    @Test("an aps that is no object is malformed", arguments: WrongJSON.types)
     func apsIsNoObject(text: String) {
         let envelope = #"{"v":1,"kid":"AAAAAAAAAAA","sealed":"AAAA"}"#
         expect(.malformed, #"{"aps":\#(text),"pushcrypt":\#(envelope)}"#)

@@ -10,8 +10,8 @@ import Testing
         return Base64URL.encode(try MessageHeader.id(campaign: campaign, recipient: recipient))
     }
 
-    /// What Python's hashlib says.
     @Test(
+        "a campaign's message id is that of Python's hashlib",
         arguments: [
             ("spring sale", "p256", "17_pRMnVpHcURhB2sw5x_g"), ("spring sale", "p256 psk", "nIHpQE5fI8Ge-N4Z63XgCA"),
             ("spring sale", "x25519", "4QoxQJ-TMj9mBoq-F0mfuQ"), ("spring sale", "shared", "yCrp6RX0feaSzB71EVi4XA"),
@@ -22,8 +22,8 @@ import Testing
         #expect(try Self.id(vector.campaign, vector.key, backend) == vector.id)
     }
 
-    /// A device's key that was derived gives the id of its record.
-    @Test func derivedKey() throws {
+    @Test("a derived device key has the campaign id of its record")
+    func derivedKey() throws {
         let device = TestJWK.named("device")
         let record = try TestJWK.named("shared").record().deviceRecord(DeviceID(device.text("device")))
         let recipient = try Recipient(Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0))))
@@ -33,8 +33,8 @@ import Testing
                 == "gYjFNUctJdi4hB9VylrwNQ")
     }
 
-    /// A public key stays what it is and gets a name: SHA-256 by Python's hashlib again.
     @Test(
+        "a public key with a device id has the campaign id of Python's hashlib",
         arguments: [
             ("p256", "d1", "mUBJRxOZSPOnhemVlEnSzA"), ("p256", "d2", "jkF0URoZWksNbBe4jHoTDg"),
             ("p256 psk", "d1", "MuEPNRJYxS4LOy91JC84RQ"), ("x25519", "d1", "JsKOcN91RpX6ZeE0KopBfQ"),
@@ -47,8 +47,8 @@ import Testing
         #expect(Base64URL.encode(id) == vector.id)
     }
 
-    /// No two of them are the same, also where their letters are.
-    @Test func campaignsAndDevicesDiffer() throws {
+    @Test("campaign ids differ for campaigns and devices with the same letters")
+    func campaignsAndDevicesDiffer() throws {
         let master = try TestJWK.named("shared").record()
         let recipients = try ["a", "ab", "abc"].map { id in
             try Recipient(Keyset.Entry(master.deviceRecord(DeviceID(id)), KeyLifecycle(activatesAt: UnixTime(0))))

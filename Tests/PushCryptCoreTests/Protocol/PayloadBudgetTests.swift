@@ -8,8 +8,9 @@ import Testing
         bytes / 3 * 4 + [0, 2, 3][bytes % 3]
     }
 
-    /// For every limit and overhead: the capacity fits and one byte more doesn't, and the count is exact.
-    @Test(arguments: [0, 1, 2, 3, 32, 48, 81, 96, 112, 145])
+    @Test(
+        "for every limit and overhead a message of the capacity fits and a longer one doesn't",
+        arguments: [0, 1, 2, 3, 32, 48, 81, 96, 112, 145])
     func capacityIsExact(overhead: Int) {
         for limit in 300...1_100 {
             let budget = PayloadBudget(limitInBytes: limit, fixedByteCount: 250, overheadByteCount: overhead)
@@ -27,7 +28,8 @@ import Testing
         }
     }
 
-    @Test func everyMessageSize() {
+    @Test("the computed length of the payload is the real one for every message length")
+    func everyMessageSize() {
         let budget = PayloadBudget(limitInBytes: 4_096, fixedByteCount: 200, overheadByteCount: 81)
         for count in 0...5_000 {
             let fits = budget.payloadByteCount(messageByteCount: count) <= 4_096
@@ -35,15 +37,17 @@ import Testing
         }
     }
 
-    /// Where the frame alone is too long there is room for less than nothing.
-    @Test(arguments: [(1, 250), (249, 250), (250, 250), (251, 250), (252, 250), (1, 5_000_000)])
+    @Test(
+        "a frame above the limit has a negative capacity",
+        arguments: [(1, 250), (249, 250), (250, 250), (251, 250), (252, 250), (1, 5_000_000)])
     func noRoom(limit: Int, fixed: Int) {
         let budget = PayloadBudget(limitInBytes: limit, fixedByteCount: fixed, overheadByteCount: 32)
         #expect(budget.messageCapacity < 0)
         #expect(budget.payloadByteCount(messageByteCount: 0) == fixed + 43)
     }
 
-    @Test func limitOfAPNs() {
+    @Test("the limit of APNs is 4,096 bytes")
+    func limitOfAPNs() {
         #expect(PayloadBudget.apnsLimitInBytes == 4_096)
     }
 }

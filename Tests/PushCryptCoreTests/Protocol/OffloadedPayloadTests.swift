@@ -8,9 +8,11 @@ import Testing
         return Array(#"{"aps":{"alert":"\#(String(repeating: "a", count: byteCount - frame))"}}"#.utf8)
     }
 
-    @Test(arguments: [
-        (30, 4_096), (4_095, 4_096), (4_096, 4_096), (4_097, 8_192), (262_143, 262_144), (262_144, 262_144),
-    ])
+    @Test(
+        "a payload is padded with spaces to a multiple of 4 KiB",
+        arguments: [
+            (30, 4_096), (4_095, 4_096), (4_096, 4_096), (4_097, 8_192), (262_143, 262_144), (262_144, 262_144),
+        ])
     func padded(count: Int, padded: Int) throws {
         let plaintext = try OffloadedPayload.plaintext(json: Self.json(count))
         #expect(plaintext.count == padded)
@@ -26,7 +28,7 @@ import Testing
         #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"x"},"a":1,"a":1}"#, "[]",
     ]
 
-    @Test(arguments: wrong)
+    @Test("a payload that can't be sealed can't be offloaded", arguments: wrong)
     func refused(text: String) {
         #expect(throws: (any Error).self) { try OffloadedPayload.plaintext(json: Array(text.utf8)) }
         for padding in ["", "    "] {
@@ -36,14 +38,14 @@ import Testing
         }
     }
 
-    @Test func tooLong() throws {
+    @Test("a payload above 256 KiB is refused")
+    func tooLong() throws {
         #expect(throws: InnerPayload.Flaw.self) { try OffloadedPayload.plaintext(json: Self.json(262_145)) }
         let long = Self.json(30) + [UInt8](repeating: UInt8(ascii: " "), count: 1 << 18)
         #expect(throws: FailureClass.malformed) { try OffloadedPayload.innerPayload(plaintext: long) }
     }
 
-    /// Other senders may pad as they like.
-    @Test(arguments: [0, 1, 4_000])
+    @Test("a payload with any padding is read", arguments: [0, 1, 4_000])
     func anyPadding(count: Int) throws {
         let spaces = [UInt8](repeating: UInt8(ascii: " "), count: count)
         let payload = try OffloadedPayload.innerPayload(plaintext: Self.json(50) + spaces)

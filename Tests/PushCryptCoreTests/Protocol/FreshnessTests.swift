@@ -38,11 +38,11 @@ import Testing
         moment(3_001, 4_000, highest: 3_000, .notYetValid), moment(3_000, 3_001, highest: 3_000),
         moment(1_000, 2_401, highest: 3_000), moment(1_000, 2_400, highest: 3_000, .expired),
         moment(2_400 - window, 2_401, highest: 3_000), moment(2_399 - window, 2_401, highest: 3_000, .expired),
-        // A highest iat of the past doesn't hold the clock back.
+        // A highest iat in the past doesn't change the clock.
         moment(-10, 0, highest: -window, .expired), moment(-10, 1, highest: -window), moment(600, 700, highest: 0),
     ]
 
-    @Test(arguments: moments)
+    @Test("a message is expired, not yet valid or fresh to the second", arguments: moments)
     func boundaries(moment: Moment) {
         let failure = Freshness.failure(
             issuedAt: UnixTime(moment.issuedAt), expiresAt: UnixTime(moment.expiresAt), clock: UnixTime(Self.now),

@@ -3,8 +3,8 @@ import Testing
 @testable import PushCryptCore
 
 @Suite struct FailureClassTests {
-    /// Counters and `userInfo` hold these names: they are part of the protocol (section 8).
-    @Test func names() {
+    @Test("the failure classes have the names of the protocol's section 8")
+    func names() {
         let classes: [FailureClass] = [
             .notSealed, .malformed, .unsupportedVersion, .unknownKey, .keyLocked, .keyExpired, .keyRevoked,
             .undecryptable, .expired, .notYetValid, .replayed, .timedOut, .attachmentFailed, .internalError,

@@ -15,14 +15,16 @@ import Testing
         #"{"id":\#(id),"iat":\#(iat),"exp":\#(exp)}"#
     }
 
-    @Test func read() throws {
+    @Test("a header is read with id, iat and exp")
+    func read() throws {
         let header = try #require(try Self.header(Self.json()))
         #expect(header.id == Array(0...15))
         #expect(header.issuedAt == UnixTime(1_000))
         #expect(header.expiresAt == UnixTime(2_000))
     }
 
-    @Test func written() throws {
+    @Test("a header is written as its documented JSON")
+    func written() throws {
         let header = MessageHeader(id: Array(0...15), issuedAt: UnixTime(1_000), expiresAt: UnixTime(2_000))
         let member = String(decoding: header.rawMember, as: UTF8.self)
         #expect(member == #""pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1000,"exp":2000}"#)
@@ -30,12 +32,14 @@ import Testing
         #expect(MessageHeader(text.root["pushcrypt"]) == header)
     }
 
-    @Test(arguments: [
-        json(iat: "0", exp: "1"), json(iat: "1999", exp: "2000"), json(iat: "0", exp: "\(window)"),
-        json(iat: "1", exp: "\(window + 1)"), json(iat: "9007199254740990", exp: "9007199254740991"),
-        #"{"exp":2,"more":{"id":1},"iat":1,"id":"AAAAAAAAAAAAAAAAAAAAAA"}"#,
-        #"{"\u0069d":"\u0041AAAAAAAAAAAAAAAAAAAAA","iat":1,"exp":2}"#,
-    ])
+    @Test(
+        "a header with times at the limits is accepted",
+        arguments: [
+            json(iat: "0", exp: "1"), json(iat: "1999", exp: "2000"), json(iat: "0", exp: "\(window)"),
+            json(iat: "1", exp: "\(window + 1)"), json(iat: "9007199254740990", exp: "9007199254740991"),
+            #"{"exp":2,"more":{"id":1},"iat":1,"id":"AAAAAAAAAAAAAAAAAAAAAA"}"#,
+            #"{"\u0069d":"\u0041AAAAAAAAAAAAAAAAAAAAA","iat":1,"exp":2}"#,
+        ])
     func accepted(text: String) throws {
         #expect(try Self.header(text) != nil)
     }
@@ -45,7 +49,7 @@ import Testing
         "9007199254740992", "99999999999999999999", "[1500]",
     ]
 
-    @Test(arguments: notNumbers)
+    @Test("a header whose time is no protocol integer is refused", arguments: notNumbers)
     func timeIsNoInteger(text: String) throws {
         #expect(try Self.header(Self.json(iat: text)) == nil)
         #expect(try Self.header(Self.json(iat: "0", exp: text)) == nil)
@@ -56,33 +60,35 @@ import Testing
         (0, 9_007_199_254_740_991),
     ]
 
-    @Test(arguments: outOfOrder)
+    @Test("a header whose exp isn't within 30 days after iat is refused", arguments: outOfOrder)
     func timesOutOfOrder(iat: Int64, exp: Int64) throws {
         #expect(try Self.header(Self.json(iat: "\(iat)", exp: "\(exp)")) == nil)
     }
 
-    @Test(arguments: [
-        "null", "true", "1", "\"\"", "[]", "\"AAECAwQFBgcICQoLDA0O\"", "\"AAECAwQFBgcICQoLDA0ODxA\"",
-        "\"AAECAwQFBgcICQoLDA0ODx\"", "\"AAECAwQFBgcICQoLDA0ODw==\"", "\"AAECAwQFBgcICQoLDA0ODw \"",
-        "\"+AECAwQFBgcICQoLDA0ODw\"",
-    ])
+    @Test(
+        "a header whose id isn't 16 bytes of base64url is refused",
+        arguments: [
+            "null", "true", "1", "\"\"", "[]", "\"AAECAwQFBgcICQoLDA0O\"", "\"AAECAwQFBgcICQoLDA0ODxA\"",
+            "\"AAECAwQFBgcICQoLDA0ODx\"", "\"AAECAwQFBgcICQoLDA0ODw==\"", "\"AAECAwQFBgcICQoLDA0ODw \"",
+            "\"+AECAwQFBgcICQoLDA0ODw\"",
+        ])
     func id(text: String) throws {
         #expect(try Self.header(Self.json(id: text)) == nil)
     }
 
-    @Test(arguments: ["id", "iat", "exp"])
+    @Test("a header without id, iat or exp is refused", arguments: ["id", "iat", "exp"])
     func missing(name: String) throws {
         let text = Self.json().replacing("\"\(name)\"", with: "\"x\(name)\"")
         #expect(try Self.header(text) == nil)
     }
 
-    @Test(arguments: ["null", "1", "\"x\"", "[]", "{}", "true"])
+    @Test("a header that is no object is refused", arguments: ["null", "1", "\"x\"", "[]", "{}", "true"])
     func noObject(text: String) throws {
         #expect(try Self.header(text) == nil)
         #expect(MessageHeader(nil) == nil)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("new headers have different random ids", arguments: Backends.all)
     func freshIDs(backend: NamedBackend) throws {
         let recipient = try TestChannel.all[0].recipient(backend.backend)
         let headers = try (0..<20).map { _ in

@@ -6,7 +6,8 @@ import Testing
     private static let kid = KeyID(thumbprint: [UInt8](repeating: 0, count: 32))
     private static let skid = KeyID(thumbprint: [UInt8](repeating: 0xff, count: 32))
 
-    @Test func unsigned() {
+    @Test("an unsigned frame has the documented JSON")
+    func unsigned() {
         let frame = OuterFrame(placeholder: Array(#""x""#.utf8), exposed: [], kid: Self.kid, skid: nil)
         let expected =
             #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"AAAAAAAAAAA","sealed":"AAEC"}}"#
@@ -14,7 +15,8 @@ import Testing
         #expect(frame.byteCount == expected.utf8.count - 4)
     }
 
-    @Test func signedAndExposed() throws {
+    @Test("a signed frame with exposed members has the documented JSON")
+    func signedAndExposed() throws {
         let frame = OuterFrame(
             placeholder: Array(#"{"title":"é"}"#.utf8),
             exposed: [Array(#""badge":1.50"#.utf8), Array(#""x":{}"#.utf8)], kid: Self.kid, skid: Self.skid)
