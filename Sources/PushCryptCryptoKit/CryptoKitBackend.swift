@@ -8,7 +8,7 @@ import Crypto
 import FoundationEssentials
 #endif
 
-/// The primitives of Apple's CryptoKit; on Linux those of swift-crypto, which the tests use.
+/// The primitives of Apple's CryptoKit or, on Linux and for tests only, of swift-crypto.
 package struct CryptoKitBackend: CryptoBackend {
     package init() {}
 
@@ -19,8 +19,7 @@ package struct CryptoKitBackend: CryptoBackend {
         return Array(secret.bytes)
     }
 
-    /// CryptoKit's random source has no function of its own; a symmetric key is the random bytes it makes. There is no
-    /// key of no bytes.
+    /// CryptoKit has no function for random bytes, so these are the bytes of a new symmetric key. It has no empty key.
     package func randomSecret(count: Int) throws -> SecretBytes {
         guard count != 0 else { return SecretBytes(count: 0) { _ in } }
         return SecretBytes(copying: SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)))

@@ -41,10 +41,7 @@ final class P256PrivateKey: DHPrivateKey {
     }
 
     convenience init(_ serialized: Span<UInt8>) throws {
-        guard
-            let key = try? unsafe serialized.withoutCopying({
-                try unsafe P256.KeyAgreement.PrivateKey(rawRepresentation: $0)
-            })
+        guard let key = try? serialized.withContiguousBytes(P256.KeyAgreement.PrivateKey.init(rawRepresentation:))
         else {
             throw CryptoError(.invalidPrivateKey, "a P-256 private key is in 1..<n")
         }
@@ -95,10 +92,7 @@ final class X25519PrivateKey: DHPrivateKey {
     }
 
     convenience init(_ serialized: Span<UInt8>) throws {
-        guard
-            let key = try? unsafe serialized.withoutCopying({
-                try unsafe Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0)
-            })
+        guard let key = try? serialized.withContiguousBytes(Curve25519.KeyAgreement.PrivateKey.init(rawRepresentation:))
         else {
             throw CryptoError(.invalidPrivateKey, "an X25519 private key has 32 bytes")
         }
@@ -109,7 +103,7 @@ final class X25519PrivateKey: DHPrivateKey {
         get throws { SecretBytes(copying: key.rawRepresentation) }
     }
 
-    /// swift-crypto returns an all-zero secret for a point of small order; RFC 9180 section 7.1.4 wants it refused.
+    /// swift-crypto returns an all-zero secret for a point of small order. RFC 9180 section 7.1.4 requires a refusal.
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
         guard let peer = peer as? X25519PublicKey else {
             throw CryptoError(.keyMismatch, "the other key is not an X25519 key of this backend")
@@ -118,11 +112,9 @@ final class X25519PrivateKey: DHPrivateKey {
             throw CryptoError(.degenerateSharedSecret, "X25519")
         }
         let secret = SecretBytes(copying: shared)
-        if constantTimeEqual(secret.bytes, Self.zeroSecret.bytes) {
+        if constantTimeIsZero(secret.bytes) {
             throw CryptoError(.degenerateSharedSecret, "X25519")
         }
         return secret
     }
-
-    private static let zeroSecret = [UInt8](repeating: 0, count: DHGroup.sharedSecretByteCount)
 }

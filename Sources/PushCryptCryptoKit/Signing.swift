@@ -39,11 +39,7 @@ final class Ed25519SigningKey: SigningKey {
     }
 
     convenience init(_ seed: Span<UInt8>) throws {
-        guard
-            let key = try? unsafe seed.withoutCopying({
-                try unsafe Curve25519.Signing.PrivateKey(rawRepresentation: $0)
-            })
-        else {
+        guard let key = try? seed.withContiguousBytes(Curve25519.Signing.PrivateKey.init(rawRepresentation:)) else {
             throw CryptoError(.invalidPrivateKey, "an Ed25519 private key has 32 bytes")
         }
         self.init(key)

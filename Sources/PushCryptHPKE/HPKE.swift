@@ -2,11 +2,11 @@ public import PushCryptPrimitives
 
 /// Hybrid Public Key Encryption (RFC 9180) with one ciphersuite, over one backend.
 ///
-/// The files of this target follow the RFC's sections; the RFC's pseudo-code stands above the code that does it.
-/// A value is immutable, holds no key and is best made once.
+/// The files are named after the RFC's sections, and the RFC's pseudo-code is above the code that implements it.
+/// A value is immutable and contains no key. Make it once and use it for all messages.
 ///
-/// The mode follows from what is passed: `psk` and `senderKey` both absent is base, `psk` alone is psk,
-/// `senderKey` alone is auth, both are auth_psk.
+/// The arguments select the mode: neither `psk` nor `senderKey` is base, only `psk` is psk, only `senderKey` is auth, both
+/// are auth_psk.
 public struct HPKE: Sendable {
     /// The key encapsulation mechanism.
     public let kem: KEM
@@ -15,10 +15,10 @@ public struct HPKE: Sendable {
     let backend: any CryptoBackend
     let labels: LabeledKDF
     let kemLabels: LabeledKDF
-    /// LabeledExtract("", "psk_id_hash", "") of the modes without a PSK.
+    /// LabeledExtract("", "psk_id_hash", ""), for the modes without a PSK.
     let emptyPSKIDHash: SecretBytes
 
-    /// The KDF is HKDF-SHA256 (0x0001), the one that both KEMs use.
+    /// The KDF is HKDF-SHA256 (0x0001), which both KEMs use too.
     public init(kem: KEM, aead: AEAD, backend: any CryptoBackend) {
         self.kem = kem
         self.aead = aead
@@ -30,4 +30,38 @@ public struct HPKE: Sendable {
             labels.extract(salt: .init(), "psk_id_hash", into: &hash)
         }
     }
+}
+
+/// An error of HPKE, with the names of RFC 9180. It contains no key, plaintext or ciphertext bytes.
+public struct HPKEError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The ciphertext doesn't open under this context (OpenError). The reason isn't revealed.
+        public static let open = Code(name: "OpenError")
+        /// `enc` or a key can't be deserialised, or the shared secret is degenerate (ValidationError, DeserializeError).
+        public static let validation = Code(name: "ValidationError")
+        /// The context has sealed or opened as many messages as it can (MessageLimitReachedError).
+        public static let messageLimitReached = Code(name: "MessageLimitReachedError")
+        /// No candidate scalar is valid (DeriveKeyPairError); the probability is 2^-8192.
+        public static let deriveKeyPair = Code(name: "DeriveKeyPairError")
+        /// A PSK shorter than 32 bytes or an empty psk_id (section 5.1).
+        public static let invalidPSK = Code(name: "invalidPSK")
+        /// Seal() or Open() in an export-only context (section 7.3).
+        public static let exportOnly = Code(name: "exportOnly")
+        /// Export() of more than 8,160 bytes, or input keying material shorter than a private key.
+        public static let invalidLength = Code(name: "invalidLength")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+
+    /// - Parameter code: the kind of failure.
+    public init(_ code: Code) {
+        self.code = code
+    }
+
+    /// The code's name.
+    public var description: String { "HPKE: \(code.name)" }
 }

@@ -35,9 +35,9 @@ extension HPKE {
     /// Encap() or, with a sender key, AuthEncap().
     ///
     /// - Parameters:
-    ///   - ephemeral: skE, for the tests of published vectors; nil, one is made and forgotten here.
+    ///   - ephemeral: skE, which only tests of published vectors pass; nil makes a new one.
     ///   - sharedSecret: 32 bytes.
-    ///   - output: `enc` is appended; nothing where this throws.
+    ///   - output: `enc` is appended; it is unchanged if this throws.
     func encap(
         to recipient: any DHPublicKey, senderKey: (any DHPrivateKey)?, ephemeral: (any DHPrivateKey)? = nil,
         into sharedSecret: inout MutableSpan<UInt8>, appendingEncTo output: inout [UInt8]
@@ -96,8 +96,8 @@ extension HPKE {
 
     /// - Parameters:
     ///   - dh: DH with the ephemeral key.
-    ///   - senderDH: what is behind it in the modes with a sender key; empty in the others.
-    ///   - kemContext: adds kem_context to the message of the HMAC that it is given.
+    ///   - senderDH: DH with the sender key; empty in the modes without one.
+    ///   - kemContext: adds kem_context to the message of its HMAC.
     private func extractAndExpand(
         _ dh: Span<UInt8>, _ senderDH: Span<UInt8>, into sharedSecret: inout MutableSpan<UInt8>,
         kemContext: (any HMACSHA256) -> Void
@@ -113,7 +113,7 @@ extension HPKE {
         }
     }
 
-    /// Every key that can't be used is a ValidationError, whatever the backend calls it.
+    /// Translates each error of the backend about a key to ValidationError.
     private func validated<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

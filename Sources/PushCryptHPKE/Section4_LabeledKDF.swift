@@ -23,7 +23,7 @@ struct LabeledKDF: Sendable {
 
     /// - Parameters:
     ///   - prk: 32 bytes.
-    ///   - ikm: adds ikm to the message of the HMAC that it is given.
+    ///   - ikm: adds ikm to the message of its HMAC.
     func extract(
         salt: Span<UInt8>, _ label: StaticString, into prk: inout MutableSpan<UInt8>,
         ikm: (any HMACSHA256) -> Void = { _ in }
@@ -35,14 +35,14 @@ struct LabeledKDF: Sendable {
         }
     }
 
-    /// The HMAC under a pseudo-random key, for several calls of `expand`: its state is set up once.
+    /// Calls `body` with the HMAC under `prk`, which serves several calls of `expand`.
     func withKey<Result>(_ prk: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result) rethrows -> Result {
         try backend.withHMACSHA256(key: prk, body)
     }
 
     /// - Parameters:
     ///   - output: L bytes, at most 8,160.
-    ///   - info: adds info to the message of the HMAC that it is given.
+    ///   - info: adds info to the message of its HMAC.
     func expand(
         _ prk: any HMACSHA256, _ label: StaticString, into output: inout MutableSpan<UInt8>,
         info: (any HMACSHA256) -> Void = { _ in }

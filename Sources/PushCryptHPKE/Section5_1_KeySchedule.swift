@@ -54,8 +54,8 @@ enum Mode: UInt8 {
 ///
 ///   return Context<ROLE>(key, base_nonce, 0, exporter_secret)
 /// ```
-/// VerifyPSKInputs() can't fail here: the mode follows from the presence of a `PSK`, and a `PSK` has both parts.
-/// Each output is derived when it is asked for: a single-shot seal has no use for an exporter secret.
+/// VerifyPSKInputs() can't fail here: the presence of a `PSK` selects the mode, and a `PSK` has both parts.
+/// Each output is derived on request, because a single-shot seal needs no exporter secret.
 struct KeySchedule: ~Escapable {
     private let labels: LabeledKDF
     /// mode || psk_id_hash || info_hash
@@ -87,7 +87,7 @@ struct KeySchedule: ~Escapable {
 }
 
 extension HPKE {
-    /// KeySchedule(), for the time of `body`; its secrets are wiped then.
+    /// Calls `body` with KeySchedule(), and wipes its secrets afterwards.
     func withKeySchedule<Result>(
         _ mode: Mode, sharedSecret: Span<UInt8>, info: Span<UInt8>, psk: PSK?,
         _ body: (KeySchedule) throws -> Result

@@ -10,15 +10,15 @@ public import PushCryptPrimitives
 ///     default_psk, default_psk_id)
 /// ```
 extension HPKE {
-    /// A context that seals any number of messages to one recipient.
+    /// Makes a context that seals any number of messages to one recipient.
     ///
     /// - Parameters:
     ///   - recipient: pkR, of this KEM's group and this backend.
     ///   - info: application context, the same on both sides.
     ///   - psk: for the modes psk and auth_psk.
     ///   - senderKey: skS, for the modes auth and auth_psk.
-    /// - Returns: enc, to be sent to the recipient, and the context.
-    /// - Throws: `HPKEError` with `validation` when a key doesn't fit.
+    /// - Returns: enc, which the recipient needs, and the context.
+    /// - Throws: `HPKEError` with `validation` for a key of another group or backend.
     public func setupSender(
         to recipient: any DHPublicKey, info: Span<UInt8>, psk: PSK? = nil, senderKey: (any DHPrivateKey)? = nil
     ) throws -> SenderSetup {
@@ -41,13 +41,13 @@ extension HPKE {
         return SenderSetup(enc: enc, context: SenderContext(secrets))
     }
 
-    /// The context that opens what a sender's context sealed.
+    /// Makes the context that opens the messages of a sender's context.
     ///
     /// - Parameters:
-    ///   - enc: what the sender's setup returned, Nenc bytes.
+    ///   - enc: the encapsulated key of the sender's setup, Nenc bytes.
     ///   - key: skR.
     ///   - senderKey: pkS, for the modes auth and auth_psk.
-    /// - Throws: `HPKEError` with `validation` when `enc` or a key doesn't fit.
+    /// - Throws: `HPKEError` with `validation` for a wrong `enc` or key.
     public func setupRecipient(
         enc: Span<UInt8>, with key: any DHPrivateKey, info: Span<UInt8>, psk: PSK? = nil,
         senderKey: (any DHPublicKey)? = nil
@@ -63,7 +63,7 @@ extension HPKE {
     }
 }
 
-/// What setting up a sender gives.
+/// The result of setting up a sender.
 public struct SenderSetup: ~Copyable {
     /// The encapsulated key, Nenc bytes.
     public let enc: [UInt8]

@@ -1,6 +1,6 @@
 public import PushCryptPrimitives
 
-/// What a context keeps (RFC 9180 section 5.1): key and base nonce, absent for export-only, and exporter secret.
+/// The secrets of a context (RFC 9180 section 5.1): key and base nonce, absent for export-only, and exporter secret.
 struct ContextSecrets {
     let backend: any CryptoBackend
     let labels: LabeledKDF
@@ -52,14 +52,14 @@ struct ContextSecrets {
 ///     raise MessageLimitReachedError
 ///   self.seq += 1
 /// ```
-/// A context at the limit can't seal: the RFC increments after sealing and fails then, with the ciphertext lost.
-/// Checking first refuses the same message without having used its nonce.
+/// The RFC increments after sealing, and fails then. The check here is before sealing: it refuses the same message
+/// without having used its nonce.
 struct SequenceNumber {
     private(set) var bytes = [UInt8](repeating: 0, count: AEADAlgorithm.nonceByteCount)
 
     init() {}
 
-    /// For tests that begin near the limit.
+    /// Begins near the limit, for tests.
     init(bytes: [UInt8]) {
         precondition(bytes.count == AEADAlgorithm.nonceByteCount)
         self.bytes = bytes
@@ -83,7 +83,7 @@ struct SequenceNumber {
     }
 }
 
-/// ContextS (RFC 9180 section 5.2). Not copyable: a copy would seal two messages under one nonce.
+/// ContextS (RFC 9180 section 5.2). Not copyable, because a copy would seal two messages under one nonce.
 ///
 /// ```
 /// def ContextS.Seal(aad, pt):
@@ -115,7 +115,7 @@ public struct SenderContext: ~Copyable {
         return ciphertext
     }
 
-    /// A secret of `count` bytes (at most 8,160) that both sides can derive.
+    /// Derives a secret of `count` bytes, at most 8,160, which the other side can derive too.
     public func export(_ exporterContext: Span<UInt8>, count: Int) throws -> SecretBytes {
         try secrets.export(exporterContext, count: count)
     }
@@ -139,7 +139,7 @@ public struct RecipientContext: ~Copyable {
         self.secrets = secrets
     }
 
-    /// Opens the next message. A failure leaves the sequence number as it was.
+    /// Opens the next message. A failure doesn't change the sequence number.
     ///
     /// - Throws: `HPKEError` with `open`, `messageLimitReached` or `exportOnly`.
     public mutating func open(_ ciphertext: Span<UInt8>, aad: Span<UInt8> = .init()) throws -> [UInt8] {
@@ -152,14 +152,14 @@ public struct RecipientContext: ~Copyable {
         return plaintext
     }
 
-    /// A secret of `count` bytes (at most 8,160) that both sides can derive.
+    /// Derives a secret of `count` bytes, at most 8,160, which the other side can derive too.
     public func export(_ exporterContext: Span<UInt8>, count: Int) throws -> SecretBytes {
         try secrets.export(exporterContext, count: count)
     }
 }
 
 extension CryptoBackend {
-    /// `open` with the RFC's error.
+    /// Opens, and translates an authentication failure to the RFC's OpenError.
     func openAsHPKE(
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8] {

@@ -17,7 +17,7 @@ extension HPKE {
     ///   - info: application context, the same on both sides.
     ///   - psk: for the modes psk and auth_psk.
     ///   - senderKey: skS, for the modes auth and auth_psk.
-    /// - Throws: `HPKEError` with `validation` when a key doesn't fit, `exportOnly`.
+    /// - Throws: `HPKEError` with `validation` for a key of another group or backend, `exportOnly`.
     public func seal(
         _ plaintext: Span<UInt8>, to recipient: any DHPublicKey, info: Span<UInt8>, aad: Span<UInt8> = .init(),
         psk: PSK? = nil, senderKey: (any DHPrivateKey)? = nil, appendingTo output: inout [UInt8]
@@ -57,8 +57,8 @@ extension HPKE {
     /// - Parameters:
     ///   - key: skR.
     ///   - senderKey: pkS, for the modes auth and auth_psk.
-    /// - Throws: `HPKEError` with `open` or, when `enc` or a key doesn't fit, `validation`. A receiver shows its
-    ///   peers one and the same failure for both.
+    /// - Throws: `HPKEError` with `open`, or `validation` for a wrong `enc` or key. A receiver must report the same failure
+    ///   to its peers for both.
     public func open(
         _ sealed: Span<UInt8>, with key: any DHPrivateKey, info: Span<UInt8>, aad: Span<UInt8> = .init(),
         psk: PSK? = nil, senderKey: (any DHPublicKey)? = nil

@@ -19,7 +19,7 @@ public import PushCryptPrimitives
 ///   return (sk, pk(sk))
 /// ```
 extension HPKE {
-    /// The key pair that `ikm` determines.
+    /// Derives the key pair of `ikm`.
     ///
     /// - Parameter ikm: at least 32 bytes (Nsk) of high entropy, never used for anything else.
     /// - Throws: `HPKEError` with `invalidLength` for a shorter one.

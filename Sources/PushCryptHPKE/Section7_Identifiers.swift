@@ -1,6 +1,6 @@
 public import PushCryptPrimitives
 
-/// RFC 9180 section 7.1, table 2: the KEMs offered here, with HKDF-SHA256 inside.
+/// The supported KEMs of RFC 9180 section 7.1, table 2. Their KDF is HKDF-SHA256.
 public enum KEM: UInt16, Sendable, CaseIterable {
     /// DHKEM(P-256, HKDF-SHA256).
     case dhkemP256 = 0x0010
@@ -21,7 +21,7 @@ extension KEM: CustomStringConvertible {
     public var description: String { "DHKEM(\(group), \(HPKE.kdfName))" }
 }
 
-/// RFC 9180 section 7.3, table 5.
+/// The AEADs of RFC 9180 section 7.3, table 5.
 public enum AEAD: UInt16, Sendable, CaseIterable {
     /// AES-128-GCM.
     case aes128GCM = 0x0001
@@ -49,7 +49,7 @@ extension AEAD: CustomStringConvertible {
 }
 
 extension HPKE {
-    /// RFC 9180 section 7.2, table 3: the only KDF that is offered here.
+    /// The only supported KDF of RFC 9180 section 7.2, table 3.
     public static let kdfName = "HKDF-SHA256"
     /// Its identifier in the same table.
     public static let kdfID: UInt16 = 0x0001

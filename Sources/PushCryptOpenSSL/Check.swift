@@ -1,10 +1,10 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-/// Throws unless `result` is OpenSSL's 1 for success.
+/// Throws unless `result` is 1, OpenSSL's code for success.
 ///
-/// OpenSSL's error queue is emptied, never read: its texts could tell one decryption failure from another, and what
-/// one call leaves there would be taken for a later call's error by other users of the library in this process.
+/// OpenSSL's error queue is emptied and never read. Its texts could distinguish one decryption failure from another, and
+/// other users of OpenSSL in this process would read an error that stays in the queue as their own.
 func check(
     _ result: Int32, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure
 ) throws {
@@ -13,7 +13,7 @@ func check(
     }
 }
 
-/// The pointer, or an error where OpenSSL returned NULL.
+/// Returns the pointer, or throws if OpenSSL returned NULL.
 func unwrap<Pointer>(
     _ pointer: Pointer?, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure
 ) throws -> Pointer {

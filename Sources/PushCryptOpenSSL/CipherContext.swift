@@ -1,8 +1,7 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-/// One AEAD in one direction. The cipher is set once; each message sets key and nonce only, which is what makes a
-/// reused context cheap.
+/// One AEAD in one direction. The cipher is set once; each message sets only key and nonce, which makes reuse cheap.
 final class CipherContext {
     enum Direction { case seal, open }
 
@@ -53,7 +52,7 @@ final class CipherContext {
                 do {
                     try finish(plaintext + count, "AEAD", .authenticationFailure)
                 } catch {
-                    // What was decrypted is not authentic: nobody may find it in freed memory.
+                    // The plaintext is not authentic and must not stay in freed memory.
                     OPENSSL_cleanse(plaintext, count)
                     throw error
                 }
@@ -98,6 +97,6 @@ final class CipherContext {
         try check(result, "EVP_CIPHER_CTX_ctrl")
     }
 
-    /// A place to point at when an empty plaintext has no buffer: NULL would mean "this is aad".
+    /// The output buffer of an empty plaintext. OpenSSL would read the input as aad if the pointer were NULL.
     private let emptyOutput = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
 }

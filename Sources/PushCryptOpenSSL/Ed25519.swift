@@ -1,9 +1,9 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-// Ed25519 as in RFC 8032 section 5.1: pure, no context.
+// Ed25519 (RFC 8032 section 5.1), pure, without a context.
 
-/// `@unchecked Sendable`: OpenSSL counts references atomically and an EVP_PKEY is not changed after it was made.
+/// `@unchecked Sendable`: OpenSSL counts references atomically, and nothing changes the EVP_PKEY.
 final class Ed25519VerificationKey: VerificationKey, @unchecked Sendable {
     static let byteCount = 32
     static let signatureByteCount = 64

@@ -1,7 +1,7 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-/// SHA-256 over a state of its own, which is cleansed: what it has read may have been a secret.
+/// SHA-256. Its state is wiped, because the message may be a secret.
 final class OpenSSLSHA256: IncrementalSHA256 {
     private var state = SHA256_CTX()
 
@@ -25,19 +25,19 @@ final class OpenSSLSHA256: IncrementalSHA256 {
     }
 }
 
-/// HMAC-SHA256 (RFC 2104) over SHA-256 states that are hashed once per key and copied per message.
+/// HMAC-SHA256 (RFC 2104). The key is hashed once into two SHA-256 states, which are copied for each message.
 ///
 /// ```
 /// HMAC(K, text) = H((K ^ opad) || H((K ^ ipad) || text))      K padded with zeros to 64 bytes, hashed first if longer
 /// ```
-/// EVP_MAC and EVP_KDF give the same bytes for two to five times the cost.
+/// EVP_MAC and EVP_KDF compute the same bytes at two to five times the cost.
 final class OpenSSLHMAC: HMACSHA256 {
     private struct States {
         var inner = SHA256_CTX()
         var outer = SHA256_CTX()
         var running = SHA256_CTX()
 
-        /// Of the empty key, which HPKE extracts with several times for each message.
+        /// The states of the empty key, which HPKE uses several times for each message.
         static let ofEmptyKey: States = {
             var states = States()
             states.set(key: Span())
@@ -65,13 +65,14 @@ final class OpenSSLHMAC: HMACSHA256 {
             running = inner
         }
 
-        /// The outer text is the block of the key and a digest, 768 bits, so that its last block is always this one
-        /// (FIPS 180-4 section 5.1.1): the digest, a one bit, zeros, the length.
+        /// The outer message has 768 bits: the key's block and a digest. So its last block is always the digest, a one bit,
+        /// zeros and the length (FIPS 180-4 section 5.1.1).
         mutating func finalize(into code: UnsafeMutablePointer<UInt8>) {
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(SHA256_CBLOCK)) { block in
                 block.initialize(repeating: 0)
                 SHA256_Final(block.baseAddress, &running)
-                (block[32], block[62]) = (0x80, 0x03)
+                block[32] = 0x80
+                block[62] = 0x03
                 running = outer
                 SHA256_Transform(&running, block.baseAddress)
                 PushCryptPrimitives.wipe(block)
@@ -86,10 +87,10 @@ final class OpenSSLHMAC: HMACSHA256 {
         }
     }
 
-    /// Behind a pointer: an access costs no check for exclusivity, and nothing is copied that would have to be wiped.
+    /// A pointer, so that an access needs no exclusivity check and makes no copy that would have to be wiped.
     private let states: UnsafeMutablePointer<States>
 
-    /// The HMAC of the empty key.
+    /// HMAC under the empty key.
     init() {
         states = .allocate(capacity: 1)
         states.initialize(to: States.ofEmptyKey)
@@ -105,7 +106,7 @@ final class OpenSSLHMAC: HMACSHA256 {
         states.deallocate()
     }
 
-    /// Begins under another key.
+    /// Changes the key and begins a message.
     func set(key: Span<UInt8>) {
         if key.isEmpty {
             states.pointee = States.ofEmptyKey
@@ -114,7 +115,7 @@ final class OpenSSLHMAC: HMACSHA256 {
         }
     }
 
-    /// Wipes the states. The object can't be used until the next `set(key:)`.
+    /// Wipes the states. `set(key:)` makes the object usable again.
     func wipe() {
         let bytes = UnsafeMutableRawPointer(states).assumingMemoryBound(to: UInt8.self)
         PushCryptPrimitives.wipe(UnsafeMutableBufferPointer(start: bytes, count: MemoryLayout<States>.size))

@@ -126,10 +126,10 @@ extension OpenSSLBackend: ScryptBackend {
     package func scrypt(
         passphrase: Span<UInt8>, salt: Span<UInt8>, parameters: ScryptParameters, count: Int
     ) throws -> SecretBytes {
-        // OpenSSL takes lengths as size_t here and hands them on as int.
+        // OpenSSL accepts lengths as size_t here and converts them to int.
         let longest = Int(Int32.max)
         guard passphrase.count <= longest, salt.count <= longest, (1...longest).contains(count) else {
-            throw CryptoError(.invalidLength, "scrypt gives 1 to 2^31 - 1 bytes, from as many at most")
+            throw CryptoError(.invalidLength, "scrypt reads at most 2^31 - 1 bytes and returns 1 to 2^31 - 1")
         }
         let (n, r, p) = (UInt64(parameters.n), UInt64(parameters.r), UInt64(parameters.p))
         return try SecretBytes(count: count) { key in
@@ -148,7 +148,7 @@ extension OpenSSLBackend: ScryptBackend {
 }
 
 extension ScryptParameters {
-    /// What OpenSSL counts: B is 128 * p * r bytes, V and the two blocks that it works in are 128 * r * (N + 2). It
-    /// stops at 32 MiB where no limit is given.
+    /// The memory that OpenSSL counts: B has 128 * p * r bytes, V and two working blocks have 128 * r * (N + 2). Without a
+    /// limit from the caller, OpenSSL refuses more than 32 MiB.
     fileprivate var memoryLimit: UInt64 { UInt64(memoryInBytes + 128 * r * (p + 2)) }
 }

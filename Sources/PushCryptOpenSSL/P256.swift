@@ -1,11 +1,11 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-// P-256 by EC_POINT_mul, which is what the EVP layer ends in as well, without the layer: keys are checked once, at
-// import, and not again in every derivation. EC_POINT_mul with a single scalar is OpenSSL's constant-time path: the
-// fixed-window nistz256 code where there is assembly for the processor, the Montgomery ladder elsewhere.
+// P-256 by EC_POINT_mul, which the EVP layer calls too. Without that layer, a key is checked once, at import, and not in
+// every derivation. EC_POINT_mul with a single scalar runs in constant time: it uses the fixed-window nistz256 assembly
+// or, on other processors, the Montgomery ladder.
 
-/// `@unchecked Sendable`: the point is written in the initialisers and only read afterwards.
+/// `@unchecked Sendable`: only the initialisers write the point.
 final class P256PublicKey: DHPublicKey, @unchecked Sendable {
     let serialized: [UInt8]
     fileprivate let point: CurvePoint
@@ -31,7 +31,7 @@ final class P256PublicKey: DHPublicKey, @unchecked Sendable {
     }
 }
 
-/// `@unchecked Sendable`: the scalar is written in the initialisers and only read afterwards.
+/// `@unchecked Sendable`: only the initialisers write the scalar.
 final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
     private let scalar: SecretNumber
     private let point: P256PublicKey
@@ -77,7 +77,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
         }
     }
 
-    /// With a peer's key that is read into the scratch point: no object is made of it.
+    /// Agrees with a serialised key, which is read into the scratch point.
     func agree(withSerialized peer: Span<UInt8>, into secret: inout MutableSpan<UInt8>) throws {
         let scratch = try ThreadContext.current.pointee.p256()
         defer { scratch.wipe() }
@@ -85,7 +85,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
         try scratch.agree(scalar, scratch.point, into: &secret)
     }
 
-    /// With a scalar that is used for this agreement only.
+    /// Agrees with a new scalar, which is used only once.
     static func agreeOnce(
         with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
@@ -107,7 +107,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
     }
 }
 
-/// Numbers and points of one thread for one operation at a time. Wiped after each, since they were secret.
+/// The numbers and points of one thread, for one operation at a time. The operation wipes them, because they are secret.
 final class P256Scratch {
     let context: OpaquePointer
     let scalar: SecretNumber
@@ -138,7 +138,7 @@ final class P256Scratch {
         try x.write(to: &secret)
     }
 
-    /// A point has no function that clears it and keeps its memory: the generator is written over it.
+    /// OpenSSL can't clear a point without freeing it, so the generator is copied over it.
     func wipe() {
         BN_clear(scalar.pointer)
         BN_clear(x.pointer)
@@ -148,7 +148,7 @@ final class P256Scratch {
     }
 }
 
-/// A number that is secret: it takes the constant-time paths and is wiped when freed.
+/// A secret number: used in constant time, wiped when it is freed.
 final class SecretNumber {
     let pointer: OpaquePointer
 
@@ -161,7 +161,7 @@ final class SecretNumber {
         BN_clear_free(pointer)
     }
 
-    /// One of 1..<n, each as likely as another.
+    /// Sets a uniformly random number in 1..<n.
     func setToRandomScalar() throws {
         let order = EC_GROUP_get0_order(try Algorithms.shared.p256())
         repeat {
@@ -169,7 +169,7 @@ final class SecretNumber {
         } while BN_is_zero(pointer) == 1
     }
 
-    /// Big-endian, filled up with zeros on the left.
+    /// Writes the number big-endian, padded with zeros on the left.
     func write(to bytes: inout MutableSpan<UInt8>) throws {
         try bytes.withUnsafeMutableBufferPointer { buffer in
             let written = BN_bn2binpad(pointer, buffer.baseAddress, Int32(buffer.count))
@@ -178,7 +178,7 @@ final class SecretNumber {
     }
 }
 
-/// A point of P-256; wiped when freed, since a shared secret is one.
+/// A point of P-256. It is wiped when it is freed, because a shared secret is a point.
 final class CurvePoint {
     let pointer: OpaquePointer
 
@@ -192,8 +192,8 @@ final class CurvePoint {
 
     /// SEC 1 section 2.3.4, uncompressed only: 0x04, x, y, 65 bytes.
     ///
-    /// EC_POINT_oct2point refuses coordinates that are not below p and points off the curve; the length and the 0x04
-    /// leave no way to write infinity, and the cofactor is 1, so every such point is a valid public key.
+    /// EC_POINT_oct2point refuses coordinates that are not below p and points off the curve. This form can't encode
+    /// infinity, and the cofactor is 1, so every point that passes is a valid public key.
     func read(_ serialized: Span<UInt8>, _ scratch: P256Scratch) throws {
         guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
             throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
@@ -205,13 +205,13 @@ final class CurvePoint {
         try check(result, "the point is not on P-256", .invalidPublicKey)
     }
 
-    /// scalar * generator.
+    /// Sets scalar * generator.
     func setToProduct(_ scalar: SecretNumber, _ scratch: P256Scratch) throws {
         let group = try Algorithms.shared.p256()
         try check(EC_POINT_mul(group, pointer, scalar.pointer, nil, nil, scratch.context), "EC_POINT_mul")
     }
 
-    /// SEC 1 section 2.3.3, uncompressed: 65 bytes. Where it throws, `output` is as it was.
+    /// Appends SEC 1 section 2.3.3, uncompressed: 65 bytes. `output` is unchanged if it throws.
     func append(to output: inout [UInt8], _ scratch: P256Scratch) throws {
         let group = try Algorithms.shared.p256()
         let count = DHGroup.p256.publicKeyByteCount
@@ -225,7 +225,7 @@ final class CurvePoint {
 }
 
 extension OpenSSLBackend {
-    /// The uncompressed form, 65 bytes, of a compressed P-256 point (SEC 1 section 2.3.4): 02 or 03 and x, 33 bytes.
+    /// Decompresses a P-256 point (SEC 1 section 2.3.4): 0x02 or 0x03 and x, 33 bytes, become 65 bytes.
     ///
     /// - Throws: `CryptoError` with `invalidPublicKey` if no point of the curve has that x.
     public func uncompressedP256Point(_ compressed: Span<UInt8>) throws -> [UInt8] {

@@ -6,15 +6,14 @@ extension OpenSSLBackend {
         case encrypt, decrypt
     }
 
-    /// Encrypts or decrypts with password-based encryption (PBES2, RFC 8018 section 6.2): PBKDF2 or scrypt, and a cipher in
-    /// CBC mode.
+    /// Encrypts or decrypts with PBES2 (RFC 8018 section 6.2): PBKDF2 or scrypt, and a cipher in CBC mode.
     ///
-    /// OpenSSL reads the cost from the scheme: the caller has to limit it first.
+    /// OpenSSL reads the cost from the scheme; the caller must limit it first.
     /// - Parameters:
     ///   - scheme: a DER AlgorithmIdentifier.
-    ///   - passphrase: any bytes. It is always given, so that OpenSSL never asks for one on the terminal.
-    /// - Throws: `CryptoError` with `invalidParameters` for a scheme that OpenSSL doesn't have, `authenticationFailure` if
-    ///   the padding is wrong, as after a wrong passphrase, `invalidLength`, `backendFailure`.
+    ///   - passphrase: any bytes. OpenSSL would prompt for one on the terminal if there were none.
+    /// - Throws: `CryptoError` with `invalidParameters` for a scheme that OpenSSL doesn't have, `authenticationFailure` for
+    ///   wrong padding, the usual result of a wrong passphrase, `invalidLength`, `backendFailure`.
     package func passwordBased(
         _ direction: PasswordBasedDirection, _ input: Span<UInt8>, scheme: Span<UInt8>, passphrase: SecretBytes
     ) throws -> SecretBytes {
@@ -29,7 +28,7 @@ extension OpenSSLBackend {
     }
 }
 
-/// The cipher of a scheme and a passphrase, for one text.
+/// The cipher of a scheme and a passphrase, for one message.
 private final class PasswordBasedCipher {
     private let context: OpaquePointer
 

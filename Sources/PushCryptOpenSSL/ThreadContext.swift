@@ -1,20 +1,19 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-/// OpenSSL's working contexts of one thread, made at first use, reused for every message, freed with the thread.
+/// The reusable OpenSSL contexts of one thread. They are made at first use and freed with the thread.
 ///
-/// A function takes what it needs from here and finishes with it before it returns; nothing here outlives a call,
-/// suspends or is handed to another thread.
+/// A function finishes with a context before it returns, and never passes it to another thread.
 struct ThreadContext {
     private var ciphers: [CipherContext?] = Array(repeating: nil, count: 6)
     private var p256Scratch: P256Scratch?
     private var x25519Importer: X25519Importer?
-    /// Those that are not in use.
+    /// The HMACs that are not in use.
     private var hmacs: [OpenSSLHMAC] = []
 
     private init() {}
 
-    /// The calling thread's. A pointer and no object, so that using it counts no references.
+    /// The calling thread's context. A pointer, because an object would count references at each use.
     static var current: UnsafeMutablePointer<ThreadContext> {
         if let known = pthread_getspecific(key) {
             return known.assumingMemoryBound(to: ThreadContext.self)
@@ -68,7 +67,7 @@ struct ThreadContext {
         return made
     }
 
-    /// `body` may call this again: each call has an HMAC of its own.
+    /// Calls `body` with an HMAC, and wipes it afterwards. `body` may call this again: a nested call uses another HMAC.
     static func withHMAC<Result>(
         key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
     ) rethrows -> Result {
@@ -90,5 +89,34 @@ extension AEADAlgorithm {
         case .aes256GCM: 1
         case .chaCha20Poly1305: 2
         }
+    }
+}
+
+/// Algorithms that are fetched once per process: an implicit fetch in every call locks a mutex and doubles the cost.
+///
+/// `@unchecked Sendable`: OpenSSL's fetched algorithms and groups are immutable and may be shared between threads.
+final class Algorithms: @unchecked Sendable {
+    static let shared = Algorithms()
+
+    private let aes128GCM = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)
+    private let aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+    private let chaCha20Poly1305 = EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
+    private let p256Group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
+
+    /// - Throws: `CryptoError` if the installed OpenSSL was built or configured without the cipher.
+    func cipher(_ algorithm: AEADAlgorithm) throws -> OpaquePointer {
+        switch algorithm {
+        case .aes128GCM: try unwrap(aes128GCM, "EVP_CIPHER_fetch AES-128-GCM")
+        case .aes256GCM: try unwrap(aes256GCM, "EVP_CIPHER_fetch AES-256-GCM")
+        case .chaCha20Poly1305: try unwrap(chaCha20Poly1305, "EVP_CIPHER_fetch ChaCha20-Poly1305")
+        }
+    }
+
+    /// The group's generator, which the group owns.
+    var p256Generator: OpaquePointer? { p256Group.flatMap(EC_GROUP_get0_generator) }
+
+    /// The group P-256 with its arithmetic tables.
+    func p256() throws -> OpaquePointer {
+        try unwrap(p256Group, "EC_GROUP_new_by_curve_name P-256")
     }
 }

@@ -1,14 +1,14 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-/// `@unchecked Sendable`: OpenSSL counts references atomically and an EVP_PKEY is not changed after it was made.
+/// `@unchecked Sendable`: OpenSSL counts references atomically, and nothing changes the EVP_PKEY.
 final class X25519PublicKey: DHPublicKey, @unchecked Sendable {
     let serialized: [UInt8]
     fileprivate let key: X25519KeyObject
 
     var group: DHGroup { .x25519 }
 
-    /// RFC 7748 section 5: every 32-byte string is a public key; the degenerate ones show in the shared secret.
+    /// RFC 7748 section 5: every 32-byte string is a public key. The shared secret reveals the degenerate ones.
     init(_ serialized: Span<UInt8>) throws {
         key = try ThreadContext.current.pointee.x25519().publicKey(serialized)
         self.serialized = Array(serialized)
@@ -53,13 +53,13 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
         }
     }
 
-    /// With a peer's key that is there for this agreement only.
+    /// Agrees with a serialised key.
     func agree(withSerialized peer: Span<UInt8>, into secret: inout MutableSpan<UInt8>) throws {
         let peer = try ThreadContext.current.pointee.x25519().publicKey(peer)
         try agreements.agree(key, with: peer, into: &secret)
     }
 
-    /// With a scalar that is used for this agreement only.
+    /// Agrees with a new scalar, which is used only once.
     static func agreeOnce(
         with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
@@ -87,7 +87,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
     }
 }
 
-/// An EVP_PKEY of X25519: a value without an allocation of its own, since one is made for each message.
+/// An EVP_PKEY of X25519. Not a class, because each message makes one and a class would allocate.
 struct X25519KeyObject: ~Copyable {
     let pointer: OpaquePointer
 
@@ -100,7 +100,7 @@ struct X25519KeyObject: ~Copyable {
     }
 }
 
-/// What one private key agrees on with any number of public ones, by one thread at a time.
+/// The agreements of one private key with any number of public keys, by one thread at a time.
 struct X25519Agreement: ~Copyable {
     private let context: OpaquePointer
 
@@ -129,8 +129,8 @@ struct X25519Agreement: ~Copyable {
         EVP_PKEY_CTX_free(context)
     }
 
-    /// X25519 (RFC 7748 section 5), 32 bytes. OpenSSL refuses an all-zero result itself; the check is repeated here
-    /// because RFC 9180 section 7.1.4 makes it ours.
+    /// X25519 (RFC 7748 section 5), 32 bytes. OpenSSL refuses an all-zero result. The check is repeated here because RFC
+    /// 9180 section 7.1.4 requires it of HPKE.
     func agree(with peer: borrowing X25519KeyObject, into secret: inout MutableSpan<UInt8>) throws {
         try check(EVP_PKEY_derive_set_peer_ex(context, peer.pointer, 0), "EVP_PKEY_derive_set_peer_ex")
         try secret.withUnsafeMutableBufferPointer { buffer in
@@ -143,7 +143,7 @@ struct X25519Agreement: ~Copyable {
     }
 }
 
-/// The agreements of a private key that stays: as many as threads use it at once, freed with it.
+/// The agreements of a long-lived private key: one for each thread that uses it at the same time.
 final class X25519Agreements: Sendable {
     private let idle = Locked<[UInt]>([])
 
@@ -164,8 +164,8 @@ final class X25519Agreements: Sendable {
     }
 }
 
-/// Makes X25519 key objects from bytes with one reused context: half the cost of EVP_PKEY_new_raw_public_key, and
-/// without the derivation of a public key that EVP_PKEY_new_raw_private_key adds.
+/// Makes X25519 key objects from bytes with one reused context. It costs half of EVP_PKEY_new_raw_public_key, and derives
+/// no public key as EVP_PKEY_new_raw_private_key does.
 final class X25519Importer {
     private let context: OpaquePointer
     /// A public key object with u = 9.
@@ -197,11 +197,11 @@ final class X25519Importer {
         return try Self.importKey(context, bytes, nil)
     }
 
-    /// A key object that derives with `scalar`, 32 bytes.
+    /// Makes a key object that derives with `scalar`, 32 bytes.
     ///
-    /// OpenSSL's own key generation and raw import derive the public key by the slower Edwards arithmetic. Here the
-    /// key object is made with u = 9 in place of its public key, which a derivation never looks at; the public key is
-    /// derived as a shared secret with u = 9. The object is not handed out of this target.
+    /// OpenSSL's key generation and raw import derive the public key by the slower Edwards arithmetic. This object has u = 9
+    /// as its public key, which a derivation doesn't read. The real public key is derived as the shared secret with u = 9.
+    /// The object never leaves this target.
     func privateKey(_ scalar: Span<UInt8>) throws -> X25519KeyObject {
         precondition(scalar.count == DHGroup.privateKeyByteCount)
         return try scalar.withUnsafeBufferPointer { bytes in

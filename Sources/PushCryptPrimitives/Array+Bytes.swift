@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// The elements as a span, on every system that this package supports: `Array.span` needs those of 2025.
+    /// The elements as a span. The standard library's `Array.span` needs the operating systems of 2025.
     public var bytes: Span<UInt8> {
         @_lifetime(borrow self)
         get {
@@ -8,13 +8,13 @@ extension [UInt8] {
         }
     }
 
-    /// A copy of `span`.
+    /// Copies `span`.
     public init(_ span: Span<UInt8>) {
         self.init()
         append(contentsOf: span)
     }
 
-    /// `count` bytes, zero until `fill` writes them.
+    /// Makes `count` bytes, which are zero until `fill` writes them.
     @inlinable
     public init(count: Int, fill: (inout MutableSpan<UInt8>) throws -> Void) rethrows {
         self.init(repeating: 0, count: count)
@@ -24,7 +24,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends `count` bytes, zero until `fill` writes them; none where it throws.
+    /// Appends `count` bytes, which are zero until `fill` writes them. Appends nothing if `fill` throws.
     @inlinable
     public mutating func append(count: Int, fill: (inout MutableSpan<UInt8>) throws -> Void) rethrows {
         let start = self.count
@@ -47,7 +47,7 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// The sixteen bytes from `index` on, the first of each eight the lowest.
+    /// The 16 bytes from `index` on as two little-endian integers.
     @inlinable
     public func littleEndianWords(at index: Int) -> SIMD2<UInt64> {
         let words = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD2<UInt64>.self)
@@ -67,7 +67,7 @@ extension Span<UInt8> {
 }
 
 extension String {
-    /// - Parameter utf8: what isn't valid becomes U+FFFD.
+    /// Decodes UTF-8; invalid bytes become U+FFFD.
     public init(utf8: Span<UInt8>) {
         self = unsafe utf8.withUnsafeBufferPointer { bytes in unsafe String(decoding: bytes, as: UTF8.self) }
     }
@@ -81,5 +81,19 @@ extension ArraySlice<UInt8> {
             let buffer = unsafe withUnsafeBufferPointer { buffer in unsafe buffer }
             return unsafe _overrideLifetime(Span(_unsafeElements: buffer), borrowing: self)
         }
+    }
+}
+
+extension HMACSHA256 {
+    /// Adds one byte to the message.
+    public func update(_ byte: UInt8) {
+        unsafe withUnsafePointer(to: byte) { pointer in
+            update(unsafe Span(_unsafeStart: pointer, count: 1))
+        }
+    }
+
+    /// Adds the UTF-8 bytes of a literal to the message, such as the label of a key derivation.
+    public func update(_ label: StaticString) {
+        label.withUTF8Buffer { bytes in update(unsafe Span(_unsafeElements: bytes)) }
     }
 }

@@ -1,38 +1,38 @@
-/// What a cryptographic library must offer; everything above is written over this.
+/// The primitives that pushcrypt requires of a cryptographic library.
 ///
-/// Keys made by one backend work with that backend only. All functions may be called from any thread.
+/// A key works only with the backend that made it. All functions may be called from any thread.
 public protocol CryptoBackend: Sendable {
-    /// A name for diagnostics and test labels.
+    /// The name in diagnostics and test labels.
     var name: String { get }
 
-    /// `count` bytes that may become public (salts, message ids) from the library's CSPRNG.
+    /// Returns `count` bytes from the library's CSPRNG for public values, such as salts and message ids.
     func randomBytes(count: Int) throws -> [UInt8]
-    /// Fills `bytes` with bytes that may become public.
+    /// Fills `bytes` from the CSPRNG for public values.
     func randomBytes(into bytes: inout MutableSpan<UInt8>) throws
-    /// `count` bytes of key material from the library's CSPRNG.
+    /// Returns `count` bytes of key material from the library's CSPRNG.
     func randomSecret(count: Int) throws -> SecretBytes
 
-    /// The 32-byte SHA-256 digest.
+    /// Returns the 32-byte SHA-256 digest.
     func sha256(_ message: Span<UInt8>) throws -> [UInt8]
-    /// SHA-256 of a message that comes in pieces.
+    /// Starts SHA-256 of a message that is read in pieces.
     func sha256() -> any IncrementalSHA256
-    /// HMAC-SHA256 (RFC 2104) under `key`, which may have any length.
+    /// Starts HMAC-SHA256 (RFC 2104) under `key`, which may have any length.
     func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256
-    /// The same for the time of `body` only, after which its state is wiped.
+    /// Calls `body` with HMAC-SHA256 under `key`, and wipes its state afterwards.
     func withHMACSHA256<Result>(key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result) rethrows -> Result
 
     /// Appends ciphertext and tag to `output`.
     ///
     /// - Parameters:
     ///   - key: `algorithm.keyByteCount` bytes.
-    ///   - nonce: 12 bytes, never used before with this key.
+    ///   - nonce: 12 bytes, never used twice with the same key.
     /// - Throws: `CryptoError` with `invalidLength` for a key or nonce of another length.
     func seal(
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
         plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
     ) throws
 
-    /// The plaintext of `ciphertext`, which ends in the 16-byte tag.
+    /// Returns the plaintext of `ciphertext`, which ends in the 16-byte tag.
     ///
     /// - Throws: `CryptoError` with `authenticationFailure`, also for a ciphertext shorter than a tag;
     ///   `invalidLength` for a key or nonce of the wrong length.
@@ -51,45 +51,45 @@ public protocol CryptoBackend: Sendable {
     /// - Throws: `CryptoError` with `invalidPublicKey`.
     func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey
 
-    /// GenerateKeyPair() for one agreement: DH(skE, pkR) into `secret`, 32 bytes, and pkE, serialised, behind `output`.
+    /// Makes an ephemeral key pair, writes DH(skE, pkR), 32 bytes, to `secret`, and appends the serialised pkE to `output`.
     ///
     /// - Throws: `CryptoError` with `keyMismatch` for a recipient of another group or backend,
-    ///   `degenerateSharedSecret`; `output` is as it was then.
+    ///   `degenerateSharedSecret`. `output` is unchanged then.
     func agreeOnce(
         _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
     ) throws
-    /// DH(key, DeserializePublicKey(serialized)) into `secret`, 32 bytes.
+    /// Writes DH(key, DeserializePublicKey(serialized)), 32 bytes, to `secret`.
     ///
-    /// - Throws: as `publicKey` and `DHPrivateKey.sharedSecret(with:)`.
+    /// - Throws: the errors of `publicKey` and `DHPrivateKey.sharedSecret(with:)`.
     func agree(
         _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
     ) throws
 
-    /// A fresh Ed25519 key.
+    /// Makes a new Ed25519 key.
     func generateSigningKey() throws -> any SigningKey
-    /// An Ed25519 key from its 32-byte seed.
+    /// Reads an Ed25519 key from its 32-byte seed.
     func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey
-    /// An Ed25519 public key from its 32 bytes.
+    /// Reads an Ed25519 public key from its 32 bytes.
     func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey
 }
 
-/// Defaults. A backend that can do the same with less copying has its own.
+/// Default implementations, for a backend that can't avoid the copies.
 extension CryptoBackend {
-    /// Copies what `randomBytes(count:)` returns.
+    /// Copies the result of `randomBytes(count:)`.
     public func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
         let random = try randomBytes(count: bytes.count)
         bytes.write(random.bytes)
     }
 
-    /// Calls `body` with what `hmacSHA256(key:)` returns.
+    /// Calls `body` with the result of `hmacSHA256(key:)`.
     public func withHMACSHA256<Result>(
         key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
     ) rethrows -> Result {
         try body(hmacSHA256(key: key))
     }
 
-    /// Agrees with a key of `generateKeyPair(_:)`.
+    /// Agrees with a new key of `generateKeyPair(_:)`.
     public func agreeOnce(
         _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
@@ -100,7 +100,7 @@ extension CryptoBackend {
         output += ephemeral.publicKey.serialized
     }
 
-    /// Agrees with what `publicKey(_:_:)` returns.
+    /// Agrees with the result of `publicKey(_:_:)`.
     public func agree(
         _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
     ) throws {
@@ -110,32 +110,103 @@ extension CryptoBackend {
     }
 }
 
-/// SHA-256 of any number of messages one after the other. Not thread-safe.
+/// SHA-256 of any number of messages in sequence. Not thread-safe.
 public protocol IncrementalSHA256: AnyObject {
     /// Adds `bytes` to the message.
     func update(_ bytes: Span<UInt8>)
-    /// The 32-byte digest; begins the next message.
+    /// Returns the 32-byte digest and begins the next message.
     func finalize() -> [UInt8]
 }
 
-/// HMAC-SHA256 under one key, for any number of messages one after the other. Not thread-safe.
+/// HMAC-SHA256 under one key, of any number of messages in sequence. Not thread-safe.
 public protocol HMACSHA256: AnyObject {
     /// Adds `bytes` to the message.
     func update(_ bytes: Span<UInt8>)
-    /// Writes the 32-byte code to the front of `code` and begins the next message.
+    /// Writes the code to the first 32 bytes of `code` and begins the next message.
     func finalize(into code: inout MutableSpan<UInt8>)
 }
 
-extension HMACSHA256 {
-    /// Adds one byte.
-    public func update(_ byte: UInt8) {
-        unsafe withUnsafePointer(to: byte) { pointer in
-            update(unsafe Span(_unsafeStart: pointer, count: 1))
+/// The AEADs of RFC 9180 section 7.3. Each has a 12-byte nonce and a 16-byte tag.
+public enum AEADAlgorithm: Sendable, CaseIterable {
+    /// AES-128-GCM, with a key of 16 bytes.
+    case aes128GCM
+    /// AES-256-GCM, with a key of 32 bytes.
+    case aes256GCM
+    /// ChaCha20-Poly1305 (RFC 8439), with a key of 32 bytes.
+    case chaCha20Poly1305
+
+    /// Nk, the key length in bytes.
+    public var keyByteCount: Int { self == .aes128GCM ? 16 : 32 }
+    /// Nn, the nonce length in bytes.
+    public static let nonceByteCount = 12
+    /// Nt, the tag length in bytes.
+    public static let tagByteCount = 16
+}
+
+extension AEADAlgorithm: CustomStringConvertible {
+    /// The name in RFC 9180 table 5.
+    public var description: String {
+        switch self {
+        case .aes128GCM: "AES-128-GCM"
+        case .aes256GCM: "AES-256-GCM"
+        case .chaCha20Poly1305: "ChaCha20Poly1305"
         }
     }
+}
 
-    /// Adds the UTF-8 bytes of a literal, a label of a key derivation.
-    public func update(_ label: StaticString) {
-        label.withUTF8Buffer { bytes in update(unsafe Span(_unsafeElements: bytes)) }
+/// An Ed25519 private key (RFC 8032, pure).
+public protocol SigningKey: AnyObject, Sendable {
+    /// The public half.
+    var publicKey: any VerificationKey { get }
+    /// The 32-byte seed.
+    var serialized: SecretBytes { get throws }
+    /// The 64-byte signature of `message`.
+    func signature(for message: Span<UInt8>) throws -> [UInt8]
+}
+
+/// An Ed25519 public key.
+public protocol VerificationKey: AnyObject, Sendable {
+    /// The key, 32 bytes.
+    var serialized: [UInt8] { get }
+    /// Whether `signature`, 64 bytes, is a signature of `message` by this key.
+    func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) -> Bool
+}
+
+/// An error of a primitive. It contains no key, plaintext or ciphertext bytes.
+public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The AEAD tag or the signature didn't match.
+        public static let authenticationFailure = Code(name: "authenticationFailure")
+        /// The bytes are no valid public key: wrong length or form, off the curve, or the point at infinity.
+        public static let invalidPublicKey = Code(name: "invalidPublicKey")
+        /// The bytes are no valid private key: wrong length, zero, or not below the group order.
+        public static let invalidPrivateKey = Code(name: "invalidPrivateKey")
+        /// The algorithm doesn't accept this length of a key, nonce or output.
+        public static let invalidLength = Code(name: "invalidLength")
+        /// The key derivation function doesn't accept these cost parameters, or they exceed this library's limits.
+        public static let invalidParameters = Code(name: "invalidParameters")
+        /// The Diffie-Hellman result is the all-zero string or the point at infinity (RFC 9180 section 7.1.4).
+        public static let degenerateSharedSecret = Code(name: "degenerateSharedSecret")
+        /// The two keys belong to different groups or backends.
+        public static let keyMismatch = Code(name: "keyMismatch")
+        /// The cryptographic library failed for a reason other than its input: no memory, no entropy.
+        public static let backendFailure = Code(name: "backendFailure")
     }
+
+    /// The kind of failure.
+    public let code: Code
+    /// The operation or parameter at fault.
+    public let reason: String
+
+    /// - Parameter reason: the operation or parameter at fault, without key bytes.
+    public init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The code and the reason.
+    public var description: String { "\(code.name): \(reason)" }
 }

@@ -2,14 +2,14 @@
 public enum HKDF {
     /// HashLen in bytes.
     public static let hashByteCount = 32
-    /// The longest output that Expand has.
+    /// The longest output of Expand.
     public static let maximumOutputByteCount = 255 * hashByteCount
 
     /// RFC 5869 section 2.2: `PRK = HMAC-Hash(salt, IKM)`
     ///
     /// - Parameters:
     ///   - prk: 32 bytes.
-    ///   - ikm: adds IKM to the message of the HMAC that it is given.
+    ///   - ikm: adds IKM to the message of its HMAC.
     public static func extract(
         salt: Span<UInt8>, into prk: inout MutableSpan<UInt8>, backend: any CryptoBackend,
         ikm: (any HMACSHA256) -> Void
@@ -20,14 +20,14 @@ public enum HKDF {
         }
     }
 
-    /// The same with IKM in one piece, for a PRK that stays.
+    /// Extract() with IKM in one piece.
     public static func extract(salt: Span<UInt8>, ikm: Span<UInt8>, backend: any CryptoBackend) -> SecretBytes {
         SecretBytes(count: hashByteCount) { prk in
             extract(salt: salt, into: &prk, backend: backend) { hmac in hmac.update(ikm) }
         }
     }
 
-    /// RFC 5869 section 2.3, `prk` being the key that `hmac` was made with.
+    /// RFC 5869 section 2.3. The key of `hmac` is PRK.
     ///
     /// ```
     /// T(0) = empty string
@@ -36,7 +36,7 @@ public enum HKDF {
     /// ```
     /// - Parameters:
     ///   - okm: L bytes, at most 8,160.
-    ///   - info: adds info to the message of the HMAC that it is given; called for every T(i).
+    ///   - info: adds info to the message of its HMAC; called for every T(i).
     /// - Throws: `CryptoError` with `invalidLength` for a longer one.
     public static func expand(
         _ hmac: any HMACSHA256, into okm: inout MutableSpan<UInt8>, info: (any HMACSHA256) -> Void
@@ -55,26 +55,21 @@ public enum HKDF {
         }
     }
 
-    /// The same for a secret that stays.
+    /// Expand() into `SecretBytes`.
     ///
-    /// - Parameters:
-    ///   - infoPrefix: put before `info`; the two are one string to the function.
-    ///   - count: L, at most 8,160 bytes.
+    /// - Parameter count: L, at most 8,160 bytes.
     public static func expand(
-        _ hmac: any HMACSHA256, infoPrefix: Span<UInt8> = .init(), info: Span<UInt8>, count: Int
+        _ hmac: any HMACSHA256, info: Span<UInt8>, count: Int
     ) throws -> SecretBytes {
         try checkLength(count)
         return try SecretBytes(count: count) { okm in
-            try expand(hmac, into: &okm) { hmac in
-                hmac.update(infoPrefix)
-                hmac.update(info)
-            }
+            try expand(hmac, into: &okm) { hmac in hmac.update(info) }
         }
     }
 
     private static func checkLength(_ count: Int) throws(CryptoError) {
         guard (0...maximumOutputByteCount).contains(count) else {
-            throw CryptoError(.invalidLength, "HKDF-Expand gives at most \(maximumOutputByteCount) bytes")
+            throw CryptoError(.invalidLength, "HKDF-Expand returns at most \(maximumOutputByteCount) bytes")
         }
     }
 }

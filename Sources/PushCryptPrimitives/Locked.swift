@@ -1,7 +1,7 @@
 #if canImport(os)
 import os
 
-/// A value behind a lock. Its users need no `import os`.
+/// A value behind a lock.
 package final class Locked<State: Sendable>: Sendable {
     private let lock: OSAllocatedUnfairLock<State>
 
@@ -14,11 +14,11 @@ package final class Locked<State: Sendable>: Sendable {
     }
 }
 #else
-/// A value behind a lock: a POSIX mutex, which the thread sanitizer knows. The sanitizer doesn't recognise
-/// `Synchronization.Mutex` as a lock and reports every use.
+/// A value behind a POSIX mutex. The thread sanitizer doesn't recognise `Synchronization.Mutex` as a lock and reports
+/// every use of it.
 @safe
 package final class Locked<State: Sendable>: @unchecked Sendable {
-    // Unchecked because of these two: `state` is used with the mutex locked only.
+    // Unchecked because of these two: `state` is used only while the mutex is locked.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var state: State
 
@@ -41,3 +41,37 @@ package final class Locked<State: Sendable>: @unchecked Sendable {
     }
 }
 #endif
+
+/// State behind a lock that ends once: ``end()`` returns it to exactly one caller.
+///
+/// It guards a handler that must be called exactly once:
+/// ```
+/// let waiting = EndingOnce(handler)
+/// waiting.end()?(result)          // only the first caller calls the handler
+/// ```
+package final class EndingOnce<State: Sendable>: Sendable {
+    private let state: Locked<State?>
+
+    package init(_ state: State) {
+        self.state = Locked(state)
+    }
+
+    /// The current state; nil after the end.
+    package var current: State? { state.withLock { $0 } }
+
+    /// Calls `change` with the state, or returns false after the end.
+    @discardableResult
+    package func update(_ change: @Sendable (inout State) -> Void) -> Bool {
+        state.withLock { state in
+            guard var current = state.take() else { return false }
+            change(&current)
+            state = current
+            return true
+        }
+    }
+
+    /// Ends the state. Returns it to the first caller, and nil to every later one.
+    package func end() -> State? {
+        state.withLock { $0.take() }
+    }
+}

@@ -1,4 +1,4 @@
-// The platform's C library. Every target imports it through this module, so that the list of platforms stands once.
+// The platform's C library. Every target imports it through this module, so that only this file lists the platforms.
 #if canImport(Darwin)
 @_exported public import Darwin
 #elseif canImport(Glibc)

@@ -28,7 +28,7 @@ package final class ThreadExecutor: TaskExecutor {
             return !state.isRunning
         }
         guard startsThread else { return }
-        OwnThread.startOrQueue { [self] in
+        DedicatedThread.run { [self] in
             while let job = state.withLock({ $0.takeNext() }) {
                 unsafe job.runSynchronously(on: asUnownedTaskExecutor())
             }

@@ -3,7 +3,8 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct ArrayBytesTests {
-    @Test func spanAndBack() {
+    @Test("an array becomes a span and the same array again")
+    func spanAndBack() {
         var generator = SplitMix64(seed: 90)
         for count in [0, 1, 31, 1000] {
             let original = generator.bytes(count)
@@ -15,8 +16,8 @@ import Testing
         }
     }
 
-    /// A span of a slice's array begins where the slice does.
-    @Test func slices() {
+    @Test("the span of a slice begins where the slice begins")
+    func slices() {
         let original = [UInt8](0..<10)
         let middle = Array(original[3..<7])
         #expect(Array(middle.bytes) == [3, 4, 5, 6])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ConcurrencyTests {
     private static let jobs: Range<UInt64> = 0..<64
 
-    @Test(arguments: Backends.all)
+    @Test("64 jobs on all threads at once return what one thread returns", arguments: Backends.all)
     func tasks(_ named: NamedBackend) async throws {
         let work = try SharedWork(named.backend)
         let expected = try Self.jobs.map(work.run)
@@ -23,8 +23,7 @@ import Testing
         }
     }
 
-    /// Threads that end: what a backend keeps per thread goes with them.
-    @Test(arguments: Backends.all)
+    @Test("jobs on threads that end return what one thread returns", arguments: Backends.all)
     func threads(_ named: NamedBackend) async throws {
         let work = try SharedWork(named.backend)
         let expected = try Self.jobs.map(work.run)
@@ -47,7 +46,7 @@ import Testing
     }
 }
 
-/// One job goes through every function of a backend and returns what came out, which depends on its number alone.
+/// A job calls every function of a backend. Its result depends only on its number.
 private struct SharedWork: Sendable {
     let backend: any CryptoBackend
     let privateKeys: [any DHPrivateKey]

@@ -4,7 +4,7 @@ import Testing
 
 /// What one backend makes the other reads, and where nothing is random both make the same.
 @Suite struct CrosswiseTests {
-    @Test(arguments: Backends.pairs, AEADAlgorithm.allCases)
+    @Test("one backend opens what the other has sealed", arguments: Backends.pairs, AEADAlgorithm.allCases)
     func aead(_ pair: BackendPair, _ algorithm: AEADAlgorithm) throws {
         for seed in 0..<100 {
             let message = AEADMessage(
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.pairs, DHGroup.allCases)
+    @Test("generated keys of two backends agree on the same secret", arguments: Backends.pairs, DHGroup.allCases)
     func generatedKeys(_ pair: BackendPair, _ group: DHGroup) throws {
         for _ in 0..<20 {
             let first = try pair.first.generateKeyPair(group)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.pairs, DHGroup.allCases)
+    @Test("imported keys of two backends agree on the same secret", arguments: Backends.pairs, DHGroup.allCases)
     func importedKeys(_ pair: BackendPair, _ group: DHGroup) throws {
         var generator = SplitMix64(seed: 40)
         for _ in 0..<50 {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.pairs)
+    @Test("one backend verifies what the other has signed", arguments: Backends.pairs)
     func signatures(_ pair: BackendPair) throws {
         var generator = SplitMix64(seed: 41)
         for byteCount in 0..<60 {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.pairs)
+    @Test("both backends compute the same SHA-256 and HMAC", arguments: Backends.pairs)
     func hashes(_ pair: BackendPair) throws {
         var generator = SplitMix64(seed: 42)
         for byteCount in 0..<150 {

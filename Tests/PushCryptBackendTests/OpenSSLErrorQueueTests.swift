@@ -3,10 +3,11 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// OpenSSL keeps a queue of errors per thread. What one call leaves there would be taken for the error of a later call,
-/// by whoever uses the library in the same process.
+/// OpenSSL has a queue of errors per thread. Other users of OpenSSL in the process would read an error that stays in it as
+/// that of a later call.
 @Suite struct OpenSSLErrorQueueTests {
-    @Test func isEmptyAfterEveryRefusal() throws {
+    @Test("OpenSSL's error queue is empty after every refusal")
+    func isEmptyAfterEveryRefusal() throws {
         let backend = Backends.openSSL.backend
         let zeros = [UInt8](repeating: 0, count: 64)
         let scalar = [UInt8](repeating: 0, count: 32)

@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct RandomTests {
-    @Test(arguments: Backends.all)
+    @Test("random functions return as many bytes as requested", arguments: Backends.all)
     func lengths(_ named: NamedBackend) throws {
         for count in [0, 1, 2, 12, 16, 31, 32, 33, 1000, 65_537] {
             #expect(try named.backend.randomBytes(count: count).count == count)
@@ -12,7 +12,7 @@ import Testing
     }
 
     /// 2,000 values of 16 bytes: two equal ones have a chance of 2^-107.
-    @Test(arguments: Backends.all)
+    @Test("2,000 random values of 16 bytes are all different", arguments: Backends.all)
     func noRepetition(_ named: NamedBackend) throws {
         var seen = Set<[UInt8]>()
         for _ in 0..<1000 {
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Every byte of the buffer is written: a zero stays in one place of 64 values with a chance of 2^-512.
-    @Test(arguments: Backends.all)
+    @Test("64 random values have no position that is always zero", arguments: Backends.all)
     func everyByteIsWritten(_ named: NamedBackend) throws {
         var publicUnion = [UInt8](repeating: 0, count: 100)
         var secretUnion = publicUnion
@@ -38,7 +38,7 @@ import Testing
         #expect(!secretUnion.contains(0))
     }
 
-    @Test(arguments: Backends.all)
+    @Test("generated keys are all different", arguments: Backends.all)
     func freshKeys(_ named: NamedBackend) throws {
         var seen = Set<[UInt8]>()
         for _ in 0..<20 {

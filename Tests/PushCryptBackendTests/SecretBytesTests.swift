@@ -6,7 +6,8 @@ import Testing
     private let secret = SecretBytes(copying: [0xab, 0xcd, 0xef, 0x12].bytes)
     private let redacted = "SecretBytes(4 bytes, redacted)"
 
-    @Test func text() {
+    @Test("the description and debug description show the length and no bytes")
+    func text() {
         #expect(secret.description == redacted)
         #expect(secret.debugDescription == redacted)
         #expect("\(secret)" == redacted)
@@ -17,7 +18,8 @@ import Testing
         #expect("\(["key": secret])" == "[\"key\": \(redacted)]")
     }
 
-    @Test func dumpAndMirror() {
+    @Test("a dump and a mirror of a secret show no bytes")
+    func dumpAndMirror() {
         var text = ""
         dump(secret, to: &text)
         #expect(text == "- \(redacted) #0\n")
@@ -25,8 +27,8 @@ import Testing
         #expect(Mirror(reflecting: secret).superclassMirror == nil)
     }
 
-    /// What holds a secret shows it no more than the secret itself does.
-    @Test func dumpOfAHolder() {
+    @Test("a dump of a value that contains a secret shows no bytes")
+    func dumpOfAHolder() {
         struct Holder {
             let name = "holder"
             let key: SecretBytes
@@ -38,7 +40,8 @@ import Testing
         #expect("\(Holder(key: secret))" == "Holder(name: \"holder\", key: \(redacted))")
     }
 
-    @Test func equality() {
+    @Test("secrets are equal only if all bytes are equal")
+    func equality() {
         let bytes: [UInt8] = Array(0..<40)
         let original = SecretBytes(copying: bytes.bytes)
         #expect(original == SecretBytes(copying: bytes.bytes))
@@ -52,7 +55,8 @@ import Testing
         #expect(SecretBytes(copying: .init()) != SecretBytes(count: 1) { _ in })
     }
 
-    @Test func constantTimeEqualComparesEveryByte() {
+    @Test("constantTimeEqual finds a difference in any byte")
+    func constantTimeEqualComparesEveryByte() {
         func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool { constantTimeEqual(left.bytes, right.bytes) }
         let bytes: [UInt8] = Array(0..<33)
         #expect(areEqual(bytes, bytes))
@@ -66,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func copiesItsSource() {
+    @Test("a secret is a copy that a change of its source doesn't change")
+    func copiesItsSource() {
         var source: [UInt8] = [1, 2, 3]
         let copy = SecretBytes(copying: source.bytes)
         let copyOfTheCopy = SecretBytes(copying: copy.bytes)
@@ -75,7 +80,8 @@ import Testing
         #expect(copyOfTheCopy == copy)
     }
 
-    @Test func filling() {
+    @Test("fill writes the bytes, and its error is thrown")
+    func filling() {
         #expect(SecretBytes(count: 3) { _ in }.revealed == [0, 0, 0])
         #expect(SecretBytes(count: 3) { bytes in bytes[1] = 7 }.revealed == [0, 7, 0])
         #expect(SecretBytes(count: 0) { _ in }.revealed == [])
@@ -87,7 +93,8 @@ import Testing
         }
     }
 
-    @Test func wiping() {
+    @Test("wipe overwrites the bytes and empties the array")
+    func wiping() {
         var bytes: [UInt8] = [1, 2, 3]
         wipe(&bytes)
         #expect(bytes.isEmpty)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import PushCryptHPKE
 
-/// A library that is out of memory says nothing about a message: its error isn't turned into OpenError.
+/// A failure of the library, such as no memory, isn't translated to OpenError.
 @Suite struct BackendFailureTests {
     private static let failure = CryptoError(.backendFailure, "out of memory")
 
-    @Test(arguments: Scenario.all, Backends.all)
+    @Test("a failure of the backend in a single-shot call is thrown as it is", arguments: Scenario.all, Backends.all)
     func singleShot(_ scenario: Scenario, _ named: NamedBackend) throws {
         let working = try Parties(scenario, named.backend)
         let failing = try Parties(scenario, StubBackend(named.backend, failure: Self.failure))
@@ -23,8 +23,7 @@ import Testing
         #expect(output == [1, 2, 3], "enc was taken back")
     }
 
-    /// The number of a message that was not sealed is not used up.
-    @Test(arguments: Scenario.all, Backends.all)
+    @Test("a seal that fails in the backend doesn't use its sequence number", arguments: Scenario.all, Backends.all)
     func contexts(_ scenario: Scenario, _ named: NamedBackend) throws {
         let failing = try Parties(scenario, StubBackend(named.backend, failure: Self.failure))
         var setup = try failing.senderSetup()

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCryptHPKE
 
 @Suite struct DeriveKeyPairTests {
-    @Test(arguments: KEM.allCases, Backends.all)
+    @Test("keying material below 32 bytes is refused with invalidLength", arguments: KEM.allCases, Backends.all)
     func shortKeyingMaterial(_ kem: KEM, _ named: NamedBackend) throws {
         let hpke = HPKE(kem: kem, aead: .aes128GCM, backend: named.backend)
         for count in 0..<32 {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test(arguments: KEM.allCases)
+    @Test("both backends derive the same key pair from the same keying material", arguments: KEM.allCases)
     func backendsAgree(_ kem: KEM) throws {
         var generator = SplitMix64(seed: 60)
         var seen = Set<[UInt8]>()
@@ -35,8 +35,9 @@ import Testing
         #expect(seen.count == 50)
     }
 
-    /// Section 7.1.3 is over the KEM alone: the AEAD has no part in it.
-    @Test(arguments: KEM.allCases, AEAD.allCases)
+    @Test(
+        "the derived key pair is the same for every AEAD (RFC 9180 section 7.1.3)", arguments: KEM.allCases,
+        AEAD.allCases)
     func aeadHasNoPart(_ kem: KEM, _ aead: AEAD) throws {
         for named in Backends.all {
             let ikm = Parties.seed(1)
@@ -46,8 +47,9 @@ import Testing
         }
     }
 
-    /// A candidate that is no scalar comes up once in 2^32; here the first ones are made to be refused.
-    @Test(arguments: [1, 2, 255], Backends.all)
+    @Test(
+        "refused candidates are skipped until a valid one, as in DeriveKeyPair of P-256", arguments: [1, 2, 255],
+        Backends.all)
     func laterCandidates(_ number: Int, _ named: NamedBackend) throws {
         let ikm = Parties.seed(1)
         let refused = try (0..<number).map { try Self.candidate(UInt8($0), ikm, named.backend) }
@@ -57,7 +59,7 @@ import Testing
         #expect(serialized == (try Self.candidate(UInt8(number), ikm, named.backend)))
     }
 
-    @Test(arguments: Backends.all)
+    @Test("256 refused candidates throw DeriveKeyPairError", arguments: Backends.all)
     func noCandidateLeft(_ named: NamedBackend) throws {
         let ikm = Parties.seed(1)
         let refused = try (0...255).map { try Self.candidate($0, ikm, named.backend) }

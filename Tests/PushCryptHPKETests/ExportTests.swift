@@ -8,7 +8,7 @@ import Testing
     /// All AEADs in base mode, export-only among them.
     static let scenarios = (Scenario.all + Scenario.exportOnly).filter { $0.mode == .base }
 
-    @Test(arguments: scenarios, Backends.all)
+    @Test("Export returns 0 to 8,160 bytes and refuses other lengths", arguments: scenarios, Backends.all)
     func lengths(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let setup = try parties.senderSetup()
@@ -27,8 +27,7 @@ import Testing
         }
     }
 
-    /// The length is in the label: a short export is not the front of a long one.
-    @Test(arguments: scenarios, Backends.all)
+    @Test("exports with different contexts or lengths share no prefix", arguments: scenarios, Backends.all)
     func contextAndLengthSeparate(_ scenario: Scenario, _ named: NamedBackend) throws {
         let setup = try Parties(scenario, named.backend).senderSetup()
         let first = try setup.context.export([1].bytes, count: 32).revealed
@@ -40,8 +39,9 @@ import Testing
         #expect(Set([first, otherContext, noContext, Array(longer.prefix(32))]).count == 4)
     }
 
-    /// Messages don't change what is exported.
-    @Test(arguments: scenarios.filter { $0.aead != .exportOnly }, Backends.all)
+    @Test(
+        "an export is the same before and after messages", arguments: scenarios.filter { $0.aead != .exportOnly },
+        Backends.all)
     func beforeAndAfterMessages(_ scenario: Scenario, _ named: NamedBackend) throws {
         var setup = try Parties(scenario, named.backend).senderSetup()
         let before = try setup.context.export([1].bytes, count: 32)
@@ -50,7 +50,7 @@ import Testing
         #expect(before == after)
     }
 
-    @Test(arguments: Scenario.exportOnly, Backends.all)
+    @Test("an export-only context refuses Seal and Open with exportOnly", arguments: Scenario.exportOnly, Backends.all)
     func exportOnlySealsAndOpensNothing(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var setup = try parties.senderSetup()

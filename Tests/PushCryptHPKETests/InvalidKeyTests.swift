@@ -10,7 +10,7 @@ import Testing
     static let p256 = scenarios.filter { $0.kem == .dhkemP256 }
     static let x25519 = scenarios.filter { $0.kem == .dhkemX25519 }
 
-    @Test(arguments: p256, Backends.all)
+    @Test("an enc that is no point of P-256 throws ValidationError", arguments: p256, Backends.all)
     func p256Enc(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
@@ -29,8 +29,7 @@ import Testing
         #expect(try parties.setupCode(compressed) == .validation)
     }
 
-    /// Whatever the recipient's key, a point of small order would make the shared secret zero.
-    @Test(arguments: x25519, Backends.all)
+    @Test("an X25519 enc of small order throws ValidationError", arguments: x25519, Backends.all)
     func x25519EncOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let ciphertext = Array(try parties.sealWithFixedEphemeral().dropFirst(32))
@@ -40,7 +39,7 @@ import Testing
         }
     }
 
-    @Test(arguments: x25519, Backends.all)
+    @Test("sealing to an X25519 key of small order throws ValidationError", arguments: x25519, Backends.all)
     func x25519RecipientOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
         var parties = try Parties(scenario, named.backend)
         for point in SmallOrderPoints.x25519 {
@@ -50,8 +49,7 @@ import Testing
         }
     }
 
-    /// With a sender key of small order anyone could be taken for the sender.
-    @Test(arguments: x25519, Backends.all)
+    @Test("opening with a sender key of small order throws ValidationError", arguments: x25519, Backends.all)
     func x25519SenderOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
         var parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
@@ -62,8 +60,7 @@ import Testing
         }
     }
 
-    /// Keys of the other group, or of the same group in the other backend.
-    @Test(arguments: scenarios, Backends.all)
+    @Test("keys of the other group or backend throw ValidationError", arguments: scenarios, Backends.all)
     func foreignKeys(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
@@ -89,8 +86,7 @@ import Testing
         }
     }
 
-    /// A failed seal leaves what the caller had written before.
-    @Test(arguments: scenarios, Backends.all)
+    @Test("a failed seal leaves the caller's output unchanged", arguments: scenarios, Backends.all)
     func outputAfterAFailure(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let foreign = try named.backend.generateKeyPair(scenario.kem.group == .p256 ? .x25519 : .p256)

@@ -7,8 +7,7 @@ import Testing
 @Suite struct ModifiedMessageTests {
     static let scenarios = Scenario.all.filter { $0.mode == .base || $0.mode == .authPSK }
 
-    /// A changed enc is no point of P-256; every 32 bytes are an X25519 key, and the wrong one doesn't open.
-    @Test(arguments: scenarios, Backends.all)
+    @Test("a flip in any byte of enc or ct makes Open fail", arguments: scenarios, Backends.all)
     func everyByteFlipped(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
@@ -25,7 +24,7 @@ import Testing
         #expect(try parties.open(sealed) == parties.plaintext)
     }
 
-    @Test(arguments: scenarios, Backends.all)
+    @Test("every truncated message fails to open", arguments: scenarios, Backends.all)
     func everyTruncation(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
@@ -36,7 +35,7 @@ import Testing
         }
     }
 
-    @Test(arguments: scenarios, Backends.all)
+    @Test("a message with added bytes fails to open", arguments: scenarios, Backends.all)
     func extended(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
@@ -50,8 +49,7 @@ import Testing
         #expect(try parties.openCode(enc + sealed) == .open)
     }
 
-    /// The parts of two messages don't go together.
-    @Test(arguments: scenarios, Backends.all)
+    @Test("the enc of one message with the ct of another fails to open", arguments: scenarios, Backends.all)
     func partsOfTwoMessages(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let first = try parties.seal()
@@ -61,8 +59,7 @@ import Testing
         #expect(try parties.openCode(Array(second.prefix(count) + first.dropFirst(count))) == .open)
     }
 
-    /// A recipient's context refuses an enc of any other length before anything is opened.
-    @Test(arguments: scenarios, Backends.all)
+    @Test("a recipient context refuses an enc of any other length", arguments: scenarios, Backends.all)
     func encLength(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let setup = try parties.senderSetup()

@@ -4,8 +4,8 @@ import Testing
 @testable import PushCryptHPKE
 
 @Suite struct PSKTests {
-    /// RFC 9180 section 9.5: 32 bytes of entropy need at least 32 bytes.
-    @Test func length() throws {
+    @Test("a PSK below 32 bytes is refused with invalidPSK (RFC 9180 section 9.5)")
+    func length() throws {
         for count in 0...64 {
             let secret = SecretBytes(count: count) { _ in }
             let code = try hpkeErrorCode { try PSK(secret, id: [1]) }
@@ -13,8 +13,8 @@ import Testing
         }
     }
 
-    /// Section 5.1, VerifyPSKInputs(): a psk without a psk_id is an error.
-    @Test func id() throws {
+    @Test("a PSK with an empty psk_id is refused with invalidPSK (RFC 9180 section 5.1)")
+    func id() throws {
         let secret = SecretBytes(count: 32) { _ in }
         #expect(try hpkeErrorCode { try PSK(secret, id: []) } == .invalidPSK)
         for count in [1, 32, 1000] {
@@ -22,7 +22,8 @@ import Testing
         }
     }
 
-    @Test func showsNoBytes() throws {
+    @Test("printing a PSK shows none of its bytes")
+    func showsNoBytes() throws {
         let psk = try PSK(SecretBytes(copying: Parties.seed(0xab).bytes), id: [1])
         var text = "\(psk) \(String(reflecting: psk)) "
         dump(psk, to: &text)

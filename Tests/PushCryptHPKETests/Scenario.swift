@@ -25,7 +25,7 @@ struct Scenario: Sendable, CustomStringConvertible {
 
 /// The keys of a scenario in one backend, the same in every backend and every run, and a message.
 ///
-/// What the two sides know is kept apart, so that a test can change what one of them knows.
+/// The inputs of each side are separate, so that a test can change one side's.
 struct Parties {
     let hpke: HPKE
     let recipientKey: any DHPrivateKey

@@ -9,7 +9,8 @@ import Testing
     static let last = [UInt8](repeating: 0xff, count: 11) + [0xfe]
     static let limit = [UInt8](repeating: 0xff, count: 12)
 
-    @Test func increments() {
+    @Test("increment adds one to the big-endian number with carry")
+    func increments() {
         var sequence = SequenceNumber()
         for number: UInt64 in 0..<70_000 {
             if sequence.bytes != SequenceNumber(number).bytes {
@@ -26,14 +27,15 @@ import Testing
         #expect(carried.bytes == [1] + [UInt8](repeating: 0, count: 11))
     }
 
-    @Test func nonceIsTheExclusiveOr() {
+    @Test("the nonce is the exclusive or of base nonce and number")
+    func nonceIsTheExclusiveOr() {
         let base = SecretBytes(copying: Array(0x10..<0x1c).bytes)
         #expect(SequenceNumber().nonce(base) == Array(0x10..<0x1c))
         #expect(SequenceNumber(0x0102).nonce(base) == Array(0x10..<0x1a) + [0x1a ^ 1, 0x1b ^ 2])
         #expect(SequenceNumber(bytes: Self.limit).nonce(base) == (0x10..<0x1c).map { $0 ^ 0xff })
     }
 
-    @Test(arguments: scenarios, Backends.all)
+    @Test("300 messages of a context open in order", arguments: scenarios, Backends.all)
     func threeHundredMessages(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var setup = try parties.senderSetup()
@@ -48,8 +50,9 @@ import Testing
         #expect(seen.count == 300)
     }
 
-    /// The message before the limit is the last one; after it neither side goes on, not even with a new try.
-    @Test(arguments: scenarios, Backends.all)
+    @Test(
+        "the message before the limit is sealed and opened, and every later one is refused", arguments: scenarios,
+        Backends.all)
     func limit(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var setup = try parties.senderSetup()
@@ -72,7 +75,7 @@ import Testing
         #expect(sent == received)
     }
 
-    @Test(arguments: scenarios, Backends.all)
+    @Test("a failed Open leaves the sequence number for the next message", arguments: scenarios, Backends.all)
     func failedOpenDoesNotAdvance(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var setup = try parties.senderSetup()
@@ -97,8 +100,9 @@ import Testing
         }
     }
 
-    /// The same plaintext under two numbers gives two ciphertexts, which open under their own number only.
-    @Test(arguments: scenarios, Backends.all)
+    @Test(
+        "one plaintext under two numbers has two ciphertexts, and each opens only in its place", arguments: scenarios,
+        Backends.all)
     func messagesArePlaced(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var setup = try parties.senderSetup()

@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// A backend that fails where it is told to and hands everything else on.
+/// A backend that fails in chosen functions and forwards all others.
 struct StubBackend: CryptoBackend {
     let base: any CryptoBackend
     /// Private keys that are said to be out of range.

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PushCryptHPKE
 
-/// A recipient who knows something else than the sender can't open, and learns no more than that.
+/// A recipient with an input other than the sender's can't open, and learns nothing else.
 @Suite struct WrongInputTests {
-    @Test(arguments: Scenario.all, Backends.all)
+    @Test("a message doesn't open under another info or aad", arguments: Scenario.all, Backends.all)
     func infoAndAAD(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.seal()
@@ -23,7 +23,7 @@ import Testing
         #expect(try parties.open(sealed) == parties.plaintext)
     }
 
-    @Test(arguments: Scenario.all, Backends.all)
+    @Test("a message doesn't open with another psk or psk_id, or without one", arguments: Scenario.all, Backends.all)
     func psk(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.seal()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Scenario.all, Backends.all)
+    @Test("a message doesn't open with another sender key, or without one", arguments: Scenario.all, Backends.all)
     func senderKey(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.seal()
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Scenario.all, Backends.all)
+    @Test("a message doesn't open with another recipient's key", arguments: Scenario.all, Backends.all)
     func recipientKey(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var toAStranger = parties
@@ -67,8 +67,7 @@ import Testing
         #expect(try parties.openCode(toAStranger.seal()) == .open)
     }
 
-    /// The suite is in every label: the same keys under another AEAD open nothing.
-    @Test(arguments: Scenario.all, Backends.all)
+    @Test("a message doesn't open under another AEAD with the same keys", arguments: Scenario.all, Backends.all)
     func aead(_ scenario: Scenario, _ named: NamedBackend) throws {
         let sealed = try Parties(scenario, named.backend).seal()
         for aead in AEAD.allCases where aead != scenario.aead && aead != .exportOnly {
@@ -77,8 +76,7 @@ import Testing
         }
     }
 
-    /// What goes into the key schedule goes into the exports too.
-    @Test(arguments: Scenario.exportOnly, Backends.all)
+    @Test("another info, psk or sender key changes the exports", arguments: Scenario.exportOnly, Backends.all)
     func exports(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let setup = try parties.senderSetup()

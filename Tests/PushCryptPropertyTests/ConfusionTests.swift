@@ -6,8 +6,9 @@ import Testing
 @Suite struct ConfusionTests {
     private static let names = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"]
 
-    /// What is sealed stands for itself: put into the recipient's other payload it opens as what it is.
-    @Test(arguments: Channel.all)
+    @Test(
+        "sealed bytes that are moved to another payload of the same recipient open with their own content",
+        arguments: Channel.all)
     func swapForOneRecipient(channel: Channel) throws {
         let first = OuterText(try channel.seal(#"{"aps":{"alert":"first"}}"#))
         let second = OuterText(try channel.seal(#"{"aps":{"alert":"second"}}"#))
@@ -15,7 +16,7 @@ import Testing
         #expect(try channel.open(swapped.bytes).get().text == #"{"aps":{"alert":"second"}}"#)
     }
 
-    @Test(arguments: names, names)
+    @Test("sealed bytes that are moved to the payload of another recipient don't open", arguments: names, names)
     func swapBetweenRecipients(from: String, to: String) throws {
         for isSigned in [false, true] {
             let sealed = OuterText(try Channel(key: from, isSigned: isSigned).seal())
@@ -29,16 +30,18 @@ import Testing
         }
     }
 
-    /// A kid that the recipient has, of a key with another suite, psk or owner.
-    @Test(arguments: names, ["other p256", "other x25519", "other shared", "other device"] + names)
+    @Test(
+        "a kid of another key of the recipient makes the push undecryptable", arguments: names,
+        ["other p256", "other x25519", "other shared", "other device"] + names)
     func anotherKeyID(from: String, to: String) throws {
         guard TestKeys.kid(from) != TestKeys.kid(to) else { return }
         let payload = OuterText(try Channel(key: from, isSigned: false).seal()).with("kid", TestKeys.kid(to))
         expect(.undecryptable, try Channel(key: to, isSigned: false).open(payload.bytes))
     }
 
-    /// A master and its devices share a kid and nothing else.
-    @Test(arguments: ["shared", "device", "other device"], ["shared", "device", "other device"])
+    @Test(
+        "a push to one device of a master doesn't open with the master or with another device's key",
+        arguments: ["shared", "device", "other device"], ["shared", "device", "other device"])
     func anotherDevice(from: String, to: String) throws {
         let payload = try Channel(key: from, isSigned: false).seal()
         let result = try Channel(key: to, isSigned: false).open(payload)
@@ -49,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: names, [false, true])
+    @Test("a push for one topic doesn't open under another topic", arguments: names, [false, true])
     func anotherTopic(key: String, isSigned: Bool) throws {
         let channel = Channel(key: key, isSigned: isSigned)
         let payload = try channel.seal()
@@ -61,8 +64,9 @@ import Testing
         }
     }
 
-    /// The same key pair with and without its psk: neither opens what the other was sent.
-    @Test(arguments: ["p256 psk", "x25519 psk"])
+    @Test(
+        "a key pair with a psk doesn't open a push to the pair without it, nor the reverse",
+        arguments: ["p256 psk", "x25519 psk"])
     func pskTakenAwayOrAdded(key: String) throws {
         let plain = try RecordWithoutPSK(key)
         let withPSK = Channel(key: key, isSigned: false)

@@ -2,7 +2,7 @@ import PushCryptPrimitives
 
 @testable import PushCryptCore
 
-/// The context's bytes, where a test looks at them or seals by hand.
+/// The bytes of the context info, for tests that compare them or seal with them.
 func contextInfo(suite: Suite, profile: Profile, kid: KeyID, skid: KeyID?, topic: Topic) -> [UInt8] {
     withContextInfo(suite: suite, profile: profile, kid: kid, skid: skid, topic: topic) { info in Array(info) }
 }

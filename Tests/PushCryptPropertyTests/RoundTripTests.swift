@@ -1,14 +1,16 @@
 import PushCryptCore
 import PushCryptExtension
+import PushCryptTestSupport
 import Testing
 
 @Suite struct RoundTripTests {
-    /// Sealed by one backend, opened by the other, for every suite and profile.
-    @Test(arguments: Channel.crosswise)
+    @Test(
+        "a random payload that one backend seals opens unchanged with the other, for every suite and profile",
+        arguments: Channel.crosswise)
     func randomPayloads(channel: Channel) throws {
         var payloads = RandomPayload(seed: 11)
         let opener = try channel.opener()
-        for _ in 0..<25 {
+        for _ in 0..<LongTests.rounds(8, long: 25) {
             let json = payloads.json()
             let push = try opener.open(try channel.seal(json), at: Channel.now).get()
             #expect(push.text == json)
@@ -18,8 +20,7 @@ import Testing
         }
     }
 
-    /// A device that derives from the master and one that has its own record read the same.
-    @Test(arguments: [false, true])
+    @Test("a device that derives its key from the master opens what is sealed to its record", arguments: [false, true])
     func deviceRecords(isSigned: Bool) throws {
         let channel = Channel(key: "device", isSigned: isSigned)
         let derived = try TestKeys.keyset("shared").device(DeviceID("phone-1_A"))

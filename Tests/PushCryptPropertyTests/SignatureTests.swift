@@ -8,20 +8,20 @@ import Testing
 @Suite struct SignatureTests {
     private static let keys = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"]
 
-    @Test(arguments: keys)
+    @Test("an unsigned push is refused by a recipient that has pinned senders", arguments: keys)
     func unsignedWhereSendersArePinned(key: String) throws {
         let channel = Channel(key: key, isSigned: false)
         let opener = try channel.opener(senders: .pinned(channel.trustedSenders()))
         expect(.undecryptable, opener.open(try channel.seal(), at: Channel.now))
     }
 
-    @Test(arguments: keys)
+    @Test("a signed push is refused by a recipient without pinned senders", arguments: keys)
     func signedWhereNobodyIsPinned(key: String) throws {
         let channel = Channel(key: key, isSigned: true)
         expect(.unknownKey, try channel.opener(senders: .unsigned).open(channel.seal(), at: Channel.now))
     }
 
-    @Test(arguments: keys)
+    @Test("a signed push without its skid is refused", arguments: keys)
     func skidTakenAway(key: String) throws {
         let channel = Channel(key: key, isSigned: true)
         let payload = OuterText(try channel.seal()).withoutSKID()
@@ -30,7 +30,7 @@ import Testing
         expect(.undecryptable, try channel.opener(senders: .unsigned).open(payload.bytes, at: Channel.now))
     }
 
-    @Test(arguments: keys)
+    @Test("an unsigned push with an added skid is refused", arguments: keys)
     func skidAdded(key: String) throws {
         let channel = Channel(key: key, isSigned: false)
         let payload = OuterText(try channel.seal()).withSKID(TestKeys.kid("sender"))
@@ -41,8 +41,7 @@ import Testing
         expect(.unknownKey, pinned.open(stranger.bytes, at: Channel.now))
     }
 
-    /// Two pinned senders: the signature is the named one's, not just anybody's.
-    @Test(arguments: keys)
+    @Test("a push whose skid names another pinned sender is refused", arguments: keys)
     func skidOfAnotherPinnedSender(key: String) throws {
         let channel = Channel(key: key, isSigned: true)
         let entries = try ["sender", "other sender"].map { name in
@@ -54,7 +53,7 @@ import Testing
         expect(.undecryptable, opener.open(outer.with("skid", TestKeys.kid("other sender")).bytes, at: Channel.now))
     }
 
-    @Test(arguments: keys)
+    @Test("a push that a revoked sender has signed is refused", arguments: keys)
     func revokedSender(key: String) throws {
         let channel = Channel(key: key, isSigned: true)
         let revoked = KeyLifecycle(activatesAt: UnixTime(0), revokedAt: Channel.now)
@@ -63,9 +62,9 @@ import Testing
         expect(.keyRevoked, opener.open(try channel.seal(), at: Channel.now))
     }
 
-    /// Whoever can open a signed message has signature and message in hand. Sealed again, they open for nobody else:
-    /// the signature names its recipient.
-    @Test(arguments: keys, keys + ["other device", "other p256", "other x25519"])
+    @Test(
+        "a signed message that its recipient seals again to another recipient is refused", arguments: keys,
+        keys + ["other device", "other p256", "other x25519"])
     func sealedAgainForAnother(from: String, to: String) throws {
         let (source, target) = (Channel(key: from, isSigned: true), Channel(key: to, isSigned: true))
         let plaintext = try Thief(source).plaintext(of: source.seal())

@@ -13,13 +13,15 @@ import Testing
         Base64URLReference.isCanonical(sealed) ? .undecryptable : .malformed
     }
 
-    @Test(arguments: Channel.opened)
+    @Test(
+        "a changed character of sealed is undecryptable or, if no longer canonical, malformed",
+        arguments: Channel.opened)
     func everyCharacterOfSealed(channel: Channel) throws {
         let outer = OuterText(try channel.seal())
         let sealed = Array(try #require(outer.member("sealed")))
         let opener = try channel.opener()
         var random = SplitMix64(seed: 21)
-        for index in sealed.indices {
+        for index in sealed.indices.sampled(every: 3) {
             let other = Base64URLReference.alphabet.filter { $0 != sealed[index] }.randomElement(using: &random) ?? "A"
             let foreign = Self.foreign.randomElement(using: &random) ?? "="
             for character in [other, foreign] {
@@ -31,8 +33,9 @@ import Testing
         }
     }
 
-    /// All 63 other characters in the last place, where trailing bits are.
-    @Test(arguments: Channel.opened)
+    @Test(
+        "each other last character of sealed is undecryptable or, with trailing bits, malformed", arguments: Channel.all
+    )
     func lastCharacterOfSealed(channel: Channel) throws {
         for length in 0..<3 {
             let body = String(repeating: "y", count: length + 1)
@@ -46,22 +49,22 @@ import Testing
         }
     }
 
-    @Test(arguments: Channel.opened)
+    @Test("a prefix or suffix of sealed is undecryptable or malformed", arguments: Channel.opened)
     func everyTruncation(channel: Channel) throws {
         let outer = OuterText(try channel.seal())
         let sealed = try #require(outer.member("sealed"))
         let opener = try channel.opener()
-        for count in 0..<sealed.count {
+        for count in (0..<sealed.count).sampled(every: 3) {
             let changed = String(sealed.prefix(count))
             expect(expected(changed), opener.open(outer.with("sealed", changed).bytes, at: Channel.now), "\(count)")
         }
-        for count in 1..<sealed.count {
+        for count in (1..<sealed.count).sampled(every: 3) {
             let changed = String(sealed.suffix(count))
             expect(expected(changed), opener.open(outer.with("sealed", changed).bytes, at: Channel.now), "-\(count)")
         }
     }
 
-    @Test(arguments: Channel.opened)
+    @Test("sealed with characters before or after it is undecryptable or malformed", arguments: Channel.opened)
     func extensions(channel: Channel) throws {
         let outer = OuterText(try channel.seal())
         let sealed = try #require(outer.member("sealed"))
@@ -73,13 +76,14 @@ import Testing
         }
     }
 
-    /// Another kid is nobody's, or no kid at all.
-    @Test(arguments: Channel.all)
+    @Test("a changed character of kid makes an unknown key or a malformed payload", arguments: Channel.all)
     func everyCharacterOfKeyID(channel: Channel) throws {
         try changeKeyID("kid", channel)
     }
 
-    @Test(arguments: Channel.all.filter(\.isSigned))
+    @Test(
+        "a changed character of skid makes an unknown key or a malformed payload",
+        arguments: Channel.all.filter(\.isSigned))
     func everyCharacterOfSenderKeyID(channel: Channel) throws {
         try changeKeyID("skid", channel)
     }
@@ -89,7 +93,10 @@ import Testing
         let kid = Array(try #require(outer.member(name)))
         let opener = try channel.opener()
         for index in kid.indices {
-            for character in Base64URLReference.alphabet + Self.foreign where character != kid[index] {
+            // The reading of an id doesn't depend on the suite: all characters for one channel, a sample for the others.
+            let characters = Base64URLReference.alphabet + Self.foreign
+            for character in channel.key == "shared" ? characters : characters.sampled(every: 7)
+            where character != kid[index] {
                 var changed = kid
                 changed[index] = character
                 let isKeyID = Base64URLReference.isCanonical(String(changed))

@@ -1,27 +1,30 @@
 import PushCryptExtension
 import Testing
 
-/// The timer that devices use. No test waits: a deadline of no length comes at once, a long one is given up.
+/// The timer of devices. No test waits: a deadline passes at once or is cancelled.
 @Suite struct ThreadTimerTests {
-    @Test(arguments: [Duration.zero, .nanoseconds(1), .seconds(-5)])
+    @Test(
+        "a timer with a zero, tiny or negative duration calls its body",
+        arguments: [Duration.zero, .nanoseconds(1), .seconds(-5)])
     func fires(duration: Duration) async {
         await withCheckedContinuation { continuation in
             _ = ThreadTimer().schedule(after: duration) { continuation.resume() }
         }
     }
 
-    /// Whoever gives the wait up gets everything back that the body held.
-    @Test func givenUp() async {
+    @Test("a cancelled timer releases everything that its body has captured")
+    func givenUp() async {
         await withCheckedContinuation { continuation in
             let end = EndOfLife { continuation.resume() }
             let cancel = ThreadTimer().schedule(after: .seconds(86_400)) {
-                withExtendedLifetime(end) { _ = Issue.record("the deadline came though it was given up") }
+                withExtendedLifetime(end) { _ = Issue.record("the deadline passed although it was cancelled") }
             }
             cancel()
         }
     }
 
-    @Test func givenUpTwice() async {
+    @Test("a timer that is cancelled twice releases everything that its body has captured")
+    func givenUpTwice() async {
         await withCheckedContinuation { continuation in
             let end = EndOfLife { continuation.resume() }
             let cancel = ThreadTimer().schedule(after: .seconds(86_400)) { withExtendedLifetime(end) {} }
@@ -30,8 +33,8 @@ import Testing
         }
     }
 
-    /// A real session on the real timer.
-    @Test func ofASession() async throws {
+    @Test("a delivery session on the real timer shows the restored content")
+    func ofASession() async throws {
         let payload = try Channel.simple.seal()
         var configuration = ExtensionConfiguration(
             opener: try Channel.simple.opener(), fallback: .bundled(.standard))

@@ -3,7 +3,7 @@ import PushCryptOpenSSL
 public import PushCryptPrimitives
 
 // Nothing in this target imports Testing: a plain `swift build` builds it too, and with --static-swift-stdlib there is
-// no Testing to import. The names of arguments come from CustomStringConvertible, which Swift Testing prints as well.
+// no Testing to import. Swift Testing prints arguments by their CustomStringConvertible.
 
 /// A backend as the argument of a parameterised test.
 public struct NamedBackend: Sendable, CustomStringConvertible {

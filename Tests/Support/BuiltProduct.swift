@@ -8,8 +8,8 @@ public enum BuiltProduct {
         public var description: String { "no \(name) beside the test bundle: build that product first" }
     }
 
-    /// It lies beside the test bundle: the build folder is named by what runs the tests, by its arguments or by the
-    /// bundles in it, according to the platform and the runner.
+    /// Finds a product beside the test bundle. The platform and the runner determine which of these paths is in the build
+    /// folder: the process, its arguments or its bundles.
     public static func url(_ name: String) throws -> URL {
         let process = [Bundle.main.executableURL, Bundle.main.bundleURL].compactMap(\.self)
         let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0) }

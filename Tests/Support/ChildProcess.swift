@@ -10,9 +10,9 @@ private typealias Attributes = posix_spawnattr_t
 
 /// A child process by posix_spawn(2) and waitpid(2).
 ///
-/// Foundation's `Process` won't do: many at a time crashed in its `run`, and its children inherit the signal mask of
-/// the thread, which here blocks nearly everything: they would miss SIGPIPE, and a shell would wait for SIGCHLD for
-/// ever.
+/// Foundation's `Process` isn't used: its `run` crashed with many processes at a time, and its children inherit the
+/// thread's signal mask, which blocks nearly all signals. They would miss SIGPIPE, and a shell would wait forever for
+/// SIGCHLD.
 public struct ChildProcess {
     private let executable: String
     private let arguments: [String]
@@ -53,8 +53,8 @@ public struct ChildProcess {
         try start().wait()
     }
 
-    /// Starts the child. A shell changes the folder and gives way to the executable, because Glibc's module has no
-    /// function for that.
+    /// Starts the child. A shell changes the folder and executes the program, because Glibc's module has no function for
+    /// that.
     public func start() throws -> RunningProcess {
         var actions = unsafe Self.emptyFileActions
         var attributes = Self.emptyAttributes

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The program of the tests that plays an app or its extension, as a child process.
+/// The test program that acts as an app or its extension, in a child process.
 public struct ExtensionCommand {
     public let process: RunningProcess
     private let streams: TemporaryFolder
 
     /// Starts it and doesn't wait.
     ///
-    /// - Parameter prefix: words of a shell, before the command.
+    /// - Parameter prefix: the beginning of the shell's command line.
     public init(_ arguments: [String], prefix: String = "") throws {
         streams = try TemporaryFolder()
         for name in ["stdin", "stdout", "stderr"] { try Data().write(to: streams.file(name)) }
@@ -26,7 +26,7 @@ public struct ExtensionCommand {
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    /// Whether it said that something went wrong: whoever waits for lines waits no longer.
+    /// Whether it has printed an error, so that a wait for lines must end.
     public func hasComplained() throws -> Bool { try !Data(contentsOf: streams.file("stderr")).isEmpty }
 
     /// Waits for its end.

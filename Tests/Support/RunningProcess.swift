@@ -4,7 +4,7 @@ import Darwin
 import Glibc
 #endif
 
-/// A child process that was started. One that nobody waits for is killed with the object: no test leaves any behind.
+/// A running child process. It is killed when the object is freed before a wait, so that no test leaves one.
 public final class RunningProcess {
     private let child: pid_t
     private var hasEnded = false
@@ -19,9 +19,9 @@ public final class RunningProcess {
         _ = try? wait()
     }
 
-    /// As by `kill -9`; nothing where it has ended by itself.
+    /// Kills the process as `kill -9` does; nothing happens after its end.
     public func kill() {
-        // Until somebody waits for it, the number belongs to nobody else.
+        // The system doesn't reuse the number before a wait.
         guard !hasEnded else { return }
         _ = signal(child, SIGKILL)
     }
@@ -38,7 +38,7 @@ public final class RunningProcess {
     }
 }
 
-/// kill(2), which the method hides by its name.
+/// kill(2), whose name the method hides.
 private func signal(_ process: pid_t, _ number: Int32) -> Int32 {
     kill(process, number)
 }

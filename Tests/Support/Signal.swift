@@ -1,4 +1,4 @@
-/// Something that happens once, and that tests wait for.
+/// An event that happens once and that tests await.
 public struct Signal: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder that goes with the value that made it.
+/// A folder that is removed when the value is freed.
 public final class TemporaryFolder: Sendable {
     public let url: URL
 

@@ -12,11 +12,11 @@ public enum Vectors {
             packageRoot.deletingLastPathComponent().appendingPathComponent("shared/vectors", isDirectory: true)
         }
 
-    /// Suites that need the public vectors are enabled by this, with `missing` as the reason. Whoever names a folder
-    /// wants the vectors run: a wrong name fails those suites and doesn't skip them.
+    /// Enables suites that need the public vectors. If `PUSHCRYPT_VECTORS` names a missing folder, they fail and aren't
+    /// skipped.
     public static let isAvailable = chosenFolder != nil || FileManager.default.fileExists(atPath: folder.path)
 
-    /// What a skipped suite says.
+    /// The reason of a skipped suite.
     public static let missing = "public test vectors not found: set PUSHCRYPT_VECTORS"
 
     /// The decoded file at `path` in `folder`.

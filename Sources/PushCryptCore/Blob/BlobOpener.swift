@@ -1,11 +1,9 @@
 package import PushCryptPrimitives
 
-/// Reads one blob (`BlobFormat`), piece by piece in constant memory.
+/// Opens one blob (`BlobFormat`) piece by piece in constant memory. Not thread-safe.
 ///
 /// Don't use the plaintext before ``finish()`` has returned. Each chunk is authentic, but the end may be missing, and
-/// everybody who knows the key can write another blob under it. Keep the plaintext under a temporary name until then.
-///
-/// Whatever is wrong with the bytes is one failure, `undecryptable`. Not thread-safe.
+/// another recipient may have written the blob. Keep the plaintext under a temporary name until then.
 public final class BlobOpener {
     private let reference: BlobReference
     private let aad: [UInt8]
@@ -13,13 +11,15 @@ public final class BlobOpener {
     private let digest: any IncrementalSHA256
     private let chunkCount: Int64
     private var restByteCount: Int64
-    /// The bytes so far of the magic or of a chunk.
+    /// The first bytes of the magic or of a chunk.
     private var pending: [UInt8] = []
     private var hasMagic = false
     private var nextIndex: Int64 = 0
     private var isOver = false
 
-    /// - Parameter reference: what the sender's ``BlobSealer`` returned.
+    /// Makes an opener.
+    ///
+    /// - Parameter reference: the result of the sender's ``BlobSealer``.
     public convenience init(_ reference: BlobReference) {
         self.init(reference, backend: DefaultBackend.shared)
     }
@@ -33,12 +33,12 @@ public final class BlobOpener {
         restByteCount = reference.blobByteCount
     }
 
-    /// Takes the next piece of the blob, of any length, and appends the plaintext that is ready to `output`.
+    /// Reads the next piece of the blob, of any length, and appends the opened chunks to `output`.
     ///
-    /// A piece that makes the blob longer than `size` implies is refused at once: an endless stream ends here.
+    /// It refuses a piece that makes the blob longer than its reference allows, so that an endless stream ends.
     ///
-    /// - Throws: `FailureClass`: `undecryptable`, `internalError`; then nothing more is taken, and what came out
-    ///   before is worthless.
+    /// - Throws: `FailureClass`: `undecryptable`, `internalError`. Discard the plaintext then; the opener refuses all further
+    ///   pieces.
     public func open(_ piece: Span<UInt8>, appendingTo output: inout [UInt8]) throws(FailureClass) {
         guard !isOver, piece.count <= restByteCount else { throw fail(.undecryptable) }
         restByteCount -= Int64(piece.count)
@@ -47,23 +47,23 @@ public final class BlobOpener {
         while offset < piece.count {
             let (needed, rest) = (nextByteCount, piece.count - offset)
             if pending.isEmpty, rest >= needed {
-                try take(piece.extracting(offset..<offset + needed), appendingTo: &output)
+                try openPart(piece.extracting(offset..<offset + needed), appendingTo: &output)
                 offset += needed
             } else {
                 let count = min(needed - pending.count, rest)
                 pending.append(contentsOf: piece.extracting(offset..<offset + count))
                 offset += count
-                if pending.count == needed { try takePending(appendingTo: &output) }
+                if pending.count == needed { try openPending(appendingTo: &output) }
             }
         }
     }
 
-    /// The same for an array.
+    /// Reads the next piece from an array.
     public func open(_ piece: [UInt8], appendingTo output: inout [UInt8]) throws(FailureClass) {
         try open(piece.bytes, appendingTo: &output)
     }
 
-    /// Says that no more comes. When this returns, all of the plaintext has come out and is what its sender sealed.
+    /// Ends the blob. If this returns, the plaintext is complete and is what the sender sealed.
     ///
     /// - Throws: `FailureClass` with `undecryptable`.
     public func finish() throws(FailureClass) {
@@ -73,7 +73,7 @@ public final class BlobOpener {
         guard constantTimeEqual(found.bytes, expected.bytes) else { throw .undecryptable }
     }
 
-    /// Opens a blob that is in memory.
+    /// Returns the plaintext of a blob in memory.
     ///
     /// - Throws: `FailureClass`: `undecryptable`, `internalError`.
     public static func plaintext(
@@ -94,22 +94,22 @@ public final class BlobOpener {
         return plaintext
     }
 
-    /// Length of the magic or of the next chunk.
+    /// The length of the magic or of the next chunk.
     private var nextByteCount: Int {
         guard hasMagic else { return BlobFormat.magic.count }
         let start = nextIndex * Int64(BlobFormat.chunkByteCount)
         return Int(min(reference.size - start, Int64(BlobFormat.chunkByteCount))) + AEADAlgorithm.tagByteCount
     }
 
-    private func takePending(appendingTo output: inout [UInt8]) throws(FailureClass) {
+    private func openPending(appendingTo output: inout [UInt8]) throws(FailureClass) {
         do {
             let whole = pending
-            try take(whole.bytes, appendingTo: &output)
+            try openPart(whole.bytes, appendingTo: &output)
         }
         pending.removeAll(keepingCapacity: true)
     }
 
-    private func take(_ bytes: Span<UInt8>, appendingTo output: inout [UInt8]) throws(FailureClass) {
+    private func openPart(_ bytes: Span<UInt8>, appendingTo output: inout [UInt8]) throws(FailureClass) {
         guard hasMagic else {
             guard Array(bytes) == BlobFormat.magic else { throw fail(.undecryptable) }
             hasMagic = true

@@ -1,22 +1,23 @@
 package import PushCryptPrimitives
 
-/// Writes one blob (`BlobFormat`), piece by piece in constant memory, under a key that it makes itself and that seals
-/// nothing else.
+/// Seals one blob (`BlobFormat`) piece by piece in constant memory, under a new key. Not thread-safe.
 ///
-/// A class, because a copy in mid-blob would use the same nonces twice. Not thread-safe.
+/// It is a class, because a copy would use the same nonces again.
 public final class BlobSealer {
     private let purpose: BlobPurpose
     private let key: SecretBytes
     private let aad: [UInt8]
     private let backend: any CryptoBackend
     private let digest: any IncrementalSHA256
-    /// Plaintext that waits: whether a chunk is the last shows only when more comes or nothing does.
+    /// Plaintext that isn't sealed yet: a chunk is sealed when it is known whether it is the last.
     private var pending: [UInt8] = []
     private var nextIndex: Int64
     private var size: Int64 = 0
     private var hasBegun = false
     private var isOver = false
 
+    /// Makes a sealer with a new key.
+    ///
     /// - Throws: `BlobError` with `backendFailure`.
     public convenience init(_ purpose: BlobPurpose) throws(BlobError) {
         try self.init(purpose, backend: DefaultBackend.shared)
@@ -32,7 +33,7 @@ public final class BlobSealer {
         self.init(purpose, key: key, backend: backend)
     }
 
-    /// For tests only: two blobs under one key give both plaintexts away.
+    /// For tests only: two blobs under one key reveal both plaintexts.
     init(_ purpose: BlobPurpose, key: SecretBytes, firstIndex: Int64 = 0, backend: any CryptoBackend) {
         self.purpose = purpose
         self.key = key
@@ -43,9 +44,9 @@ public final class BlobSealer {
         pending.reserveCapacity(BlobFormat.chunkByteCount)
     }
 
-    /// Takes the next piece of the plaintext, of any length, and appends the part of the blob that is ready to `output`.
+    /// Seals the next piece of the plaintext, of any length, and appends the complete chunks to `output`.
     ///
-    /// - Throws: `BlobError` with `tooLong`, `finished`, `backendFailure`; then the blob can't be finished.
+    /// - Throws: `BlobError` with `tooLong`, `finished`, `backendFailure`. The blob can't be finished then.
     public func seal(_ piece: Span<UInt8>, appendingTo output: inout [UInt8]) throws(BlobError) {
         try begin(&output)
         var offset = 0
@@ -64,14 +65,14 @@ public final class BlobSealer {
         }
     }
 
-    /// The same for an array.
+    /// Seals the next piece from an array.
     public func seal(_ piece: [UInt8], appendingTo output: inout [UInt8]) throws(BlobError) {
         try seal(piece.bytes, appendingTo: &output)
     }
 
     /// Appends the rest of the blob.
     ///
-    /// - Returns: what opens it.
+    /// - Returns: the reference that opens the blob.
     /// - Throws: `BlobError` with `tooLong`, `finished`, `backendFailure`.
     public func finish(appendingTo output: inout [UInt8]) throws(BlobError) -> BlobReference {
         try begin(&output)
@@ -83,7 +84,7 @@ public final class BlobSealer {
         return reference
     }
 
-    /// Throws where nothing more may come; writes what stands before the first chunk.
+    /// Throws after the end; writes the magic at the beginning.
     private func begin(_ output: inout [UInt8]) throws(BlobError) {
         guard !isOver else { throw BlobError(.finished, "the blob is finished, or a part of it failed") }
         guard !hasBegun else { return }
@@ -98,7 +99,7 @@ public final class BlobSealer {
             let chunk = pending
             try sealChunk(chunk.bytes, isLast: isLast, appendingTo: &output)
         }
-        // Behind the end of `chunk`, so that the buffer is nobody else's and stays.
+        // `chunk` is freed at this point, so that the array has no second owner and keeps its buffer.
         pending.removeAll(keepingCapacity: true)
     }
 
@@ -125,14 +126,14 @@ public final class BlobSealer {
     }
 }
 
-/// A blob in memory: `bytes` go to a server that may know everything about them, `reference` into a sealed message.
+/// A blob in memory. Upload `bytes` to any server; send `reference` in a sealed message.
 public struct SealedBlob: Equatable, Sendable {
-    /// The blob, to be uploaded.
+    /// The blob, which is not secret.
     public let bytes: [UInt8]
-    /// What opens the blob. A secret.
+    /// The reference that opens the blob. A secret.
     public let reference: BlobReference
 
-    /// Seals bytes that are in memory. For larger ones there is ``BlobSealer``.
+    /// Seals bytes in memory. ``BlobSealer`` seals larger ones.
     ///
     /// - Throws: `BlobError` with `backendFailure`.
     public init(_ plaintext: [UInt8], for purpose: BlobPurpose) throws(BlobError) {

@@ -1,5 +1,5 @@
-/// What the strings of a reference may be: less than their standards allow, so that no two readers differ and nothing in
-/// them can be a path, a header or a command.
+/// The grammar of the strings of a reference. It allows less than the standards, so that all readers agree and no string
+/// can be a path, a header or a command.
 ///
 /// ```
 /// url        = "https://" host [":" 1*5DIGIT] [("/" / "?") *uri-char]           at most 2,048 bytes
@@ -61,7 +61,7 @@ enum ReferenceGrammar {
 }
 
 extension JSONValue {
-    /// A string that keeps the grammar; nil for anything else.
+    /// The string if it matches the grammar; nil otherwise.
     func string(_ isGrammatical: (ArraySlice<UInt8>) -> Bool) -> String? {
         guard let utf8, isGrammatical(utf8) else { return nil }
         return String(decoding: utf8, as: UTF8.self)

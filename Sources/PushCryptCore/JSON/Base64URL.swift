@@ -2,12 +2,12 @@ package import PushCryptPrimitives
 
 /// base64url without padding (RFC 4648 section 5), canonical in both directions.
 package enum Base64URL {
-    /// Characters that `count` bytes take.
+    /// The number of characters that encode `count` bytes.
     package static func encodedCount(_ count: Int) -> Int {
         (count * 4 + 2) / 3
     }
 
-    /// The most bytes whose encoding has at most `characters` characters.
+    /// The largest number of bytes whose encoding has at most `characters` characters.
     package static func decodedCapacity(_ characters: Int) -> Int {
         characters / 4 * 3 + max(characters % 4 - 1, 0)
     }
@@ -16,7 +16,7 @@ package enum Base64URL {
         output.append(count: encodedCount(bytes.count)) { characters in encode(bytes, into: &characters) }
     }
 
-    /// Twelve bytes are sixteen characters; zeros stand in for what the last of them lack.
+    /// Encodes 12 bytes as 16 characters at a time; the last bytes are padded with zeros.
     private static func encode(_ bytes: Span<UInt8>, into characters: inout MutableSpan<UInt8>) {
         var (index, end) = (0, 0)
         while index < bytes.count {
@@ -38,8 +38,8 @@ package enum Base64URL {
         String(decoding: encode(bytes.bytes), as: UTF8.self)
     }
 
-    /// The bytes of `text`; nil for a foreign character, padding, white space, an impossible length, or trailing
-    /// bits that are not zero (they would let one value be written in several ways).
+    /// Decodes `text`; nil for a foreign character, padding, white space, an impossible length, or trailing bits that are
+    /// not zero, which would give one value several encodings.
     package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var isCanonical = false
         let bytes = [UInt8](count: decodedCapacity(text.count)) { bytes in
@@ -48,7 +48,7 @@ package enum Base64URL {
         return isCanonical ? bytes : nil
     }
 
-    /// The same for a secret: the bytes go nowhere but into the result.
+    /// Decodes a secret, without a copy outside of the result.
     package static func decodeSecret(_ text: ArraySlice<UInt8>) -> SecretBytes? {
         var isCanonical = false
         let secret = SecretBytes(count: decodedCapacity(text.count)) { bytes in
@@ -57,14 +57,14 @@ package enum Base64URL {
         return isCanonical ? secret : nil
     }
 
-    /// Whether ``decode(_:)`` gives bytes for it.
+    /// Whether ``decode(_:)`` accepts `text`.
     package static func isCanonical(_ text: ArraySlice<UInt8>) -> Bool {
         withTemporarySecret(count: decodedCapacity(text.count)) { bytes in decode(text.bytes, into: &bytes) }
     }
 
-    /// Sixteen characters are twelve bytes; `A`, which is zero, stands in for what the last of them lack.
+    /// Decodes 16 characters to 12 bytes at a time; the last characters are padded with `A`, which is zero.
     ///
-    /// - Parameter bytes: as many as the text encodes.
+    /// - Parameter bytes: as many bytes as the text encodes.
     private static func decode(_ text: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) -> Bool {
         guard text.count % 4 != 1 else { return false }
         var (index, end) = (0, 0)
@@ -82,17 +82,17 @@ package enum Base64URL {
     }
 }
 
-/// Sixteen characters of base64url and the twelve bytes that they stand for (RFC 4648 section 5, table 2).
+/// 16 characters of base64url and the 12 bytes that they encode (RFC 4648 section 5, table 2).
 ///
 /// ```
 /// A-Z  0...25        a-z  26...51        0-9  52...61        -  62        _  63
 /// ```
-/// All are worked on at once, each in its lane, by arithmetic: no table is indexed with what may be part of a secret, and no
-/// branch taken on it.
+/// All lanes are computed at once, by arithmetic: no table index and no branch depends on a character, which may be part
+/// of a secret.
 enum SixteenCharacters {
     typealias Lanes = SIMD16<Int8>
 
-    /// The 6 bits of each character; below zero for what is not of the alphabet.
+    /// The 6 bits of each character; negative for a character outside of the alphabet.
     @inline(__always)
     static func values(of characters: Lanes) -> Lanes {
         let (upper, lower) = (isIn("A", "Z", characters), isIn("a", "z", characters))
@@ -111,7 +111,7 @@ enum SixteenCharacters {
         return values &+ 65 &+ lower &+ digits &+ minus &+ underscore
     }
 
-    /// 16 x 6 bits to 8 x 12, 4 x 24, 2 x 48 and 12 bytes, four zeros behind them.
+    /// Packs 16 x 6 bits to 8 x 12, 4 x 24, 2 x 48 bits and then to 12 bytes, followed by 4 zeros.
     @inline(__always)
     static func bytes(of values: Lanes) -> Lanes {
         let six = unsafe unsafeBitCast(values, to: SIMD8<UInt16>.self)
@@ -123,7 +123,7 @@ enum SixteenCharacters {
         return unsafe unsafeBitCast(words, to: Lanes.self)
     }
 
-    /// - Parameter bytes: twelve, what is behind them counts for nothing.
+    /// - Parameter bytes: 12 bytes; the other 4 are ignored.
     @inline(__always)
     static func values(ofBytes bytes: Lanes) -> Lanes {
         let words = unsafe unsafeBitCast(bytes, to: SIMD2<UInt64>.self)
@@ -135,14 +135,14 @@ enum SixteenCharacters {
         return unsafe unsafeBitCast(twelve &>> 6 | (twelve & 0x3f) &<< 8, to: Lanes.self)
     }
 
-    /// -1 for each that is one of `first` to `last`, 0 for the others. All of them are ASCII.
+    /// -1 in each lane with one of `first` to `last`, 0 in the others. All of them are ASCII.
     @inline(__always)
     private static func isIn(_ first: Unicode.Scalar, _ last: Unicode.Scalar, _ characters: Lanes) -> Lanes {
         let (first, next) = (Int8(truncatingIfNeeded: first.value), Int8(truncatingIfNeeded: last.value) + 1)
         return isAtLeast(first, characters) ^ isAtLeast(next, characters)
     }
 
-    /// -1 for each that is, 0 for the others. `limit` and all lanes are 0 to 127.
+    /// -1 in each lane that is at least `limit`, 0 in the others. `limit` and all lanes are 0 to 127.
     @inline(__always)
     private static func isAtLeast(_ limit: Int8, _ lanes: Lanes) -> Lanes {
         (lanes &+ (Int8.min &- limit)) &>> 7
@@ -150,7 +150,7 @@ enum SixteenCharacters {
 }
 
 extension Span<UInt8> {
-    /// Sixteen bytes from `index` on, with `filler` for each behind the end.
+    /// The 16 bytes from `index` on, with `filler` after the end.
     @inline(__always)
     func sixteen(at index: Int, filler: Unicode.Scalar) -> SixteenCharacters.Lanes {
         if index <= count - 16 {
@@ -163,7 +163,7 @@ extension Span<UInt8> {
 }
 
 extension MutableSpan<UInt8> {
-    /// Writes the first of sixteen bytes from `index` on; the others too, where there is room for all.
+    /// Writes the first `count` of 16 bytes at `index`, or all 16 if there is room for them.
     @inline(__always)
     mutating func write(_ lanes: SixteenCharacters.Lanes, count: Int, at index: Int) {
         if index <= self.count - 16 {
@@ -174,4 +174,58 @@ extension MutableSpan<UInt8> {
             for lane in 0..<count { self[index + lane] = UInt8(bitPattern: lanes[lane]) }
         }
     }
+}
+
+/// Base64 (RFC 4648 section 4) of bytes that may be secret. It leaves no copy of them in memory.
+package enum Base64 {
+    /// The accepted texts.
+    package enum Variant: Sendable {
+        /// The standard alphabet, with padding, as in PEM.
+        case padded
+        /// The standard or the URL-safe alphabet, with or without padding.
+        case any
+    }
+
+    /// Encodes with padding. The caller wipes the text if the bytes are secret.
+    package static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
+        var text = [UInt8]()
+        // An array that grows would leave copies of a secret in memory.
+        text.reserveCapacity(4 + bytes.count * 4 / 3)
+        Base64URL.append(bytes, to: &text)
+        for index in text.indices {
+            if text[index] == UInt8(ascii: "-") { text[index] = UInt8(ascii: "+") }
+            if text[index] == UInt8(ascii: "_") { text[index] = UInt8(ascii: "/") }
+        }
+        while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+        return text
+    }
+
+    /// Decodes `text`, ignoring white space; nil for an empty text and for one that isn't canonical.
+    package static func decode(_ text: Span<UInt8>, _ variant: Variant) -> SecretBytes? {
+        var characters = [UInt8]()
+        characters.reserveCapacity(text.count)
+        defer { wipe(&characters) }
+        for index in text.indices where !text[index].isWhiteSpace {
+            characters.append(text[index])
+        }
+        let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding <= 2, characters.count > padding else { return nil }
+        guard variant == .any || characters.count.isMultiple(of: 4) else { return nil }
+        characters.removeLast(padding)
+        for index in characters.indices {
+            switch characters[index] {
+            case UInt8(ascii: "+"): characters[index] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): characters[index] = UInt8(ascii: "_")
+            case UInt8(ascii: "-"), UInt8(ascii: "_"):
+                guard variant == .any else { return nil }
+            default: break
+            }
+        }
+        return Base64URL.decodeSecret(characters[...])
+    }
+}
+
+extension UInt8 {
+    /// Space, tab, line feed, vertical tab, form feed or carriage return (RFC 7468 section 3).
+    package var isWhiteSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) }
 }

@@ -1,8 +1,8 @@
-/// Why a text was refused, and where. Never carries content: the text may hold secrets.
+/// Why a JSON text was refused, and where. It contains nothing of the text, which may contain secrets.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     package let code: Code
 
-    /// Offset of the byte that breaks the rule. Where that is no single byte, the code says which one is meant.
+    /// The offset of the byte that violates the rule; see the code.
     package let byteOffset: Int
 
     package init(_ code: Code, at byteOffset: Int) {
@@ -16,7 +16,7 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension JSONError {
-    /// The rule that was broken. More may be added: a `switch` needs a `default`.
+    /// The violated rule.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         package let description: String
 
@@ -24,19 +24,17 @@ extension JSONError {
             self.description = description
         }
 
-        /// A byte that the grammar of RFC 8259 doesn't allow here.
+        /// The grammar of RFC 8259 doesn't allow this byte here.
         package static let syntax = Code("syntax")
 
         /// The text ends before its value does; the offset is the length of the text.
-        /// Every proper prefix of an object, array or string is refused with this code.
         package static let truncated = Code("truncated")
 
         /// Two members of one object have the same name; the offset is that of the later name's opening quote.
-        /// Names are compared when their object is complete.
         package static let duplicateName = Code("duplicateName")
 
-        /// Bytes that are not UTF-8 (overlong, a surrogate, beyond U+10FFFF, cut short); the offset is that of the
-        /// first byte of the sequence.
+        /// Bytes are not UTF-8 (overlong, a surrogate, above U+10FFFF, truncated); the offset is that of the first byte of
+        /// the sequence.
         package static let invalidUTF8 = Code("invalidUTF8")
 
         /// The text begins with U+FEFF.
@@ -51,14 +49,14 @@ extension JSONError {
         /// Something other than white space follows the root value.
         package static let trailingBytes = Code("trailingBytes")
 
-        /// The text is longer than its reader takes, at most ``JSONText/maximumCount``; the offset is that limit.
+        /// The text is longer than its reader accepts; the offset is the limit.
         package static let tooLong = Code("tooLong")
 
-        /// The text has more values than its reader takes, names not counted; the offset is that of the first one too
-        /// many.
+        /// The text has more values than its reader accepts, without names; the offset is that of the first value above the
+        /// limit.
         package static let tooManyValues = Code("tooManyValues")
 
-        /// A member can only be added to an object; the offset is that of the root value.
+        /// A member can be added only to an object; the offset is that of the root value.
         package static let rootIsNotAnObject = Code("rootIsNotAnObject")
     }
 }

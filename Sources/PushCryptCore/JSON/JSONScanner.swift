@@ -1,12 +1,16 @@
-/// One pass over a text that checks every rule and writes the tape.
+#if DEBUG
+package import PushCryptPrimitives
+#endif
+
+/// Scans a text in one pass, checks every rule and writes the tape.
 ///
-/// No recursion: the way out of nested containers is kept in their own nodes (``JSONNode/next``).
+/// There is no recursion: each open container's node stores the enclosing one (``JSONNode/next``).
 struct JSONScanner {
     let bytes: [UInt8]
     private(set) var tape: [JSONNode] = []
     var position = 0
 
-    /// Tape index of the innermost container that is still open; means nothing while `depth` is 0.
+    /// The tape index of the innermost open container; undefined if `depth` is 0.
     private var container = 0
     private var depth = 0
     private var valuesLeft: Int
@@ -15,7 +19,7 @@ struct JSONScanner {
     init(_ bytes: [UInt8], maximumValueCount: Int) {
         self.bytes = bytes
         valuesLeft = maximumValueCount
-        // Payloads have a value or a name every 9 bytes or so.
+        // Payloads have a value or a name in about every 9 bytes.
         tape.reserveCapacity(bytes.count / 8 + 4)
     }
 
@@ -32,7 +36,7 @@ struct JSONScanner {
     }
 
     //  value = false / null / true / object / array / number / string
-    /// - Returns: whether the value is complete; `false` inside an array or object that isn't empty.
+    /// - Returns: whether the value is complete: false after the beginning of an array or object that isn't empty.
     @inline(__always)
     private mutating func scanValue() throws(JSONError) -> Bool {
         let byte = try nextByte()
@@ -71,7 +75,7 @@ struct JSONScanner {
         return false
     }
 
-    /// What follows a value inside a container: the separator, with the next member's name, or the end.
+    /// Scans what follows a value in a container: the separator and the next member's name, or the end.
     @inline(__always)
     private mutating func scanSeparator() throws(JSONError) -> Bool {
         skipWhiteSpace()
@@ -136,7 +140,7 @@ struct JSONScanner {
         }
     }
 
-    /// Puts a value without children, which ends at `position`, on the tape.
+    /// Appends a value without children, which ends at `position`, to the tape.
     @inline(__always)
     mutating func append(_ kind: JSONValue.Kind, from start: Int, hasEscapes: Bool = false) {
         JSONSteps.add(position - start)
@@ -151,7 +155,7 @@ struct JSONScanner {
         return bytes[position]
     }
 
-    /// The byte at `position` can't stand there. Says so of its UTF-8 sequence first, where that is invalid.
+    /// The error for the byte at `position`: invalid UTF-8 if it begins such a sequence, else a syntax error.
     func unexpectedByte() -> JSONError {
         if bytes[position] >= 0x80 {
             var ahead = self
@@ -205,10 +209,10 @@ extension JSONScanner {
 }
 
 extension JSONScanner {
-    /// Above so many members each with each costs more than hashing, and would be quadratic.
+    /// With more members, comparing all pairs costs more than hashing and would be quadratic.
     private static var mostComparedInPairs: Int { 32 }
 
-    /// - Parameter object: tape index of an object whose last member is the end of the tape.
+    /// - Parameter object: the tape index of an object that ends with the tape.
     func refuseDuplicateNames(in object: Int) throws(JSONError) {
         let first = object + 1
         var name = first
@@ -227,7 +231,7 @@ extension JSONScanner {
         }
     }
 
-    /// `Set` hashes with a seed of its own, so that nobody can choose names that collide.
+    /// `Set` hashes with a random seed, so that an attacker can't choose names that collide.
     private func refuseDuplicateNamesByHashing(from first: Int) throws(JSONError) {
         var seen = Set<ArraySlice<UInt8>>()
         var name = first
@@ -255,5 +259,23 @@ extension JSONScanner {
             return false
         }
         return true
+    }
+}
+
+/// Counts the cost of reading JSON, for tests with hostile texts: one step for each byte of a token that is scanned,
+/// compared, hashed or unescaped, and for each member that a lookup passes. Release builds don't count.
+package enum JSONSteps {
+    #if DEBUG
+    /// The counter of the current task.
+    @TaskLocal package static var counter: Locked<Int>?
+    #endif
+
+    @inline(__always)
+    static func add(_ count: @autoclosure () -> Int) {
+        #if DEBUG
+        guard let counter else { return }
+        let count = count()
+        counter.withLock { $0 += count }
+        #endif
     }
 }

@@ -47,12 +47,12 @@ extension JSONScanner {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Sixteen bytes at once: in each word the highest bit of the first one that is not plain ASCII is set, none below it,
-    /// and none at all where all are plain.
+    /// Finds the first byte of each word that is not plain ASCII: the lowest set bit is the highest bit of that byte. The word
+    /// is 0 if all bytes are plain.
     @inline(__always)
     private static func otherThanPlainASCII(_ words: SIMD2<UInt64>) -> SIMD2<UInt64> {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        // In a byte without its highest bit, x - n borrows from the bytes above only where x < n.
+        // In a byte without its highest bit, x - n borrows from the next byte only if x < n.
         let (below, quotes) = (words &- ones &* 0x20, (words ^ (ones &* 0x22)) &- ones)
         let backslashes = (words ^ (ones &* 0x5C)) &- ones
         return (words | below | quotes | backslashes) & (ones &* 0x80)
@@ -69,8 +69,7 @@ extension JSONScanner {
         }
         let unit = try scanCodeUnit()
         guard UTF16.isSurrogate(unit) else { return }
-        // To represent an extended character that is not in the Basic Multilingual Plane, the character is
-        // represented as a 12-character sequence, encoding the UTF-16 surrogate pair.
+        // RFC 8259 section 7: a character outside of the Basic Multilingual Plane is a surrogate pair of two escapes.
         let loneSurrogate = JSONError(.loneSurrogate, at: start)
         guard UTF16.isLeadSurrogate(unit), try nextByte() == UInt8(ascii: "\\") else { throw loneSurrogate }
         position += 1
@@ -78,7 +77,7 @@ extension JSONScanner {
         guard UTF16.isTrailSurrogate(try scanCodeUnit()) else { throw loneSurrogate }
     }
 
-    /// `u` and four hexadecimal digits.
+    /// Scans `u` and four hexadecimal digits.
     private mutating func scanCodeUnit() throws(JSONError) -> UInt16 {
         position += 1
         var unit: UInt16 = 0
@@ -130,7 +129,7 @@ extension JSONScanner {
 //          %x74 /          ; t    tab             U+0009
 //          %x75 4HEXDIG )  ; u and four hexadecimal digits
 enum JSONEscape {
-    /// What a backslash and this letter stand for; `nil` if nothing, or if it is `u`.
+    /// The byte that a backslash and this letter encode; nil for `u` and for other letters.
     static func byte(for letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
@@ -143,7 +142,7 @@ enum JSONEscape {
         }
     }
 
-    /// The letter that stands for this byte behind a backslash, where there is one.
+    /// The letter that encodes this byte after a backslash; nil if there is none.
     static func letter(for byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
@@ -169,11 +168,11 @@ enum JSONEscape {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
-    /// Unescapes what stands between the quotes of a string; only for strings that the scanner let pass.
+    /// Unescapes the content of a string that the scanner has accepted.
     static func removed(from content: ArraySlice<UInt8>) -> [UInt8] {
         JSONSteps.add(content.count)
         var result: [UInt8] = []
-        // No escape is shorter than what it stands for.
+        // No escape is shorter than the bytes that it encodes.
         result.reserveCapacity(content.count)
         var rest = content
         while let first = rest.popFirst() {
@@ -190,7 +189,7 @@ enum JSONEscape {
         return result
     }
 
-    /// The character whose `\u` was just taken from `rest`.
+    /// Reads the character whose `\u` was removed from `rest`.
     private static func character(fromHexadecimal rest: inout ArraySlice<UInt8>) -> Unicode.Scalar {
         var value = UInt32(codeUnit(fromHexadecimal: &rest))
         if UTF16.isLeadSurrogate(UInt16(value)) {
@@ -198,7 +197,7 @@ enum JSONEscape {
             let trail = UInt32(codeUnit(fromHexadecimal: &rest))
             value = 0x10000 + (value - 0xD800) << 10 + (trail - 0xDC00)
         }
-        // Never nil: the scanner refuses surrogates without their other half.
+        // Never nil: the scanner refuses lone surrogates.
         return Unicode.Scalar(value)!
     }
 
@@ -208,47 +207,30 @@ enum JSONEscape {
     }
 }
 
-/// Writes JSON strings with as few escapes as the grammar allows: `"`, `\` and control characters, not `/`.
+/// Writes JSON strings. It escapes only what the grammar requires: `"`, `\` and control characters.
 package enum JSONWriter {
     /// Appends the string with its quotes.
     package static func appendString(_ string: String, to output: inout [UInt8]) {
         append(string.utf8, to: &output)
     }
 
-    package static func appendString(_ string: Substring, to output: inout [UInt8]) {
-        append(string.utf8, to: &output)
-    }
-
-    /// - Parameter utf8: valid UTF-8; not looked at.
+    /// - Parameter utf8: valid UTF-8, which isn't checked.
     package static func appendString(utf8: ArraySlice<UInt8>, to output: inout [UInt8]) {
         append(utf8, to: &output)
     }
 
-    /// The exact number of bytes that `appendString` appends, quotes among them.
-    package static func encodedCount(of string: String) -> Int { encodedCount(string.utf8) }
-
-    package static func encodedCount(of string: Substring) -> Int { encodedCount(string.utf8) }
-
-    package static func encodedCount(ofUTF8 utf8: ArraySlice<UInt8>) -> Int { encodedCount(utf8) }
-}
-
-//  Not generic above: a generic function is slow when it is called from another module.
-extension JSONWriter {
+    // Private, because a generic function is slow when another module calls it.
     private static func append(_ utf8: some Collection<UInt8>, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         let start = output.count
         output += utf8
-        // Most strings need no escape, and an array is searched faster than a string.
+        // Most strings need no escape, and searching an array is faster than searching a string.
         if let firstEscaped = output[start...].firstIndex(where: { encodedCount($0) > 1 }) {
             let rest = Array(output[firstEscaped...])
             output.removeSubrange(firstEscaped...)
             for byte in rest { appendEscaped(byte, to: &output) }
         }
         output.append(UInt8(ascii: "\""))
-    }
-
-    private static func encodedCount(_ utf8: some Collection<UInt8>) -> Int {
-        utf8.reduce(2) { $0 + encodedCount($1) }
     }
 
     private static func encodedCount(_ byte: UInt8) -> Int {

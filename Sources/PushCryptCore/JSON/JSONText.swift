@@ -1,24 +1,23 @@
 import PushCryptPrimitives
 
-/// A JSON text (RFC 8259) that keeps the strict rules, with its bytes as they came and an index of where each value is.
+/// A strict JSON text (RFC 8259): its unchanged bytes and an index of its values.
 ///
-/// The grammar leaves some texts to the reader's taste, and two readers that differ can be played off against each
-/// other: one checks the first member of a name, the next uses the second. Refused, therefore, before anything else
-/// looks at the bytes: duplicate names, invalid UTF-8, a byte order mark, lone surrogates, deep nesting, trailing bytes.
+/// RFC 8259 lets readers differ on some texts, and an attacker can exploit two readers that differ: one checks the first
+/// member of a name, the other uses the second. So these are refused: duplicate names, invalid UTF-8, a byte order mark,
+/// lone surrogates, deep nesting and trailing bytes.
 ///
-/// The bytes are an ordinary array, which isn't wiped when it is freed: code that reads key files copies `utf8` into
-/// `SecretBytes`.
+/// The bytes aren't wiped when they are freed. Code that reads keys copies `utf8` into `SecretBytes`.
 package struct JSONText: Sendable {
-    /// Nested arrays and objects, the root among them.
+    /// The largest depth of nested arrays and objects, including the root.
     package static let maximumDepth = 64
 
-    /// Offsets are kept in 32 bits.
+    /// The longest text in bytes: offsets have 32 bits.
     package static let maximumCount = Int(Int32.max)
 
     package var bytes: [UInt8] { storage.bytes }
     var tape: [JSONNode] { storage.tape }
 
-    /// One reference for both: the values of a text, which are handed about a lot, each count it.
+    /// One reference for both, because each copy of a value counts it.
     private let storage: Storage
 
     private final class Storage: Sendable {
@@ -34,9 +33,9 @@ package struct JSONText: Sendable {
     /// Scans a whole text; its root may be any value.
     ///
     /// - Parameters:
-    ///   - maximumCount: the most bytes accepted; never more than ``JSONText/maximumCount``.
-    ///   - maximumValueCount: the most values accepted, names not counted. The scan ends at the first one too many.
-    /// - Throws: ``JSONError`` with the first broken rule, every code but `rootIsNotAnObject`.
+    ///   - maximumCount: the largest accepted number of bytes, at most ``JSONText/maximumCount``.
+    ///   - maximumValueCount: the largest accepted number of values, without names.
+    /// - Throws: ``JSONError`` with the first violated rule.
     package init(
         _ bytes: [UInt8], maximumCount: Int = Self.maximumCount, maximumValueCount: Int = .max
     ) throws(JSONError) {
@@ -50,45 +49,43 @@ package struct JSONText: Sendable {
     package var root: JSONValue { JSONValue(text: self, index: 0) }
 }
 
-/// A text may hold keys: printing, dumping or a failed expectation shows its length only.
+// A text may contain keys: printing and dumping show only its length.
 extension JSONText: CustomStringConvertible, CustomReflectable {
     package var description: String { "JSONText(\(bytes.count) bytes)" }
 
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// One value or member name on the tape: 16 bytes, in the order of the text.
+/// One value or member name on the tape, which is in the order of the text. 16 bytes.
 ///
-/// The tape holds a container before its content, so that the children of node `i` lie in `i + 1 ..< next`.
-/// A member is two children: a string node for its name, then its value.
+/// A container is before its content, so that the children of node `i` are in `i + 1 ..< next`. A member is two children:
+/// a string node for its name, then its value.
 struct JSONNode: Sendable {
-    /// Offsets of the first byte and of the byte after the last.
+    /// The offsets of the first byte and of the byte after the last.
     var start: UInt32
     var end: UInt32
 
-    /// Tape index of what follows this node and everything in it.
-    /// While the scanner is inside a container: tape index of the container around that one.
+    /// The tape index of the next node that is not in this one. While the scanner is in a container: the tape index of the
+    /// enclosing container.
     var next: UInt32
 
     var kind: JSONValue.Kind
 
-    /// A string with at least one backslash: its content isn't its raw bytes.
+    /// Whether this is a string with at least one backslash.
     var hasEscapes: Bool
 
     var range: Range<Int> { Int(start)..<Int(end) }
 
-    /// What lies between the quotes of a string.
+    /// The range between the quotes of a string.
     var contentRange: Range<Int> { Int(start) + 1..<Int(end) - 1 }
 }
 
 extension JSONText {
-    /// The bytes with one more member at the end of the root object; everything else stays byte for byte.
+    /// Returns the bytes with one more member at the end of the root object: directly after the last member's value, or
+    /// after `{` if the object is empty. ``removingFromRoot(_:)`` removes it again.
     ///
-    /// The member goes right behind the last member's value, or behind `{` where there is none, so that white space
-    /// before `}` stays where it was. ``removingFromRoot(_:)`` takes it out again.
-    ///
-    /// - Parameter rawMember: name, colon and value as they shall stand in the text, for example `"a":1`. Not looked
-    ///   at: that it is well-formed and its name new to the object is for the caller to know.
+    /// - Parameter rawMember: name, colon and value, such as `"a":1`. It isn't checked: the caller ensures that it is
+    ///   well-formed and that its name is new to the object.
     /// - Throws: ``JSONError`` with code `rootIsNotAnObject`.
     package func appendingToRoot(rawMember: [UInt8]) throws(JSONError) -> [UInt8] {
         guard root.kind == .object else { throw JSONError(.rootIsNotAnObject, at: root.range.lowerBound) }
@@ -107,39 +104,35 @@ extension JSONText {
         return result
     }
 
-    /// The bytes without the root members of those names and their commas; unchanged where there are none.
-    ///
-    /// The comma before a member goes, with the white space around it; where the first members go, the comma behind
-    /// them.
-    package func removingFromRoot(_ names: String...) -> [UInt8] {
-        guard root.kind == .object else { return bytes }
+    /// Returns the bytes without the root member of that name and its comma: the comma before the member with the white space
+    /// around it, or after the first member. Returns the same bytes if there is no such member.
+    package func removingFromRoot(_ name: String) -> [UInt8] {
+        guard let value = value(of: 0, named: name) else { return bytes }
+        let isFirst = value == 2
+        let next = Int(tape[value].next)
+        var removed = tape[value - 1].range.lowerBound..<tape[value].range.upperBound
+        if !isFirst {
+            removed = endOfMember(before: value - 1)..<removed.upperBound
+        } else if next < tape[0].next {
+            removed = removed.lowerBound..<tape[next].range.lowerBound
+        }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
-        var (key, end, keptAny) = (1, 0, false)
-        while key < tape[0].next {
-            let (start, next) = (tape[key].range.lowerBound, tape[key + 1].range.upperBound)
-            if end == 0 { append(0..<start, to: &result) }
-            if !names.contains(where: { name in content(of: tape[key], equals: name) }) {
-                append((keptAny ? end : start)..<next, to: &result)
-                keptAny = true
-            }
-            end = next
-            key = Int(tape[key + 1].next)
-        }
-        append(end..<bytes.count, to: &result)
+        result += bytes[..<removed.lowerBound]
+        result += bytes[removed.upperBound...]
         return result
     }
 
-    private func append(_ range: Range<Int>, to result: inout [UInt8]) {
-        result.append(contentsOf: bytes.bytes.extracting(range))
+    /// The offset after the root member before the one whose name is at this tape index.
+    private func endOfMember(before name: Int) -> Int {
+        var value = 2
+        while Int(tape[value].next) < name { value = Int(tape[value].next) + 1 }
+        return tape[value].range.upperBound
     }
-}
 
-extension JSONText {
-    /// The bytes with other text in the place of some values; everything else stays byte for byte.
+    /// Returns the bytes with other JSON in the place of some values.
     ///
-    /// - Parameter replacements: values of this text, none inside another, and the JSON that takes their place, which
-    ///   is not looked at.
+    /// - Parameter replacements: values of this text, none inside another, and their replacements, which aren't checked.
     package func replacing(_ replacements: [(value: JSONValue, json: [UInt8])]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + replacements.reduce(0) { $0 + $1.json.count })

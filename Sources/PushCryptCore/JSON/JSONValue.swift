@@ -13,20 +13,20 @@ package struct JSONValue: Sendable {
 
     package var kind: Kind { node.kind }
 
-    /// Where the value lies in the text; of a string, with its quotes.
+    /// The range of the value in the text; for a string, with its quotes.
     package var range: Range<Int> { node.range }
 
-    /// The value as it stands in the text.
+    /// The bytes of the value in the text.
     package var rawBytes: ArraySlice<UInt8> { text.bytes[range] }
 
-    /// The member of that name, compared as UTF-8 bytes; `nil` if there is none or this isn't an object.
+    /// The member of that name, compared as UTF-8 bytes; nil if there is none or this isn't an object.
     package subscript(name: String) -> JSONValue? {
         guard let value = text.value(of: index, named: name) else { return nil }
         return JSONValue(text: text, index: value)
     }
 
-    /// The unescaped UTF-8 bytes of a string: a slice of the text where there are no escapes.
-    /// Secrets are read this way, because a `String` can't be wiped.
+    /// The unescaped UTF-8 bytes of a string: a slice of the text if there are no escapes. Read secrets this way, because a
+    /// `String` can't be wiped.
     package var utf8: ArraySlice<UInt8>? {
         kind == .string ? text.content(of: node) : nil
     }
@@ -36,7 +36,7 @@ package struct JSONValue: Sendable {
         kind == .string ? text.withContent(of: node) { content in String(utf8: content) } : nil
     }
 
-    /// Whether this is a string with something in it.
+    /// Whether this is a string that isn't empty.
     package var isNonEmptyString: Bool {
         let node = node
         return node.kind == .string && !node.contentRange.isEmpty
@@ -46,7 +46,7 @@ package struct JSONValue: Sendable {
         kind == .boolean ? rawBytes.first == UInt8(ascii: "t") : nil
     }
 
-    /// A number written as an integer in 0…2⁵³−1; `nil` for a sign, a fraction or an exponent, whatever the value.
+    /// An integer in 0...2^53-1; nil for other values, and for a sign, a fraction or an exponent.
     package var protocolInteger: Int64? {
         guard kind == .number, range.count <= 16 else { return nil }
         var integer: Int64 = 0
@@ -57,7 +57,7 @@ package struct JSONValue: Sendable {
         return integer < 1 << 53 ? integer : nil
     }
 
-    /// The nearest `Double` to a number; `nil` where that would be infinite.
+    /// The nearest `Double` to a number; nil if that is infinite.
     package var double: Double? {
         guard kind == .number, let double = Double(String(decoding: rawBytes, as: UTF8.self)) else { return nil }
         return double.isFinite ? double : nil
@@ -65,14 +65,14 @@ package struct JSONValue: Sendable {
 }
 
 extension JSONValue: CustomStringConvertible, CustomReflectable {
-    /// Kind and place, never content.
+    /// The kind and the range, never the content.
     package var description: String { "JSONValue(\(kind), bytes \(range))" }
 
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension JSONText {
-    /// Tape index of the value of the member of that name; `nil` if there is none or `object` isn't one.
+    /// The tape index of the value of the member of that name; nil if there is none or `object` isn't one.
     func value(of object: Int, named name: String) -> Int? {
         guard tape[object].kind == .object else { return nil }
         let end = Int(tape[object].next)
@@ -84,23 +84,22 @@ extension JSONText {
         return nil
     }
 
-    /// What a string node says, without its quotes and escapes.
+    /// The content of a string node, without quotes and escapes.
     func content(of node: JSONNode) -> ArraySlice<UInt8> {
         let content = bytes[node.contentRange]
         return node.hasEscapes ? JSONEscape.removed(from: content)[...] : content
     }
 
-    /// The same where it isn't kept.
+    /// Calls `body` with the content of a string node.
     @inline(__always)
     func withContent<Result>(of node: JSONNode, _ body: (Span<UInt8>) -> Result) -> Result {
         guard !node.hasEscapes else { return body(JSONEscape.removed(from: bytes[node.contentRange]).bytes) }
         return body(bytes.bytes.extracting(node.contentRange))
     }
 
-    /// Compares UTF-8 bytes: `String`'s `==` holds "é" and "e\u{301}" for the same.
+    /// Compares UTF-8 bytes, because "é" and "e\u{301}" are equal as `String`.
     ///
-    /// Every object is asked for many names. So a name that is too long to be this one costs nothing but a look at its
-    /// length, with escapes too: the longest escape of a byte has six.
+    /// Lookups compare many names. So a name whose length can't match isn't read: an escape of a byte has at most six bytes.
     @inline(__always)
     func content(of node: JSONNode, equals string: String) -> Bool {
         let (count, wanted) = (node.contentRange.count, string.utf8.count)
@@ -120,10 +119,10 @@ package struct JSONMember: Sendable {
     /// The unescaped name.
     package var name: String { key.text.withContent(of: key.node) { String(utf8: $0) } }
 
-    /// Where the name lies in the text, with its quotes.
+    /// The range of the name in the text, with its quotes.
     package var nameRange: Range<Int> { key.range }
 
-    /// From the name's opening quote to the end of the value.
+    /// The range from the name's opening quote to the end of the value.
     package var range: Range<Int> { key.range.lowerBound..<value.range.upperBound }
 
     /// Compares UTF-8 bytes.
@@ -160,7 +159,7 @@ package struct JSONElements: Collection, Sendable {
     package subscript(index: JSONChildIndex) -> JSONValue { children[index] }
 }
 
-/// A place on the tape. Not an integer: `elements[0]` would be the wrong element and shall not compile.
+/// A tape index. Not an integer, so that `elements[0]`, the wrong element, doesn't compile.
 package struct JSONChildIndex: Comparable, Sendable {
     fileprivate let tapeIndex: Int
 
@@ -173,7 +172,7 @@ extension JSONValue {
     package var elements: JSONElements { JSONElements(children: JSONChildren(of: self, ifKind: .array)) }
 }
 
-/// What lies directly in a container, names and values alike.
+/// The children of a container: names and values.
 private struct JSONChildren: Sendable {
     let text: JSONText
     let startIndex: JSONChildIndex

@@ -6,7 +6,7 @@ import PushCryptCryptoKit
 import PushCryptOpenSSL
 #endif
 
-/// The platform's backend: CryptoKit on Apple's systems, OpenSSL elsewhere.
+/// The backend of the platform: CryptoKit on Apple's systems, OpenSSL on others.
 package enum DefaultBackend {
     #if canImport(CryptoKit)
     package static let shared: any CryptoBackend = CryptoKitBackend()

@@ -1,9 +1,8 @@
-/// The name of a key on the wire: base64url of the first 8 bytes of the RFC 7638 SHA-256 thumbprint of its public
-/// key, 11 characters. Not a secret.
+/// The id of a key: base64url of the first 8 bytes of its RFC 7638 SHA-256 thumbprint, 11 characters. Not a secret.
 public struct KeyID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// Characters of every key id.
+    /// The number of characters of a key id.
     public static let characterCount = 11
-    /// Bytes that a key id encodes.
+    /// The number of bytes that a key id encodes.
     public static let byteCount = 8
 
     private let text: String
@@ -26,20 +25,23 @@ public struct KeyID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The characters.
     public var description: String { text }
 
-    /// The 11 ASCII bytes.
+    /// The characters as 11 ASCII bytes.
     package var utf8: String.UTF8View { text.utf8 }
 
-    /// By their ASCII bytes.
+    /// Compares the ASCII bytes.
     public static func < (left: KeyID, right: KeyID) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 }
 
-/// Names one registration of one device: 1 to 64 characters of `[A-Za-z0-9_-]`, random, never used again. If a
-/// device id is used again, the next owner of the phone gets the previous owner's key.
+/// The id of one registration of one device: 1 to 64 characters of `[A-Za-z0-9_-]`.
+///
+/// Make it random and never use it twice: the next owner of the phone would derive the previous owner's key.
 public struct DeviceID: Hashable, Sendable, CustomStringConvertible {
     private let text: String
 
+    /// Reads a device id.
+    ///
     /// - Throws: `KeyError` with `invalidDeviceID`.
     public init(_ text: String) throws(KeyError) {
         guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: "_-") })
@@ -63,8 +65,24 @@ extension UInt8 {
     /// Whether this is an ASCII digit.
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    /// Whether this is one of a few ASCII characters.
-    func isOne(of characters: StaticString) -> Bool {
-        characters.withUTF8Buffer { unsafe $0.contains(self) }
+    /// Whether this is one of these ASCII characters.
+    func isOne(of characters: String) -> Bool { characters.utf8.contains(self) }
+}
+
+/// The bundle identifier of the app (not of its extension): 1 to 155 characters of `[A-Za-z0-9.-]`.
+///
+/// Both sides read it from their configuration. It is bound to every message.
+package struct Topic: Hashable, Sendable, CustomStringConvertible {
+    private let text: String
+
+    /// - Throws: `KeyError` with `invalidTopic`.
+    package init(_ text: String) throws(KeyError) {
+        guard (1...155).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: ".-") })
+        else {
+            throw KeyError(.invalidTopic, "a topic is the app's bundle identifier: 1 to 155 of A-Z a-z 0-9 . -")
+        }
+        self.text = text
     }
+
+    package var description: String { text }
 }

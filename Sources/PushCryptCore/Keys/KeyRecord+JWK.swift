@@ -9,7 +9,7 @@ package import PushCryptPrimitives
 /// | suite 4   | kty "oct", k, alg "HKDF-A256GCM", kid, [device]                          |
 /// | sender    | kty "OKP", crv "Ed25519", x, [d], alg "Ed25519", kid                     |
 ///
-/// Other members are ignored, as RFC 7517 section 4 asks.
+/// Other members are ignored, as RFC 7517 section 4 requires.
 extension KeyRecord {
     /// - Throws: `KeyError`.
     package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
@@ -23,7 +23,7 @@ extension KeyRecord {
         }
     }
 
-    /// Whether this is the key of one device. Its `kid` is its master's and can't be computed from the key itself.
+    /// Whether this is the key of one device. Its `kid` is that of its master, and can't be computed from the key.
     package var isDeviceKey: Bool {
         if case .shared(_, .some) = material { true } else { false }
     }
@@ -52,7 +52,7 @@ private struct JWKReader {
 
     func material() throws -> KeyRecord.Material {
         guard let algorithm = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
-            throw KeyError(.unsupportedKey, "kty and crv name a kind of key that pushcrypt doesn't offer")
+            throw KeyError(.unsupportedKey, "kty and crv are of a kind of key that pushcrypt doesn't support")
         }
         guard jwk["alg"]?.string == algorithm.alg else {
             throw KeyError(
@@ -129,7 +129,7 @@ private struct JWKReader {
         return bytes
     }
 
-    /// All the secrets of these records have 32 bytes.
+    /// A secret of a record, 32 bytes; nil if there is no such member.
     private func secret(_ member: String) throws -> SecretBytes? {
         guard let value = jwk[member] else { return nil }
         guard let text = value.utf8, let secret = Base64URL.decodeSecret(text),
@@ -156,7 +156,7 @@ private struct JWKReader {
 
 /// Writing key records: the members of the table above, in its order.
 extension KeyRecord {
-    /// Appends the JWK, with all secret parts that the record has. The caller wipes `output`.
+    /// Appends the JWK with its secret members. The caller wipes `output`.
     package func appendJWK(to output: inout [UInt8]) throws {
         output += #"{"kty":"\#(algorithm.kty)""#.utf8
         if let crv = algorithm.crv { output += #","crv":"\#(crv)""#.utf8 }
@@ -179,7 +179,7 @@ extension KeyRecord {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Room for the longest record, so that no growing array leaves a copy of a secret behind.
+    /// The capacity for the longest record: an array that grows would leave a copy of a secret in memory.
     package static let maximumJWKByteCount = 512
 
     /// x and, for P-256, y: 32 bytes each.
@@ -209,8 +209,7 @@ extension KeyRecord {
 /// {"k":"...","kty":"oct"}
 /// ```
 extension KeyRecord {
-    /// The whole thumbprint, 32 bytes, of which `kid` shows the first 8. Of a shared key it is a hash of the secret: don't
-    /// print it.
+    /// The thumbprint, 32 bytes. The first 8 bytes are `kid`. Don't print that of a shared key: it is a hash of the secret.
     package func thumbprint() throws -> [UInt8] {
         try Self.thumbprint(of: material, backend: backend)
     }

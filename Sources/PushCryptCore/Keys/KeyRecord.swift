@@ -1,11 +1,11 @@
 package import PushCryptPrimitives
 
-/// One key as a JWK holds it (PROTOCOL section 3, "Key records"): parsed, checked against its `kid`, ready for use.
+/// The key of a JWK (PROTOCOL section 3, "Key records"), parsed and checked against its `kid`.
 package struct KeyRecord: Sendable {
     package enum Material: Sendable {
         /// Suite 1 or 2. `psk` has 32 bytes.
         case recipient(publicKey: any DHPublicKey, privateKey: (any DHPrivateKey)?, psk: SecretBytes?)
-        /// Suite 4, 32 bytes: a master or bare shared secret or, with `device`, the key of that device.
+        /// Suite 4, 32 bytes: a shared secret or a master or, with `device`, the key of that device.
         case shared(SecretBytes, device: DeviceID?)
         /// Ed25519.
         case sender(publicKey: any VerificationKey, privateKey: (any SigningKey)?)
@@ -15,12 +15,12 @@ package struct KeyRecord: Sendable {
     package let material: Material
     let backend: any CryptoBackend
 
-    /// Bytes of a shared secret and of a psk.
+    /// The length of a shared secret and of a psk.
     package static let secretByteCount = 32
 
     package var kind: KeyKind { algorithm.kind }
 
-    /// Whether the record holds the private half of a key pair.
+    /// Whether the record contains the private half of a key pair.
     package var isPrivateAsymmetric: Bool {
         switch material {
         case .recipient(_, let privateKey, _): privateKey != nil
@@ -34,12 +34,12 @@ package struct KeyRecord: Sendable {
     }
 }
 
-/// What a key is for.
+/// The use of a key.
 public struct KeyKind: RawRepresentable, Hashable, Sendable {
     /// `recipient`, `shared` or `sender`.
     public let rawValue: String
 
-    /// - Parameter rawValue: `recipient`, `shared` or `sender`; nil for another text.
+    /// Makes a kind from its name; nil for another text.
     public init?(rawValue: String) {
         guard ["recipient", "shared", "sender"].contains(rawValue) else { return nil }
         self.rawValue = rawValue
@@ -58,8 +58,7 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
 }
 
 extension KeyRecord {
-    /// A fresh key from the backend's CSPRNG. Its kid doesn't begin with `-`, which one in 64 would: on a command line that
-    /// is an option.
+    /// Makes a key with the backend's CSPRNG. Its kid doesn't begin with `-`, because a command line would read an option.
     ///
     /// - Parameters:
     ///   - group: for a recipient.
@@ -91,13 +90,13 @@ extension KeyRecord {
         return try KeyRecord(material, backend: backend)
     }
 
-    /// A key by its material, which `backend` made; its kid is computed.
+    /// Makes a record of material of `backend`, and computes its kid.
     package init(_ material: Material, backend: any CryptoBackend) throws {
         let kid = KeyID(thumbprint: try Self.thumbprint(of: material, backend: backend))
         self.init(kid: kid, material: material, backend: backend)
     }
 
-    /// The record without the private half; a psk stays unless it is taken out too.
+    /// The record without the private half and, unless `keepingPSK`, without the psk.
     package func publicRecord(keepingPSK: Bool) -> KeyRecord {
         switch material {
         case .recipient(let publicKey, _, let psk):
@@ -110,13 +109,13 @@ extension KeyRecord {
         }
     }
 
-    /// The key of one device of this master.
+    /// Derives the key of one device from this master.
     ///
     /// ```
     /// K_device = HKDF-SHA256(ikm: master, salt: empty,
     ///                        info: "pushcrypt/1 device" || 0x00 || lp16(kid) || lp16(device id), 32)
     /// ```
-    /// A record that is a device's own already stands for that device alone and derives nothing.
+    /// A device's key is returned unchanged for that device, and derives nothing.
     ///
     /// - Throws: `KeyError` with `wrongKind` for a key of another suite, `wrongDevice` for another device's key.
     package func deviceRecord(_ id: DeviceID) throws -> KeyRecord {
@@ -144,7 +143,7 @@ extension KeyRecord {
 }
 
 extension KeyRecord {
-    /// The record with a private half that is kept elsewhere, such as in a Secure Enclave.
+    /// The record with a private half from elsewhere, such as a Secure Enclave.
     ///
     /// - Throws: `KeyError` with `wrongKind` for other than a recipient's record, `invalidKey` for the private half of
     ///   another key.
@@ -154,7 +153,7 @@ extension KeyRecord {
         }
         let own = privateKey.publicKey
         guard own.group == publicKey.group, own.serialized == publicKey.serialized else {
-            throw KeyError(.invalidKey, "key \(kid): the private key given is that of another public key")
+            throw KeyError(.invalidKey, "key \(kid): the private key belongs to another public key")
         }
         let whole: Material = .recipient(publicKey: publicKey, privateKey: privateKey, psk: psk)
         return KeyRecord(kid: kid, material: whole, backend: backend)

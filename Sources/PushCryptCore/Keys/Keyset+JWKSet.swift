@@ -1,6 +1,6 @@
 package import PushCryptPrimitives
 
-/// JWK sets (RFC 7517 section 5) with the lifecycle beside the keys.
+/// JWK sets (RFC 7517 section 5) with lifecycles.
 ///
 /// ```
 /// {"keys": [JWK, ...],
@@ -8,8 +8,8 @@ package import PushCryptPrimitives
 ///                "keys": {kid: {["createdAt"], ["activatesAt"], ["retiresAt"], ["expiresAt"], ["revokedAt"],
 ///                               ["psk": true]}}}}
 /// ```
-/// Times are RFC 3339. `updatedAt` and `createdAt` stand in private files only. A set without the `pushcrypt` member,
-/// and a JWK that stands alone, is one key that always seals and opens.
+/// Times are RFC 3339. Only private files contain `updatedAt` and `createdAt`. A single JWK, and a set without the
+/// `pushcrypt` member, is one key that always seals and opens.
 extension Keyset {
     /// Reads one JWK or a JWK set.
     ///
@@ -26,7 +26,7 @@ extension Keyset {
             throw KeyError(.malformed, "not a JSON text: \(error)")
         }
         guard root["sealed"] == nil else {
-            throw KeyError(.malformed, "the private keys in it are encrypted: name the keyset's folder, not its file")
+            throw KeyError(.malformed, "its private keys are encrypted: name the keyset's folder, not its file")
         }
         guard let keys = root["keys"] else {
             try self.init([Entry(try KeyRecord(root, backend: backend), .always)])
@@ -37,7 +37,8 @@ extension Keyset {
         guard let member = root["pushcrypt"] else {
             guard records.count == 1 else {
                 throw KeyError(
-                    .malformed, "a set of \(records.count) keys without a pushcrypt member doesn't say which one seals")
+                    .malformed,
+                    "a set of \(records.count) keys needs a pushcrypt member, which determines the key that seals")
             }
             try self.init([Entry(records[0], .always)])
             return
@@ -47,22 +48,22 @@ extension Keyset {
         else {
             throw KeyError(.malformed, "the set's pushcrypt member has no seq or no keys")
         }
-        // Looked up in one pass: a search among the members for each key would be quadratic in a hostile set.
-        let lives = Dictionary(
+        // One pass: searching all members for each key would be quadratic in a hostile set.
+        let lifecycleOfKey = Dictionary(
             lifecycles.members.lazy.compactMap { member in KeyID(member.name).map { ($0, member.value) } },
             uniquingKeysWith: { first, _ in first })
         let entries = try records.map { record in
-            guard let lifecycle = lives[record.kid] else {
-                throw KeyError(.malformed, "the set's pushcrypt member says nothing of key \(record.kid)")
+            guard let lifecycle = lifecycleOfKey[record.kid] else {
+                throw KeyError(.malformed, "the set's pushcrypt member has no lifecycle of key \(record.kid)")
             }
             return try Entry(record, reading: lifecycle)
         }
         try self.init(entries, sequence: sequence, updatedAt: try member.time("updatedAt"))
     }
 
-    /// The set as a JWK set, with all secret parts that it has. The caller wipes the result.
+    /// Writes the set as a JWK set with its secret members. The caller wipes the result.
     ///
-    /// - Parameter withHistory: whether `updatedAt` and `createdAt` are written: in private files.
+    /// - Parameter withHistory: whether `updatedAt` and `createdAt` are written, as in private files.
     package func jwkSet(withHistory: Bool) throws -> [UInt8] {
         var output = [UInt8]()
         output.reserveCapacity(256 + entries.count * (KeyRecord.maximumJWKByteCount + 256))
@@ -86,7 +87,7 @@ extension Keyset {
 }
 
 extension KeyLifecycle {
-    /// The lifecycle of a key that came without one.
+    /// The lifecycle of a key without one.
     fileprivate static let always = KeyLifecycle(activatesAt: UnixTime(0))
 }
 

@@ -1,12 +1,12 @@
 import PushCryptPrimitives
 
-/// Keys of one kind with their lifecycles: a keystore's own, a published set, or a single key.
+/// Keys of one kind with their lifecycles: those of a keystore, a published set, or a single key.
 public struct Keyset: Sendable {
     /// One key and its lifecycle.
     package struct Entry: Sendable {
         package private(set) var record: KeyRecord
         package var lifecycle: KeyLifecycle
-        /// Whether this key's messages are sealed with a psk. The set may say so without holding the psk.
+        /// Whether messages to this key are sealed with a psk. A published set requires the psk without containing it.
         package private(set) var demandsPSK: Bool
 
         package init(_ record: KeyRecord, _ lifecycle: KeyLifecycle, demandsPSK: Bool? = nil) {
@@ -15,22 +15,22 @@ public struct Keyset: Sendable {
             self.demandsPSK = demandsPSK ?? record.hasPSK
         }
 
-        /// The entry with another record of the same key. Lifecycle and `demandsPSK` stay.
+        /// The entry with another record of the same key.
         package func withRecord(_ record: KeyRecord) -> Entry {
             var entry = self
             entry.record = record
             return entry
         }
 
-        /// The entry of the key that one device has of this master.
+        /// The entry with the key of one device of this master.
         ///
         /// - Throws: `KeyError` with `wrongKind` or `wrongDevice`.
         package func device(_ id: DeviceID) throws -> Entry {
             withRecord(try record.deviceRecord(id))
         }
 
-        /// The entry to seal to or open with for a device: of a shared key, the device's own key. A key pair belongs to one
-        /// install already, and the id only names it.
+        /// The entry for sealing to a device or opening on it: for a shared key, that with the device's key. A key pair belongs
+        /// to one device anyway.
         ///
         /// - Throws: `KeyError` with `wrongDevice`.
         func named(_ id: DeviceID?) throws -> Entry {
@@ -39,11 +39,11 @@ public struct Keyset: Sendable {
         }
     }
 
-    /// What all keys of the set are for.
+    /// The kind of all keys of the set.
     public let kind: KeyKind
-    /// Grows with every change; a reader refuses a lower one than it has seen.
+    /// The number of changes. A reader refuses a lower number than it has seen.
     package var sequence: Int64
-    /// When the set was last written. State is evaluated no earlier than this, so that it only moves forward.
+    /// When the set was last written. States are evaluated no earlier than this, so that they only move forward.
     package var updatedAt: UnixTime?
     package private(set) var entries: [Entry]
 
@@ -51,9 +51,9 @@ public struct Keyset: Sendable {
     package init(
         _ entries: [Entry], sequence: Int64 = 0, updatedAt: UnixTime? = nil
     ) throws {
-        guard let kind = entries.first?.record.kind else { throw KeyError(.malformed, "the set holds no key") }
+        guard let kind = entries.first?.record.kind else { throw KeyError(.malformed, "the set contains no key") }
         guard entries.allSatisfy({ $0.record.kind == kind }) else {
-            throw KeyError(.wrongKind, "the set mixes kinds of keys; a set holds recipient, shared or sender keys")
+            throw KeyError(.wrongKind, "the set mixes kinds of keys; a set contains recipient, shared or sender keys")
         }
         var seen = Set<KeyID>()
         for entry in entries where !seen.insert(entry.record.kid).inserted {
@@ -72,42 +72,42 @@ public struct Keyset: Sendable {
         entries.first { $0.record.kid == kid }
     }
 
-    /// The set with every master replaced by the key of one device.
+    /// The set with the key of one device in the place of every master.
     ///
     /// - Throws: `KeyError` with `wrongKind` or `wrongDevice`.
     public func device(_ id: DeviceID) throws -> Keyset {
         try Keyset(entries.map { try $0.device(id) }, sequence: sequence, updatedAt: updatedAt)
     }
 
-    /// The set without private halves; with or without the pre-shared keys.
+    /// The set without private halves and, unless `keepingPSK`, without the pre-shared keys.
     package func publicKeyset(keepingPSK: Bool) throws -> Keyset {
         let stripped = entries.map { $0.withRecord($0.record.publicRecord(keepingPSK: keepingPSK)) }
         return try Keyset(stripped, sequence: sequence, updatedAt: updatedAt)
     }
 
-    /// The set with the keys that `isIncluded` picks.
+    /// The set with the keys that `isIncluded` selects.
     package func filter(_ isIncluded: (Entry) -> Bool) throws -> Keyset {
         try Keyset(entries.filter(isIncluded), sequence: sequence, updatedAt: updatedAt)
     }
 }
 
-/// What each key may do at a moment (PROTOCOL section 9): a function of the timestamps alone.
+/// The states of the keys (PROTOCOL section 9), as functions of the timestamps alone.
 extension Keyset {
     package var timeline: KeyTimeline {
         KeyTimeline(entries.map { KeyTimeline.Key($0.record.kid, $0.lifecycle) }, updatedAt: updatedAt)
     }
 
-    /// The key that seals: the one with the greatest (activatesAt, createdAt, kid bytes) of those that may.
+    /// The key that seals.
     package func primary(at time: UnixTime) -> Entry? {
         timeline.primary(at: time).flatMap { entry($0.kid) }
     }
 
-    /// - Returns: nil for a key that isn't in the set.
+    /// The state of a key; nil if it isn't in the set.
     public func state(of kid: KeyID, at time: UnixTime) -> KeyState? {
         timeline.state(of: kid, at: time)
     }
 
-    /// What a lookup by `kid` finds.
+    /// The result of a lookup by `kid`.
     package enum Lookup {
         case found(Entry)
         case notFound
@@ -115,7 +115,7 @@ extension Keyset {
         case revoked
     }
 
-    /// The key to open or verify with. A pending key opens: the sender's clock may be ahead.
+    /// The key that opens or verifies. A pending key opens too, because the sender's clock may be ahead.
     package func openingEntry(_ kid: KeyID, at time: UnixTime) -> Lookup {
         guard let entry = entry(kid) else { return .notFound }
         let now = effective(time)
@@ -130,9 +130,9 @@ extension Keyset {
 }
 
 extension KeyRecord {
-    /// Whether both are the same key. Equal ids aren't enough: an attacker can make 64 bits collide. A key pair with
-    /// another psk, or another device's key of the same master, is another key. A private key and its public half are
-    /// the same key.
+    /// Whether both are the same key. Equal ids aren't enough, because an attacker can find a collision of 64 bits. A key
+    /// pair with another psk, or another device's key of the same master, is another key. A private key and its public half
+    /// are the same key.
     package func isSameKey(as other: KeyRecord) -> Bool {
         guard kid == other.kid, let own = try? thumbprint(), let theirs = try? other.thumbprint() else { return false }
         return constantTimeEqual(own.bytes, theirs.bytes) && belongings == other.belongings
@@ -154,8 +154,8 @@ extension KeyRecord {
 }
 
 extension Keyset {
-    /// Whether both hold the same keys, in any order, with the same private halves, pre-shared keys and lifecycles,
-    /// under the same `seq` and `updatedAt`.
+    /// Whether both contain the same keys, in any order, with the same private halves, pre-shared keys and lifecycles, and
+    /// have the same `seq` and `updatedAt`.
     package func hasSameContent(as other: Keyset) -> Bool {
         guard sequence == other.sequence, updatedAt == other.updatedAt, entries.count == other.entries.count else {
             return false

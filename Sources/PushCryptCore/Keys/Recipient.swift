@@ -1,22 +1,21 @@
 package import PushCryptPrimitives
 
-/// What a sender seals to: a device's public key, with its psk if it has one, or a shared key.
+/// The key that a sender seals to: a device's public key, with its psk if there is one, or a shared key.
 ///
-/// The key is parsed and checked once, here; keep the value for as long as you send to the device.
+/// Keep the value for as long as you send to the device: the key is parsed and checked only once.
 public struct Recipient: Sendable {
-    /// The key's id, which goes into the envelope.
+    /// The key's id, which is sent in the envelope.
     public let kid: KeyID
-    /// How messages to the key are sealed.
+    /// The suite of messages to the key.
     public let suite: Suite
-    /// The device whose shared key this is or that was named with the public key. The message ids of a campaign depend
-    /// on it.
+    /// The device of a shared key, or the id that was named with a public key. The message ids of a campaign depend on it.
     public let device: DeviceID?
     let scheme: EncryptionScheme<any DHPublicKey>
     package let backend: any CryptoBackend
 
-    /// Reads a recipient's record as an app uploads it, or a shared key: a JWK.
+    /// Reads the JWK of a recipient's public key, as an app uploads it, or of a shared key.
     ///
-    /// - Parameter jwk: UTF-8 JSON. A private key of a key pair is refused: a backend must not hold it.
+    /// - Parameter jwk: UTF-8 JSON. A private key of a key pair is refused, because a backend must not have it.
     /// - Throws: `KeyError`.
     public init(jwk: some Collection<UInt8>) throws {
         try self.init(jwk: jwk, backend: DefaultBackend.shared)
@@ -26,8 +25,8 @@ public struct Recipient: Sendable {
         try self.init(try Keyset(json: Array(jwk), backend: backend).onlyEntry())
     }
 
-    /// - Parameter id: a master gives the device its own key, and a device's own key must be that device's. A public key
-    ///   belongs to one install already, and the id only names it.
+    /// - Parameter id: a master derives this device's key; a device's key must be this device's. The id of a public key is
+    ///   only a name.
     /// - Throws: `KeyError` with `wrongKind`, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
         let record = try entry.named(id).record
@@ -63,7 +62,7 @@ extension Keyset {
         try Recipient(try sealingEntry(at: time))
     }
 
-    /// The only key of a set, which needs no time to be chosen.
+    /// The key of a set with one key.
     ///
     /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set.
     func onlyEntry() throws -> Entry {
@@ -82,5 +81,39 @@ extension Keyset {
             throw KeyError(.noKeySeals, "none of the \(keyIDs.count) keys seals at \(time)")
         }
         return entry
+    }
+}
+
+/// The key that a recipient opens with: its private key, with its psk if there is one, or a shared key.
+public struct RecipientKey: Sendable {
+    /// The key's id, which is in the envelope.
+    public let kid: KeyID
+    /// The suite of messages to the key.
+    public let suite: Suite
+    let scheme: EncryptionScheme<any DHPrivateKey>
+    let backend: any CryptoBackend
+
+    /// - Parameter id: a master derives this device's key; a device's key must be this device's. The id of a private key is
+    ///   only a name.
+    /// - Throws: `KeyError` with `wrongKind` for a public key or a sender's, `pskMissing`, `wrongDevice`.
+    package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
+        let record = try entry.named(id).record
+        if entry.demandsPSK, !record.hasPSK {
+            throw KeyError(.pskMissing, "key \(record.kid) demands a psk that its record doesn't contain")
+        }
+        kid = record.kid
+        backend = record.backend
+        switch record.material {
+        case .recipient(let publicKey, let privateKey?, let psk):
+            suite = Suite(publicKey.group)
+            scheme = .hpke(try HPKEScheme(privateKey, publicKey, psk: psk, kid: record.kid, backend: backend))
+        case .shared(let secret, _):
+            suite = .shared
+            scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
+        case .recipient:
+            throw KeyError(.wrongKind, "key \(record.kid) is a public key: opening needs the private one")
+        case .sender:
+            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key: it signs, nothing is sealed to it")
+        }
     }
 }

@@ -1,12 +1,12 @@
 package import PushCryptPrimitives
 
-/// The key that a backend signs with (profile "signed").
+/// The private key that a sender signs with (profile "signed").
 public struct SenderKey: Sendable {
-    /// `skid` on the wire.
+    /// The key's id, `skid` in the envelope.
     public let kid: KeyID
     let key: any SigningKey
 
-    /// Reads a sender's private key: a JWK.
+    /// Reads the JWK of a sender's private key.
     ///
     /// - Throws: `KeyError`.
     public init(jwk: some Collection<UInt8>) throws {
@@ -31,28 +31,30 @@ extension Keyset {
     }
 }
 
-/// The sender keys that a recipient has pinned.
+/// The sender keys that a recipient trusts.
 public struct TrustedSenders: Sendable {
     private let keyset: Keyset
     private let revoked: Set<KeyID>
 
-    /// Reads the published JWK set of a backend's sender keys.
+    /// Reads a published JWK set of sender keys.
     ///
     /// - Throws: `KeyError`.
     public init(json: [UInt8]) throws {
         try self.init(try Keyset(json: json))
     }
 
+    /// Trusts the keys of a set.
+    ///
     /// - Throws: `KeyError` with `wrongKind` for keys that aren't senders'.
     public init(_ keyset: Keyset) throws {
         try self.init(keyset, revoked: [])
     }
 
-    /// - Parameter thumbprints: RFC 7638 thumbprints, 32 bytes, of further keys that verify nothing, whatever the set says.
+    /// - Parameter thumbprints: RFC 7638 thumbprints, 32 bytes, of keys that are revoked in addition to those of the set.
     /// - Throws: `KeyError` with `wrongKind` for keys that aren't senders'.
     package init(_ keyset: Keyset, revoked thumbprints: Set<[UInt8]>) throws {
         guard keyset.kind == .sender else {
-            throw KeyError(.wrongKind, "the set holds \(keyset.kind.rawValue) keys; trusted are sender keys")
+            throw KeyError(.wrongKind, "the set contains \(keyset.kind.rawValue) keys, and sender keys are needed")
         }
         self.keyset = keyset
         let entries = try keyset.entries.filter { entry in
@@ -61,8 +63,8 @@ public struct TrustedSenders: Sendable {
         revoked = Set(entries.map(\.record.kid))
     }
 
-    /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`. A revoked key verifies nothing from the moment
-    ///   its set is read: neither the time that a message claims nor the device's clock, which may be set back, counts.
+    /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`. A revoked key verifies nothing as soon as its set
+    ///   is read. The times of the message and of the device don't matter, because an attacker may have changed them.
     package func verificationKey(_ skid: KeyID, at time: UnixTime) throws(FailureClass) -> any VerificationKey {
         guard !revoked.contains(skid) else { throw .keyRevoked }
         switch keyset.openingEntry(skid, at: time) {

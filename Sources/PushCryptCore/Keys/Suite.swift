@@ -1,14 +1,14 @@
 package import PushCryptHPKE
 package import PushCryptPrimitives
 
-/// How messages to a key are sealed (PROTOCOL section 3). A suite belongs to a key; a message never names it.
+/// The algorithms of messages to a key (PROTOCOL section 3). A suite belongs to a key; a message never contains it.
 ///
-/// The identifiers here are the ones that sealing uses. Every text about a suite is derived from them.
+/// Sealing uses the identifiers here, and every text about a suite is derived from them.
 public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
     /// The number in the protocol's table of suites: 1, 2 or 4.
     public let rawValue: UInt8
 
-    /// - Parameter rawValue: 1, 2 or 4; nil for another number.
+    /// Makes a suite from 1, 2 or 4; nil for another number.
     public init?(rawValue: UInt8) {
         self.init(rawValue)
         guard Self.allCases.contains(self) else { return nil }
@@ -28,7 +28,7 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
     /// Every suite, by number.
     public static let allCases: [Suite] = [.p256, .x25519, .shared]
 
-    /// HPKE's KEM; nil for suite 4, whose key is a secret.
+    /// The KEM of HPKE; nil for suite 4.
     package var kem: KEM? {
         switch self {
         case .p256: .dhkemP256
@@ -46,7 +46,7 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The group of the key pairs; nil for suite 4, whose key is a secret.
+    /// The group of the key pairs; nil for suite 4.
     package var group: DHGroup? { kem?.group }
 
     /// The suite of key pairs of a group.
@@ -57,10 +57,10 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Bytes of `enc` or salt that stand before the ciphertext.
+    /// The length of `enc` or of the salt before the ciphertext.
     package var headerByteCount: Int { kem?.encByteCount ?? SharedSecretScheme.saltByteCount }
 
-    /// Bytes that `sealed` is longer than the plaintext.
+    /// How much longer `sealed` is than the plaintext, in bytes.
     package var overheadByteCount: Int { headerByteCount + AEADAlgorithm.tagByteCount }
 }
 
@@ -75,7 +75,7 @@ extension Suite {
     private static let p256HPKE = HPKE(kem: .dhkemP256, aead: Suite.p256.aead, backend: DefaultBackend.shared)
     private static let x25519HPKE = HPKE(kem: .dhkemX25519, aead: Suite.x25519.aead, backend: DefaultBackend.shared)
 
-    /// HPKE with the suite of a group, made once for the platform's backend.
+    /// HPKE for the keys of a group. That of the platform's backend is made only once.
     static func hpke(_ group: DHGroup, backend: any CryptoBackend) -> HPKE {
         if backend.name == DefaultBackend.shared.name { return group == .p256 ? p256HPKE : x25519HPKE }
         let kem: KEM = group == .p256 ? .dhkemP256 : .dhkemX25519
@@ -83,20 +83,19 @@ extension Suite {
     }
 }
 
-/// What a key is used with: a suite or, for a sender's key, Ed25519. With its names in JWKs (RFC 7518, RFC 8037) and in
-/// keysets.
+/// The algorithm of a key: a suite or, for a sender's key, Ed25519. With its names in JWKs (RFC 7518, RFC 8037) and keysets.
 package enum KeyAlgorithm: Hashable, Sendable, CaseIterable {
     case suite(Suite)
     case ed25519
 
     package static let allCases: [KeyAlgorithm] = Suite.allCases.map(KeyAlgorithm.suite) + [.ed25519]
 
-    /// The group of the key pairs that messages are sealed to; nil for a secret or a sender's key.
+    /// The group of a recipient's key pair; nil for other keys.
     package var group: DHGroup? {
         if case .suite(let suite) = self { suite.group } else { nil }
     }
 
-    /// What a key with this algorithm is for.
+    /// The kind of a key with this algorithm.
     package var kind: KeyKind {
         switch self {
         case .suite(.shared): .shared
@@ -163,12 +162,12 @@ extension KeyAlgorithm: CustomStringConvertible {
 }
 
 extension KeyRecord {
-    /// What the key is used with.
+    /// The key's algorithm.
     package var algorithm: KeyAlgorithm { material.algorithm }
 }
 
 extension KeyRecord.Material {
-    /// What the key is used with.
+    /// The key's algorithm.
     var algorithm: KeyAlgorithm {
         switch self {
         case .recipient(let publicKey, _, _): .suite(Suite(publicKey.group))

@@ -1,4 +1,4 @@
-/// Lengths of time as people write them and as files hold them.
+/// Durations as text: in ISO 8601 for files, and in a short form for people.
 ///
 /// ```
 /// human   = 1*DIGIT ("s" / "m" / "h" / "d" / "w")                              as in 90d
@@ -6,12 +6,12 @@
 /// ```
 /// ISO 8601's years and months have no fixed length and are refused.
 package enum DurationText {
-    /// Seconds, from either form; nil for anything else and for more than 2^32 of a unit.
+    /// Reads either form as seconds; nil for other texts and for 2^32 or more of a unit.
     package static func seconds(_ text: String) -> Int64? {
         text.hasPrefix("P") ? iso8601(text.utf8.dropFirst()) : human(text)
     }
 
-    /// ISO 8601 with the largest units that fit: `P90D`, `PT36H` is `P1DT12H`.
+    /// Writes ISO 8601 with the largest units that fit: `P90D`, `P1DT12H`.
     package static func iso8601(_ seconds: Int64) -> String {
         let parts = split(seconds)
         let time = [(parts.hours, "H"), (parts.minutes, "M"), (parts.seconds, "S")]
@@ -21,12 +21,12 @@ package enum DurationText {
         return "P" + days + (time.isEmpty ? "" : "T" + time)
     }
 
-    /// For people: `90d`, `1d 12h`.
+    /// Writes the form for people: `90d`, `1d 12h`.
     package static func human(_ seconds: Int64) -> String {
         let parts = split(seconds)
-        let words = [(parts.days, "d"), (parts.hours, "h"), (parts.minutes, "m"), (parts.seconds, "s")]
+        let units = [(parts.days, "d"), (parts.hours, "h"), (parts.minutes, "m"), (parts.seconds, "s")]
             .filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }
-        return words.isEmpty ? "0s" : words.joined(separator: " ")
+        return units.isEmpty ? "0s" : units.joined(separator: " ")
     }
 
     private static func split(_ seconds: Int64) -> (days: Int64, hours: Int64, minutes: Int64, seconds: Int64) {
@@ -62,7 +62,7 @@ package enum DurationText {
         return days + time
     }
 
-    /// Numbers with their units, each unit at most once and in order.
+    /// Reads numbers with their units, each unit at most once and in order.
     private static func sum(_ text: Substring.UTF8View, units: [(Character, Int64)]) -> Int64? {
         var (rest, total) = (text, Int64(0))
         for (unit, seconds) in units {

@@ -1,14 +1,13 @@
-/// What holds before and after every change of a keyset. Checked before each write, below all callers.
+/// The invariants of a keyset's timestamps. Every change is checked before it is written, below all callers.
 package enum Invariants {
     /// - Parameters:
-    ///   - old: the keyset as it was; nil for a new one.
-    ///   - givenUp: the keys that the operator withdrew or erased after reading what that loses. No other key may lose
-    ///     anything.
+    ///   - old: the keyset before the change; nil for a new one.
+    ///   - givenUp: the keys that an operator revokes or erases. All other keys must continue to open.
     /// - Throws: `LifecycleError` with `invariantBroken`.
     package static func check(
         _ new: KeyTimeline, after old: KeyTimeline?, at now: UnixTime, givingUp givenUp: Set<KeyID> = []
     ) throws(LifecycleError) {
-        // A change of something else is allowed even if a file written by hand breaks a rule.
+        // Other changes are allowed even if a file written by hand violates an invariant.
         guard new.keys != old?.keys else { return }
         try requireDistinctIDs(new)
         try requireWritableTimes(new)
@@ -26,11 +25,11 @@ package enum Invariants {
 
     private static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
         guard Set(timeline.keys.map(\.kid)).count == timeline.keys.count else {
-            throw broken("an id stands for two keys")
+            throw broken("two keys have the same id")
         }
     }
 
-    /// Times are computed from others: a year of five digits would make a file that can't be read again.
+    /// A year of five digits, computed from other times, would make the file unreadable.
     private static func requireWritableTimes(_ timeline: KeyTimeline) throws(LifecycleError) {
         for key in timeline.keys {
             for (name, time) in key.lifecycle.moments {
@@ -40,12 +39,12 @@ package enum Invariants {
         }
     }
 
-    /// Checked now and at every later moment at which a state changes. Only the keys' own times count, so that readers of
-    /// the published set, which has no `createdAt`, find the same key.
+    /// Checks now and every later moment at which a state changes. Uses only times that the published set contains, so that
+    /// its readers find the same key.
     private static func requireOneKeyThatSeals(
         _ timeline: KeyTimeline, from now: UnixTime
     ) throws(LifecycleError) {
-        let moments = timeline.keys.flatMap { $0.lifecycle.moments.compactMap(\.time) }
+        let moments = timeline.keys.flatMap(\.lifecycle.knownTimes)
         for moment in [now] + moments.filter({ $0 > now }) {
             let sealing = timeline.keys.filter { $0.lifecycle.seals(at: moment) }
             if sealing.isEmpty { throw broken("no key would seal at \(moment)") }
@@ -93,7 +92,7 @@ package enum Invariants {
     }
 }
 
-/// A key that opens continues to open for as long as a push that was sealed with it can be on its way.
+/// A key continues to open for as long as a push that was sealed with it can be in flight.
 extension Invariants {
     private static func requireOverlap(
         _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime, _ givenUp: Set<KeyID>
@@ -119,7 +118,8 @@ extension Invariants {
         }
     }
 
-    /// The moment from which the key certainly doesn't seal. A key that sealed until now did so whatever its new times say.
+    /// The last moment at which the key can have sealed. A key that seals now counts as sealing now, even if its new times
+    /// are earlier.
     private static func lastSealed(
         _ before: KeyLifecycle, _ state: KeyState, _ after: KeyLifecycle, _ now: UnixTime
     ) -> UnixTime {
@@ -128,8 +128,7 @@ extension Invariants {
     }
 }
 
-/// What holds for the timestamps of a keyset at any moment, regardless of the change that made them. A file that was written by
-/// hand may break it.
+/// The invariants of a keyset at any time, without a change. A file that was written by hand may violate them.
 extension Invariants {
     /// - Throws: `LifecycleError` with `invariantBroken`.
     package static func check(standing timeline: KeyTimeline, at time: UnixTime) throws(LifecycleError) {
@@ -147,7 +146,7 @@ extension Invariants {
         }
     }
 
-    /// Events of the past are no later than the last change.
+    /// No past event is later than the last change.
     private static func requirePast(_ key: KeyTimeline.Key, _ updatedAt: UnixTime?) throws(LifecycleError) {
         guard let updatedAt else { return }
         let (created, revoked) = (key.lifecycle.createdAt, key.lifecycle.revokedAt)
@@ -157,7 +156,7 @@ extension Invariants {
         }
     }
 
-    /// A retired key opens for at least as long as a push that was sealed with it can be on its way.
+    /// A retired key opens for at least as long as a push that was sealed with it can be in flight.
     private static func requireOverlap(_ key: KeyTimeline.Key) throws(LifecycleError) {
         let flight = RotationPolicy.longestFlightInSeconds + Freshness.toleranceInSeconds
         guard let retiresAt = key.lifecycle.retiresAt, let expiresAt = key.lifecycle.expiresAt,
@@ -165,14 +164,5 @@ extension Invariants {
         else { return }
         throw broken(
             "key \(key.kid) retires at \(retiresAt) and expires at \(expiresAt), while pushes are on their way")
-    }
-}
-
-extension KeyLifecycle {
-    fileprivate var moments: [(name: String, time: UnixTime?)] {
-        [
-            ("createdAt", createdAt), ("activatesAt", activatesAt), ("retiresAt", retiresAt), ("expiresAt", expiresAt),
-            ("revokedAt", revokedAt), ("destroyedAt", destroyedAt),
-        ]
     }
 }

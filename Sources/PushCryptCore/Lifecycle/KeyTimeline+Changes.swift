@@ -1,11 +1,11 @@
-/// The changes to the keys of a keyset, as functions of the timestamps. `now` is no earlier than the last change.
+/// The changes of a keyset's timestamps. `now` is no earlier than the last change.
 ///
-/// Each returns what it loses as sentences for an operator; an empty array means that nothing is lost. `force` allows what
-/// an operator may decide; nothing allows what breaks an invariant.
+/// Each change returns what is lost, as sentences for an operator; an empty array means that nothing is lost. `force`
+/// allows a loss; nothing allows a violation of an invariant.
 extension KeyTimeline {
-    /// Adds a key that seals after the others. Its predecessor gets its `retiresAt` in the same step.
+    /// Adds a key that seals after the others, and sets the `retiresAt` of its predecessor.
     ///
-    /// - Parameter activatesAt: nil while an operator has to promote it; a past time counts as now.
+    /// - Parameter activatesAt: nil if an operator must promote the key; a past time counts as now.
     package mutating func add(
         _ kid: KeyID, activatesAt: UnixTime?, at now: UnixTime, _ policy: RotationPolicy
     ) throws(LifecycleError) {
@@ -18,7 +18,7 @@ extension KeyTimeline {
         schedule(at: now, policy)
     }
 
-    /// Lets a pending key seal from now on.
+    /// Makes a pending key seal from now on.
     package mutating func promote(
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy, force: Bool
     ) throws(LifecycleError) -> [String] {
@@ -29,11 +29,11 @@ extension KeyTimeline {
             let created = key(kid)?.lifecycle.createdAt
             let (since, advice) =
                 created.map { ("since \($0)", "wait until \($0 + policy.publishLeadInSeconds)") }
-                ?? ("for nobody knows how long", "ask the devices")
+                ?? ("since an unknown time", "ask the devices")
             throw LifecycleError(
                 .blocked,
-                "key \(kid) is published \(since) and the policy wants \(lead) before it seals: "
-                    + "\(losses.joined(separator: "; ")); \(advice), or say --force")
+                "key \(kid) was published \(since), and the policy requires \(lead) before it seals: "
+                    + "\(losses.joined(separator: "; ")); \(advice), or use --force")
         }
         retireSealingKeys(at: now, policy)
         change(kid) { $0.activatesAt = now }
@@ -48,7 +48,7 @@ extension KeyTimeline {
         return ["devices that haven't fetched key \(kid)\(since) show a placeholder until they do"]
     }
 
-    /// Makes a key stop sealing now; it opens until its overlap ends. A pending key never begins to seal.
+    /// Makes a key stop sealing now. It opens until its overlap ends. A pending key will never seal.
     package mutating func retire(
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy
     ) throws(LifecycleError) -> [String] {
@@ -56,7 +56,7 @@ extension KeyTimeline {
         if state(of: kid, at: now) == .primary {
             throw LifecycleError(
                 .invariantBroken,
-                "key \(kid) is the one that seals, and no other could take over now: add a key and promote it, which "
+                "key \(kid) is the one that seals, and no other key can replace it now: add a key and promote it, which "
                     + "retires this one")
         }
         change(kid) { lifecycle in
@@ -64,11 +64,11 @@ extension KeyTimeline {
             lifecycle.expiresAt = now + policy.opensAfterRetiringInSeconds
         }
         schedule(at: now, policy)
-        return ["key \(kid) will never seal; the key before it goes on"]
+        return ["key \(kid) will never seal; the previous key continues to seal"]
     }
 
-    /// Withdraws a key: it neither seals nor opens from now on. The caller that revokes the primary adds its successor in
-    /// the same step.
+    /// Revokes a key: it neither seals nor opens from now on. A caller that revokes the primary must add a successor in the
+    /// same step.
     package mutating func revoke(
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy
     ) throws(LifecycleError) -> [String] {
@@ -76,7 +76,7 @@ extension KeyTimeline {
         let state = state(of: kid, at: now)
         change(kid) { lifecycle in
             lifecycle.revokedAt = now
-            // Its material is kept for `reseal` until then. A key that had stopped sealing keeps its time.
+            // `reseal` needs its material until then. A key that sealed no more keeps its expiry.
             let end = now + policy.opensAfterRetiringInSeconds
             let isOver = state == .retiring || state == .expired
             lifecycle.expiresAt = isOver ? lifecycle.expiresAt ?? end : max(lifecycle.expiresAt ?? end, end)
@@ -86,38 +86,38 @@ extension KeyTimeline {
         return ["every push made with key \(kid) that is still on its way shows a placeholder from now on"]
     }
 
-    /// Marks a key's material as erased; its id is never used again.
+    /// Marks a key's material as erased.
     package mutating func destroy(
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy, force: Bool
     ) throws(LifecycleError) -> [String] {
         guard let state = state(of: kid, at: now) else { throw Self.unknown(kid) }
         var losses = [String]()
         switch state {
-        case .destroyed: throw LifecycleError(.wrongState, "key \(kid) is destroyed already")
+        case .destroyed: throw LifecycleError(.wrongState, "key \(kid) is already destroyed")
         case .primary:
             throw LifecycleError(.invariantBroken, "key \(kid) is the one that seals; it can't be destroyed")
         case .expired: break
         case .revoked where key(kid)?.lifecycle.expiresAt.map { $0 <= now } ?? true: break
         case .revoked:
-            losses.append("what waits at the sender sealed with key \(kid) can't be sealed again by `reseal`")
-        case .pending: losses.append("key \(kid) will never seal; the key before it goes on")
+            losses.append("`reseal` can no longer reseal the queued pushes of key \(kid)")
+        case .pending: losses.append("key \(kid) will never seal; the previous key continues to seal")
         default:
             losses.append("every push made with key \(kid) that is still on its way shows a placeholder, for good")
         }
         guard losses.isEmpty || force else {
             let time = key(kid)?.lifecycle.expiresAt.map { "wait until \($0)" } ?? "retire it first"
             throw LifecycleError(
-                .blocked, "key \(kid) is \(state): \(losses.joined(separator: "; ")); \(time), or say --force")
+                .blocked, "key \(kid) is \(state): \(losses.joined(separator: "; ")); \(time), or use --force")
         }
         change(kid) { $0.destroyedAt = now }
         schedule(at: now, policy)
         return losses
     }
 
-    /// Applies a new policy. A longer overlap applies to keys that are retired already; a shorter one doesn't. Required
-    /// coverage and a longer `publishLead` apply to pending keys too.
+    /// Applies a new policy. A longer overlap extends that of retired keys; a shorter one doesn't. Required coverage and a
+    /// longer `publishLead` apply to pending keys too.
     ///
-    /// - Returns: the pending keys that now begin later, or wait to be promoted.
+    /// - Returns: the pending keys that now begin later, or need to be promoted.
     @discardableResult
     package mutating func adopt(
         _ policy: RotationPolicy, after old: RotationPolicy, at now: UnixTime
@@ -144,4 +144,108 @@ extension KeyTimeline {
     private static func unknown(_ kid: KeyID) -> LifecycleError {
         LifecycleError(.unknownKey, "no key \(kid) in this keyset")
     }
+}
+
+/// The schedule: when each key stops sealing.
+extension KeyTimeline {
+    /// Sets `retiresAt` of each key that isn't retired to the time at which the next key begins, so that two keys never seal
+    /// at the same time. The last key has none.
+    mutating func schedule(at now: UnixTime, _ policy: RotationPolicy) {
+        let order = keys.indices.filter { willSeal(keys[$0].lifecycle, at: now) }
+            .sorted { keys[$0].rank < keys[$1].rank }
+        for (index, next) in zip(order, order.dropFirst().map(Optional.some) + [nil]) {
+            // In a file written by hand, several keys can seal. All but the primary end now.
+            let end = next.flatMap { keys[$0].lifecycle.activatesAt }.map { max($0, now) }
+            let longest = end.map { $0 + policy.opensAfterRetiringInSeconds }
+            let isMoved = keys[index].lifecycle.retiresAt != end
+            keys[index].lifecycle.retiresAt = end
+            let expiresAt = keys[index].lifecycle.expiresAt
+            keys[index].lifecycle.expiresAt = isMoved ? longest : longest.map { max($0, expiresAt ?? $0) }
+        }
+        setMissingExpiry(at: now, policy)
+    }
+
+    /// Begins the overlap of a retired or revoked key whose `expiresAt` is missing in a file written by hand.
+    private mutating func setMissingExpiry(at now: UnixTime, _ policy: RotationPolicy) {
+        for index in keys.indices {
+            let lifecycle = keys[index].lifecycle
+            guard lifecycle.destroyedAt == nil, lifecycle.expiresAt == nil,
+                let end = lifecycle.revokedAt ?? lifecycle.retiresAt, end <= now
+            else { continue }
+            keys[index].lifecycle.expiresAt = now + policy.opensAfterRetiringInSeconds
+        }
+    }
+
+    /// Retires every key that seals, because another one begins to seal now. The schedule alone can't do this if both keys
+    /// begin in the same second.
+    mutating func retireSealingKeys(at now: UnixTime, _ policy: RotationPolicy) {
+        for index in keys.indices where keys[index].lifecycle.seals(at: now) {
+            keys[index].lifecycle.retiresAt = now
+            keys[index].lifecycle.expiresAt = now + policy.opensAfterRetiringInSeconds
+        }
+    }
+
+    /// Applies a stricter policy to pending keys: they need to be promoted, or are published for longer.
+    ///
+    /// - Returns: the keys whose `activatesAt` changed.
+    mutating func postponePending(
+        at now: UnixTime, _ policy: RotationPolicy, after old: RotationPolicy
+    ) -> [KeyID] {
+        let isGatedNow = policy.requiredCoverage != nil && old.requiredCoverage == nil
+        let isLonger = policy.publishLeadInSeconds > old.publishLeadInSeconds
+        guard isGatedNow || isLonger else { return [] }
+        return keys(in: .pending, at: now).compactMap { key in
+            guard let activatesAt = key.lifecycle.activatesAt else { return nil }
+            let earliest = key.lifecycle.createdAt.map { $0 + policy.publishLeadInSeconds } ?? activatesAt
+            let later = isGatedNow ? nil : max(activatesAt, earliest)
+            guard later != activatesAt else { return nil }
+            change(key.kid) { lifecycle in
+                lifecycle.activatesAt = later
+                lifecycle.retiresAt = nil
+                lifecycle.expiresAt = nil
+            }
+            return key.kid
+        }
+    }
+
+    mutating func change(_ kid: KeyID, _ body: (inout KeyLifecycle) -> Void) {
+        guard let index = keys.firstIndex(where: { $0.kid == kid }) else { return }
+        body(&keys[index].lifecycle)
+    }
+
+    /// Whether the key seals now or later, by its own times.
+    private func willSeal(_ lifecycle: KeyLifecycle, at now: UnixTime) -> Bool {
+        guard lifecycle.activatesAt != nil, lifecycle.retiresAt.map({ $0 > now }) ?? true else { return false }
+        return lifecycle.state(at: now).opens
+    }
+}
+
+/// Why a change to a keyset's keys is refused.
+package struct LifecycleError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of refusal; more may be added.
+    package struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The keyset has no key with this id.
+        package static let unknownKey = Code(name: "unknownKey")
+        /// The id was used before; an id is never used twice.
+        package static let idTaken = Code(name: "idTaken")
+        /// The change isn't possible in the key's state.
+        package static let wrongState = Code(name: "wrongState")
+        /// The change is allowed later, or if an operator forces it.
+        package static let blocked = Code(name: "blocked")
+        /// The change would violate an invariant and can't be forced.
+        package static let invariantBroken = Code(name: "invariantBroken")
+    }
+
+    package let code: Code
+    /// What is refused, why, and what the operator can do.
+    package let reason: String
+
+    package init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    package var description: String { reason }
 }

@@ -1,5 +1,5 @@
-/// The timestamps of a keyset's keys, and the state of each key at a moment (PROTOCOL section 9). It holds no key material
-/// and knows no clock.
+/// The timestamps of a keyset's keys, and the state of each key at a time (PROTOCOL section 9). It contains no key material
+/// and reads no clock.
 package struct KeyTimeline: Hashable, Sendable {
     package struct Key: Hashable, Sendable {
         package let kid: KeyID
@@ -21,14 +21,14 @@ package struct KeyTimeline: Hashable, Sendable {
         self.updatedAt = updatedAt
     }
 
-    /// The moment that states are evaluated at: `time`, but no earlier than ``updatedAt``.
+    /// The time at which states are evaluated: `time`, but no earlier than ``updatedAt``.
     package func effective(_ time: UnixTime) -> UnixTime {
         updatedAt.map { max($0, time) } ?? time
     }
 
     package func key(_ kid: KeyID) -> Key? { keys.first { $0.kid == kid } }
 
-    /// The key that seals; among several the one with the greatest (activatesAt, createdAt, kid bytes).
+    /// The key that seals: of several, the one with the greatest (activatesAt, createdAt, kid bytes).
     package func primary(at time: UnixTime) -> Key? {
         let now = effective(time)
         return keys.filter { $0.lifecycle.seals(at: now) }.max { $0.rank < $1.rank }
@@ -44,13 +44,14 @@ package struct KeyTimeline: Hashable, Sendable {
         return keys.filter { states.contains(state(of: $0, at: now, primary: primary)) }
     }
 
-    /// The times during which all keys are in the same state as at `time`: a key that was chosen at `time` stays the
-    /// right one until the range ends.
+    /// The times at which all keys are in the same state as at `time`. A sender can use the key of `time` until the range
+    /// ends.
     package func span(around time: UnixTime) -> Range<UnixTime> {
         let now = effective(time)
         let moments = keys.flatMap { key in
-            let life = key.lifecycle
-            return [life.activatesAt, life.retiresAt, life.expiresAt, life.revokedAt].compactMap(\.self)
+            let lifecycle = key.lifecycle
+            return [lifecycle.activatesAt, lifecycle.retiresAt, lifecycle.expiresAt, lifecycle.revokedAt].compactMap(
+                \.self)
         }
         let begin = moments.filter { $0 <= now }.max() ?? UnixTime(.min)
         let end = moments.filter { $0 > now }.min() ?? UnixTime(.max)
@@ -72,7 +73,7 @@ extension KeyTimeline.Key {
     }
 }
 
-/// The time during which a key is in one state.
+/// A range of time in which a key is in one state.
 package struct KeyPhase: Hashable, Sendable {
     package let state: KeyState
     /// nil if unknown.
@@ -94,10 +95,7 @@ package struct KeyPhase: Hashable, Sendable {
 /// All states of each key over time, where ``KeyTimeline/state(of:at:)`` returns the state at one moment.
 extension KeyTimeline {
     /// The phases of each key, in the order of `keys`. Each phase begins when the previous one ends; the first begins when
-    /// the key was made.
-    ///
-    /// The result depends on the keys' timestamps and not on `updatedAt`. Past phases show the state at that time: a key
-    /// that is destroyed now was in other states before.
+    /// the key was made. They depend on the keys' timestamps only, not on `updatedAt`.
     package func phases() -> [[KeyPhase]] {
         let moments = Set(keys.flatMap(\.lifecycle.knownTimes)).sorted()
         var phases = [[KeyPhase]](repeating: [], count: keys.count)
@@ -116,11 +114,7 @@ extension KeyTimeline {
 }
 
 extension KeyLifecycle {
-    package var knownTimes: [UnixTime] {
-        [createdAt, activatesAt, retiresAt, expiresAt, revokedAt, destroyedAt].compactMap(\.self)
-    }
-
-    /// The lifecycle as it was written at `time`; nil before the key was made.
+    /// The lifecycle as it was at `time`; nil before the key was made.
     fileprivate func asKnown(at time: UnixTime) -> KeyLifecycle? {
         if let createdAt, createdAt > time { return nil }
         var lifecycle = self

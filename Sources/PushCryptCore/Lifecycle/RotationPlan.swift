@@ -1,17 +1,17 @@
-/// The steps that a keyset's policy asks for at a moment, computed from the timeline, the policy and the time alone.
+/// The steps that a keyset's policy requires at a time: a function of the timeline, the policy and the time.
 package struct RotationPlan: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package let action: Action
-        /// When it became due, or when it will be.
+        /// When the step is due.
         package let dueAt: UnixTime
-        /// Why nothing is lost by doing it.
+        /// Why the step is due and loses nothing.
         package let why: String
-        /// Why it can't be done now; nil if it can.
+        /// Why the step is blocked; nil if it isn't.
         package var blockedBy: String?
     }
 
     package enum Action: Hashable, Sendable {
-        /// A new key. Without `activatesAt` it waits until it is promoted.
+        /// Adds a key. Without `activatesAt` it must be promoted.
         case add(activatesAt: UnixTime?)
         case promote(KeyID)
         case destroy(KeyID)
@@ -32,7 +32,7 @@ package struct RotationPlan: Hashable, Sendable {
         }
     }
 
-    /// Whether enough devices hold a key for it to seal, and a sentence that says how many do.
+    /// Whether enough devices have a key so that it may seal, with an explanation.
     package struct CoverageVerdict: Hashable, Sendable {
         package let isEnough: Bool
         package let explanation: String
@@ -46,13 +46,13 @@ package struct RotationPlan: Hashable, Sendable {
     package let at: UnixTime
     package private(set) var due: [Step] = []
     package private(set) var blocked: [Step] = []
-    /// The step that will be due next. If it is blocked, waiting alone doesn't unblock it.
+    /// The step that will be due next. It may be blocked too.
     package private(set) var next: Step?
 
     /// - Parameters:
-    ///   - time: the clock. The plan is made for no earlier moment than the last change.
+    ///   - time: the clock's time. The plan is for no earlier time than the last change.
     ///   - beginsNow: whether a rotation begins before it is due.
-    ///   - confirmsClock: whether an operator confirmed a clock that looks wrong.
+    ///   - confirmsClock: whether an operator has confirmed a clock that seems wrong.
     ///   - coverage: the verdict for a key; nil if there are no reports.
     package init(
         _ timeline: KeyTimeline, _ policy: RotationPolicy, at time: UnixTime, beginsNow: Bool = false,
@@ -73,7 +73,7 @@ package struct RotationPlan: Hashable, Sendable {
     }
 }
 
-/// Keeps a host whose clock is wrong from destroying keys (PROTOCOL section 9).
+/// Prevents a host with a wrong clock from destroying keys (PROTOCOL section 9).
 package struct ClockGuard {
     private let updatedAt: UnixTime?
     private let longestSilenceInSeconds: Int64
@@ -83,18 +83,109 @@ package struct ClockGuard {
         longestSilenceInSeconds = max(3 * policy.rotateEveryInSeconds, 400 * 86_400)
     }
 
-    /// Why the clock isn't believed; nil if it is.
+    /// Why the clock seems wrong; nil if it doesn't.
     package func objection(to time: UnixTime) -> String? {
         guard let updatedAt else { return nil }
         if time < updatedAt {
-            return "the clock says \(time), which is before the last change at \(updatedAt): set it, or say "
+            return "the clock is at \(time), which is before the last change at \(updatedAt): set it, or use "
                 + "--confirm-clock if it is right"
         }
         if time > updatedAt + longestSilenceInSeconds {
             let silence = DurationText.human(longestSilenceInSeconds)
-            return "the clock says \(time), more than \(silence) after the last change at \(updatedAt): say "
+            return "the clock is at \(time), more than \(silence) after the last change at \(updatedAt): use "
                 + "--confirm-clock if it is right"
         }
         return nil
+    }
+}
+
+/// Computes the steps of a plan, whether they are due or not.
+struct RotationPlanner {
+    let timeline: KeyTimeline
+    let policy: RotationPolicy
+    let now: UnixTime
+    let beginsNow: Bool
+    let coverage: (KeyID) -> RotationPlan.CoverageVerdict?
+
+    func steps() -> [RotationPlan.Step] {
+        [timeline.primary(at: now) == nil ? additionWithoutPrimary() : succession()] + erasures()
+    }
+
+    /// Only a file written by hand has no key that seals.
+    private func additionWithoutPrimary() -> RotationPlan.Step {
+        .init(action: .add(activatesAt: now), dueAt: now, why: "no key seals, so a new one loses nothing")
+    }
+
+    /// Promotes the oldest key that must be promoted, so that one rotation happens at a time.
+    private func succession() -> RotationPlan.Step {
+        let pending = timeline.keys(in: .pending, at: now)
+        let waiting = pending.filter { $0.lifecycle.activatesAt == nil }.min { $0.rank < $1.rank }
+        return waiting.map(promotion) ?? addition()
+    }
+
+    /// Of the keys with `activatesAt`, the one that seals last.
+    private var newest: KeyTimeline.Key? {
+        timeline.keys(in: .pending, .primary, at: now).filter { $0.lifecycle.activatesAt != nil }
+            .max { $0.rank < $1.rank }
+    }
+
+    /// Adds a successor `publishLead` before its predecessor stops sealing.
+    private func addition() -> RotationPlan.Step {
+        guard let last = newest, let activated = last.lifecycle.activatesAt else { return additionWithoutPrimary() }
+        let ends = [last.lifecycle.retiresAt, last.lifecycle.expiresAt, last.lifecycle.revokedAt].compactMap(\.self)
+        let end = ends.reduce(activated + policy.rotateEveryInSeconds, min)
+        let scheduled = end - policy.publishLeadInSeconds
+        let dueAt = beginsNow && activated <= now ? min(now, scheduled) : scheduled
+        let lead = DurationText.human(policy.publishLeadInSeconds)
+        guard policy.requiredCoverage == nil else {
+            return .init(
+                action: .add(activatesAt: nil), dueAt: dueAt,
+                why: "key \(last.kid) seals until the new one is promoted, which needs the devices' reports")
+        }
+        let activatesAt = max(dueAt, now) + policy.publishLeadInSeconds
+        return .init(
+            action: .add(activatesAt: activatesAt), dueAt: dueAt,
+            why: "key \(last.kid) seals until \(activatesAt); the new one is published \(lead) before it seals")
+    }
+
+    /// Promotes a key without `activatesAt`.
+    private func promotion(_ key: KeyTimeline.Key) -> RotationPlan.Step {
+        guard let published = key.lifecycle.createdAt else {
+            return .init(
+                action: .promote(key.kid), dueAt: now, why: "it must be promoted",
+                blockedBy: "the time of its publication is unknown because its createdAt is missing; "
+                    + "`keys promote --force` promotes it")
+        }
+        var step = RotationPlan.Step(
+            action: .promote(key.kid), dueAt: promotionDate(publishedAt: published),
+            why: "it was published at \(published)")
+        guard let required = policy.requiredCoverage else { return step }
+        switch coverage(key.kid) {
+        case nil: step.blockedBy = "\(required) of the devices must hold it, and no reports were given (--reports)"
+        case let verdict? where verdict.isEnough:
+            step = RotationPlan.Step(
+                action: step.action, dueAt: step.dueAt, why: step.why + "; " + verdict.explanation)
+        case let verdict?: step.blockedBy = verdict.explanation
+        }
+        return step
+    }
+
+    /// `publishLead` after the key was published, and at least `rotateEvery` after the last key began to seal.
+    private func promotionDate(publishedAt published: UnixTime) -> UnixTime {
+        let earliest = published + policy.publishLeadInSeconds
+        guard let activated = newest?.lifecycle.activatesAt, activated > published else { return earliest }
+        return max(earliest, activated + policy.rotateEveryInSeconds)
+    }
+
+    /// Erases keys that no push in flight can need.
+    private func erasures() -> [RotationPlan.Step] {
+        timeline.keys.compactMap { key in
+            guard key.lifecycle.destroyedAt == nil, let expiresAt = key.lifecycle.expiresAt else { return nil }
+            let end = key.lifecycle.revokedAt ?? key.lifecycle.retiresAt
+            let sealed = end.map { "the last push was sealed with it before \($0)" } ?? "it seals no more"
+            return .init(
+                action: .destroy(key.kid), dueAt: expiresAt,
+                why: "it opens nothing from \(expiresAt) on; \(sealed), and no push is valid for more than 30 days")
+        }.sorted { $0.dueAt < $1.dueAt }
     }
 }

@@ -1,21 +1,17 @@
-/// When keys of a keyset are added, retired and erased (PROTOCOL section 9). Durations are in seconds.
-///
-/// ```
-/// "policy": {"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 2, ["requireCoverage": 99.9]}
-/// ```
+/// When keys of a keyset are added, retired and erased (PROTOCOL section 9).
 package struct RotationPolicy: Hashable, Sendable {
-    /// How long a key seals.
+    /// The time for which a key seals.
     package let rotateEveryInSeconds: Int64
-    /// How long a key is published before it may seal.
+    /// The time for which a key is published before it seals.
     package let publishLeadInSeconds: Int64
-    /// How long a retired key still opens, at least.
+    /// The least time for which a retired key opens.
     package let overlapInSeconds: Int64
-    /// The least number of keys that can open at any time, once there were so many.
+    /// The number of keys that can open at any time, after as many rotations.
     package let keep: Int
-    /// The share of devices that must hold a key before it may seal, in thousandths of a percent; nil: time decides.
+    /// The share of devices that must have a key before it may seal; nil if only the time counts.
     package let requiredCoverage: Coverage?
 
-    /// A share of devices, exact: thousandths of a percent.
+    /// A share of devices, exact to a thousandth of a percent.
     package struct Coverage: Hashable, Comparable, Sendable, CustomStringConvertible {
         package let thousandthsOfPercent: Int
 
@@ -28,7 +24,7 @@ package struct RotationPolicy: Hashable, Sendable {
             left.thousandthsOfPercent < right.thousandthsOfPercent
         }
 
-        /// `99.9`, without the sign.
+        /// The number without `%`, as in `99.9`.
         package var number: String {
             let (whole, rest) = (thousandthsOfPercent / 1_000, thousandthsOfPercent % 1_000)
             guard rest > 0 else { return String(whole) }
@@ -58,7 +54,7 @@ package struct RotationPolicy: Hashable, Sendable {
         try require((0...longest).contains(overlapInSeconds), "overlap is at most 100 years")
         try require(
             publishLeadInSeconds < rotateEveryInSeconds,
-            "publishLead must be shorter than rotateEvery: a key is published while the one before it seals")
+            "publishLead must be shorter than rotateEvery: a key is published while the previous one seals")
         try require((1...100).contains(keep), "keep is 1 to 100 keys")
         try require(
             Int64(keep - 1) * rotateEveryInSeconds <= longest,
@@ -72,11 +68,12 @@ package struct RotationPolicy: Hashable, Sendable {
 
     private static let longestInSeconds: Int64 = 36_525 * 86_400
 
-    /// The longest time that a push can be on its way: APNs stores it for at most 30 days, and no message is valid longer.
+    /// The longest time for which a push can be in flight: APNs stores it for at most 30 days, and no message is valid for
+    /// longer.
     package static let longestFlightInSeconds = MessageHeader.windowInSeconds
 
-    /// How long a key opens after it stopped sealing: the longest of the overlap, the time that a push can be on its way,
-    /// and the time in which `keep - 1` further keys follow; and ten minutes for clocks that differ.
+    /// The time for which a key opens after it stops sealing: the longest of `overlap`, the flight of a push, and `keep - 1`
+    /// rotations; plus ten minutes for clocks that differ.
     package var opensAfterRetiringInSeconds: Int64 {
         max(overlapInSeconds, Self.longestFlightInSeconds, Int64(keep - 1) * rotateEveryInSeconds)
             + Freshness.toleranceInSeconds
@@ -87,7 +84,7 @@ package struct RotationPolicy: Hashable, Sendable {
 /// "policy": {"rotateEvery": DURATION, "publishLead": DURATION, "overlap": DURATION, "keep": n,
 ///            ["requireCoverage": PERCENT]}
 /// ```
-/// DURATION is ISO 8601, PERCENT a number with at most three digits behind the point.
+/// DURATION is ISO 8601. PERCENT is a number with at most three digits after the point.
 extension RotationPolicy {
     /// - Throws: `KeyError` with `malformed` or `invalidPolicy`.
     package init(_ value: JSONValue) throws(KeyError) {
@@ -119,7 +116,7 @@ extension RotationPolicy {
 }
 
 extension RotationPolicy.Coverage {
-    /// `99.9` or `99.9%`: at most three digits behind the point.
+    /// Reads `99.9` or `99.9%`, with at most three digits after the point.
     package init?(_ text: String) {
         let number = text.last == "%" ? text.dropLast() : text[...]
         let parts = number.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,16 +1,16 @@
 import PushCryptPrimitives
 
-/// What a message carries besides encryption to a key (PROTOCOL section 4).
+/// The options of a message, which are bound to its ciphertext (PROTOCOL section 4).
 struct Profile: OptionSet {
     let rawValue: UInt8
 
-    /// Bit 0: the recipient's record demands a pre-shared key.
+    /// Bit 0: sealed with a pre-shared key, which the recipient's record demands.
     static let psk = Profile(rawValue: 1)
-    /// Bit 1: signed by a sender key.
+    /// Bit 1: signed with a sender key.
     static let signed = Profile(rawValue: 2)
 }
 
-/// Calls `body` with the context that a message is bound to (PROTOCOL section 4), at most 197 bytes.
+/// Calls `body` with `info`, the context that is bound to a message (PROTOCOL section 4), at most 197 bytes.
 ///
 /// ```
 /// info = "pushcrypt/1" || 0x00 || u8(suite) || u8(profile) || lp16(kid) || lp16(skid or empty) || lp16(topic)
@@ -36,10 +36,9 @@ func withContextInfo<Result, Failure>(
 /// ```
 /// plaintext = signature(64) || message
 /// signature = Ed25519("pushcrypt/1 signature" || 0x00 || info || R || message)
-/// R         = SHA-256(serialised public key)                     suites 1 and 2
-///             HMAC-SHA256(K as used, "pushcrypt/1 recipient")    suite 4
 /// ```
-/// R names the recipient, so that a recipient who opens a signed message can't seal it again to somebody else.
+/// R identifies the recipient (`EncryptionScheme.recipientName`), so that a recipient can't seal a signed message again to
+/// another recipient.
 enum MessageSignature {
     static let byteCount = 64
 
@@ -52,5 +51,54 @@ enum MessageSignature {
         input += recipientName
         input.append(contentsOf: message)
         return input
+    }
+}
+
+/// A buffer on the stack for the input of a key derivation or digest.
+struct TemporaryBytes: ~Copyable, ~Escapable {
+    private var storage: MutableSpan<UInt8>
+    private var count = 0
+
+    @_lifetime(copy storage)
+    fileprivate init(_ storage: consuming MutableSpan<UInt8>) {
+        self.storage = storage
+    }
+
+    /// The bytes that were appended.
+    var bytes: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { storage.span.extracting(first: count) }
+    }
+
+    mutating func append(_ byte: UInt8) {
+        storage[count] = byte
+        count += 1
+    }
+
+    mutating func append(_ text: String) {
+        storage.write(utf8: text, at: count)
+        count += text.utf8.count
+    }
+
+    /// `lp16(x) = u16 big-endian length || UTF-8 bytes of x`
+    ///
+    /// Every caller passes a short string: a kid, a topic, a device id.
+    mutating func append(lengthPrefixed text: String) {
+        let count = text.utf8.count
+        precondition(count <= Int(UInt16.max))
+        append(UInt8(count >> 8))
+        append(UInt8(count & 0xff))
+        append(text)
+    }
+}
+
+/// Calls `body` with a buffer of `capacity` bytes. Appending more stops the process.
+func withTemporaryBytes<Result, Failure>(
+    capacity: Int, _ body: (inout TemporaryBytes) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try withTemporarySecret(count: capacity) { storage throws(Failure) in
+        var bytes = TemporaryBytes(storage)
+        storage = MutableSpan()
+        return try body(&bytes)
     }
 }

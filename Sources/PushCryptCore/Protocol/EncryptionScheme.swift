@@ -1,10 +1,10 @@
 import PushCryptHPKE
 import PushCryptPrimitives
 
-/// How one key encrypts or decrypts (PROTOCOL section 3).
+/// The encryption with one key (PROTOCOL section 3).
 ///
-/// `Key` is `any DHPublicKey` for sealing and `any DHPrivateKey` for opening. The schemes are classes: threads that use one
-/// key share them, where a struct's copies would count a reference for each of its parts.
+/// `Key` is `any DHPublicKey` for sealing and `any DHPrivateKey` for opening. The schemes are classes, because a copied
+/// struct would count a reference for each of its parts.
 enum EncryptionScheme<Key: Sendable>: Sendable {
     /// Suites 1 and 2.
     case hpke(HPKEScheme<Key>)
@@ -18,7 +18,7 @@ enum EncryptionScheme<Key: Sendable>: Sendable {
         return profile
     }
 
-    /// R, which names the recipient in a signature, 32 bytes.
+    /// Returns R, which identifies the recipient in a signature, 32 bytes.
     ///
     /// ```
     /// R = SHA-256(serialised public key)                     suites 1 and 2
@@ -32,7 +32,7 @@ enum EncryptionScheme<Key: Sendable>: Sendable {
     }
 }
 
-/// HPKE with one key: suites 1 and 2.
+/// HPKE with one key (suites 1 and 2).
 final class HPKEScheme<Key: Sendable>: Sendable {
     let key: Key
     let publicKey: any DHPublicKey
@@ -61,14 +61,14 @@ extension HPKEScheme where Key == any DHPrivateKey {
     }
 }
 
-/// Suite 4 (PROTOCOL section 3).
+/// Encryption with a shared secret (suite 4, PROTOCOL section 3).
 ///
 /// ```
 /// sealed = salt(16) || AES-256-GCM(key: okm[0..<32], nonce: okm[32..<44], aad: empty, plaintext)
 /// prk    = HKDF-Extract(salt, K)
 /// okm    = HKDF-Expand(prk, info, 44)
 /// ```
-/// The salt is fresh for every message, so that no key has a nonce budget.
+/// Each message has a new salt and with it a new key, so no key can be used with one nonce twice.
 final class SharedSecretScheme: Sendable {
     static let saltByteCount = 16
     static let aead = AEAD.aes256GCM
@@ -116,7 +116,6 @@ final class SharedSecretScheme: Sendable {
         }
     }
 
-    /// R in a signature, 32 bytes.
     func recipientName() -> [UInt8] {
         let secret = secret
         let hmac = backend.hmacSHA256(key: secret.bytes)

@@ -1,7 +1,7 @@
 import PushCryptHPKE
 package import PushCryptPrimitives
 
-/// Seals and opens `message`, the padded inner payload, as the bytes of the `sealed` member (PROTOCOL sections 3 and 4).
+/// Seals and opens the bytes of the `sealed` member (PROTOCOL sections 3 and 4). `message` is the padded inner payload.
 ///
 /// ```
 /// sealed    = enc || ct      suites 1 and 2, HPKE base or psk
@@ -11,13 +11,13 @@ package import PushCryptPrimitives
 ///           | signature(64) || message     signed
 /// ```
 package enum Envelope {
-    /// Bytes that `sealed` is longer than `message`.
+    /// Returns how much longer `sealed` is than `message`, in bytes.
     package static func overheadByteCount(_ suite: Suite, isSigned: Bool) -> Int {
         suite.overheadByteCount + (isSigned ? MessageSignature.byteCount : 0)
     }
 
-    /// - Parameter signer: signs the message; nil for the unsigned profile.
-    /// - Throws: `CryptoError` or `HPKEError` when the backend fails.
+    /// - Parameter signer: nil for the unsigned profile.
+    /// - Throws: `CryptoError` or `HPKEError` if the backend fails.
     package static func seal(
         _ message: [UInt8], to recipient: Recipient, signer: SenderKey?, topic: Topic
     ) throws -> [UInt8] {
@@ -43,10 +43,8 @@ package enum Envelope {
         return sealed
     }
 
-    /// - Parameter sender: the sender key that the payload names, `skid`, and its public half; nil for the unsigned
-    ///   profile.
-    /// - Throws: `FailureClass`: `undecryptable` for whatever is wrong with the bytes, `internalError` when the backend
-    ///   fails.
+    /// - Parameter sender: the payload's `skid` and the public key of that id; nil for the unsigned profile.
+    /// - Throws: `FailureClass`: `undecryptable` for wrong bytes of any kind, `internalError` if the backend fails.
     package static func open(
         _ sealed: [UInt8], with key: RecipientKey, signedBy sender: (skid: KeyID, key: any VerificationKey)?,
         topic: Topic

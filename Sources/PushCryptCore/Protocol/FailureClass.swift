@@ -1,10 +1,12 @@
-/// Why a push wasn't restored (PROTOCOL section 8). Nothing else about the failure leaves the core: a bad tag, a bad point
-/// and a bad signature are one class, so that an attacker can't use the recipient as an oracle for forgeries.
+/// Why a push wasn't opened (PROTOCOL section 8).
+///
+/// A bad tag, a bad point and a bad signature are one class, so that an attacker can't use the recipient as an oracle for
+/// forgeries.
 public struct FailureClass: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     /// The name in the protocol, as in `undecryptable`.
     public let rawValue: String
 
-    /// - Parameter rawValue: a name; one that the protocol doesn't have is kept.
+    /// - Parameter rawValue: a name, which may be one that the protocol doesn't define.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -14,30 +16,30 @@ public struct FailureClass: RawRepresentable, Error, Hashable, Sendable, CustomS
 
     /// The payload has no `pushcrypt` member.
     public static let notSealed = FailureClass(rawValue: "notSealed")
-    /// Not JSON by the strict rules, or a member is missing or of the wrong type.
+    /// The payload is not strict JSON, or a member is missing or of the wrong type.
     public static let malformed = FailureClass(rawValue: "malformed")
-    /// A protocol version that this code doesn't know.
+    /// The payload has another protocol version.
     public static let unsupportedVersion = FailureClass(rawValue: "unsupportedVersion")
-    /// No key of that `kid`, or none of that `skid`.
+    /// There is no key with this `kid`, or none with this `skid`.
     public static let unknownKey = FailureClass(rawValue: "unknownKey")
-    /// The key can't be read until the device has been unlocked once after its start.
+    /// The key can't be read before the device has been unlocked once after its start.
     public static let keyLocked = FailureClass(rawValue: "keyLocked")
-    /// The key's time to open or to verify is over.
+    /// The key has expired: it opens or verifies no more.
     public static let keyExpired = FailureClass(rawValue: "keyExpired")
-    /// The key was withdrawn.
+    /// The key was revoked.
     public static let keyRevoked = FailureClass(rawValue: "keyRevoked")
     /// Decryption or verification failed.
     public static let undecryptable = FailureClass(rawValue: "undecryptable")
-    /// The message's time is over.
+    /// The message has expired.
     public static let expired = FailureClass(rawValue: "expired")
     /// The message's `iat` is in the future.
     public static let notYetValid = FailureClass(rawValue: "notYetValid")
     /// The message was already handed to the system.
     public static let replayed = FailureClass(rawValue: "replayed")
-    /// The deadline passed before the content was ready.
+    /// The extension's deadline passed before the content was ready.
     public static let timedOut = FailureClass(rawValue: "timedOut")
     /// An attachment couldn't be fetched; the text is shown without it.
     public static let attachmentFailed = FailureClass(rawValue: "attachmentFailed")
-    /// Something that valid or invalid input can't cause: no entropy, no memory.
+    /// An error that no input can cause: no entropy, no memory.
     public static let internalError = FailureClass(rawValue: "internalError")
 }

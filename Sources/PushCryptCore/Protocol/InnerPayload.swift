@@ -1,14 +1,14 @@
 import PushCryptPrimitives
 
-/// The payload that the user should see: an ordinary APNs payload, kept byte for byte.
+/// The encrypted payload: an ordinary APNs payload, which is kept byte for byte.
 package struct InnerPayload: Sendable {
     package let text: JSONText
     /// The number of padding bytes at the end of an opened message.
     package private(set) var paddingByteCount = 0
 
-    /// The longest JSON, in bytes without padding. In a message, the member that sealing adds counts too.
+    /// The longest JSON in bytes, without padding. In a message, the header counts too.
     package static let maximumByteCount = 262_144
-    /// The most JSON values, names not counted: a value costs the recipient more memory than it has bytes.
+    /// The largest number of JSON values, without names. A limit, because a value needs more memory than it has bytes.
     package static let maximumValueCount = 16_384
 
     /// Why JSON is not an inner payload.
@@ -16,10 +16,9 @@ package struct InnerPayload: Sendable {
         package let reason: String
     }
 
-    /// Reads a payload; sealing and opening both use this.
+    /// Reads a payload, for sealing and for opening.
     ///
-    /// - Throws: `JSONError` for bytes that aren't strict JSON, `Flaw` for JSON that isn't an alert payload or is too
-    ///   large: the length is checked first, the values are counted while the text is scanned.
+    /// - Throws: `JSONError` for bytes that aren't strict JSON, `Flaw` for JSON that isn't an alert payload or is too large.
     package init(json: [UInt8]) throws {
         let text = try Self.text(json)
         guard text.root.kind == .object else { throw Flaw(reason: "the payload is not a JSON object") }
@@ -50,28 +49,28 @@ package struct InnerPayload: Sendable {
 
     package var aps: JSONValue? { text.root["aps"] }
 
-    /// The header that sealing added; nil if there is none or it breaks a rule.
+    /// The header that sealing added; nil if there is none or if it is malformed.
     package var header: MessageHeader? { MessageHeader(text.root[MessageHeader.name]) }
 
-    /// The message with `header`, not padded yet.
+    /// Returns the message: the payload with `header`, not padded.
     ///
-    /// - Throws: `Flaw` when the payload has a `pushcrypt` member of its own.
+    /// - Throws: `Flaw` if the payload already has a `pushcrypt` member.
     package func message(with header: MessageHeader) throws -> [UInt8] {
         try requireNoHeader()
         return try text.appendingToRoot(rawMember: header.rawMember)
     }
 
-    /// - Throws: `Flaw` when the payload has a `pushcrypt` member of its own.
+    /// - Throws: `Flaw` if the payload has a `pushcrypt` member.
     package func requireNoHeader() throws {
         guard text.root[MessageHeader.name] == nil else {
             throw Flaw(reason: "the payload already has a pushcrypt member: was it sealed before?")
         }
     }
 
-    /// The payload as its sender wrote it.
+    /// The payload without the header, as its sender wrote it.
     package var withoutHeader: [UInt8] { text.removingFromRoot(MessageHeader.name) }
 
-    /// The inner payload of an opened message.
+    /// Reads an opened message.
     ///
     /// - Throws: `FailureClass.malformed`.
     package init(message: consuming [UInt8]) throws(FailureClass) {
@@ -87,24 +86,23 @@ package struct InnerPayload: Sendable {
     }
 }
 
-/// An inner payload as the plaintext of a blob (PROTOCOL section 6): padded on the right with spaces to a multiple of
-/// 4 KiB, so that the blob's length reveals less.
+/// An inner payload as the plaintext of a blob (PROTOCOL section 6). Spaces pad it to a multiple of 4 KiB, so that the
+/// blob's length reveals less.
 package enum OffloadedPayload {
     package static let multipleInBytes = 4_096
 
-    /// - Parameter json: an inner payload as it would be sealed, without a `pushcrypt` member.
+    /// - Parameter json: an inner payload without a `pushcrypt` member.
     /// - Throws: `JSONError`, `InnerPayload.Flaw`.
     package static func plaintext(json: [UInt8]) throws -> [UInt8] {
         let payload = try InnerPayload(json: json)
         try payload.requireNoHeader()
         let padding = (multipleInBytes - json.count % multipleInBytes) % multipleInBytes
-        // The longest payload is a multiple itself, so that the padded one is never too long for a reference.
+        // The longest payload is a multiple of 4 KiB, so padding never makes it too long for a reference.
         return json + [UInt8](repeating: paddingByte, count: padding)
     }
 
-    /// - Returns: the payload that `plaintext` holds.
-    /// - Throws: `FailureClass.malformed`, also for a payload with a `pushcrypt` member: only the message may have one, and
-    ///   an offloaded payload is never offloaded again.
+    /// - Throws: `FailureClass.malformed`, also for a payload with a `pushcrypt` member: only a message has one, so an
+    ///   offloaded payload can't refer to another blob.
     package static func innerPayload(plaintext: [UInt8]) throws(FailureClass) -> InnerPayload {
         guard plaintext.count <= OffloadReference.maximumSize else { throw .malformed }
         let payload = try InnerPayload(message: plaintext)

@@ -7,7 +7,7 @@ import PushCryptPrimitives
 /// iat < exp <= iat + 30 days
 /// ```
 package struct MessageHeader: Equatable, Sendable {
-    /// 16 bytes.
+    /// The message id, 16 bytes.
     package let id: [UInt8]
     package let issuedAt: UnixTime
     package let expiresAt: UnixTime
@@ -40,7 +40,7 @@ package struct MessageHeader: Equatable, Sendable {
         return member
     }
 
-    /// - Returns: nil where a required member is missing, or a member has the wrong type or value.
+    /// - Returns: nil if a required member is missing, or a member has the wrong type or value.
     package init?(_ value: JSONValue?) {
         guard let value, let id = value["id"]?.utf8.flatMap(Base64URL.decode), id.count == Self.idByteCount,
             let issuedAt = value["iat"]?.protocolInteger, let expiresAt = value["exp"]?.protocolInteger,
@@ -51,9 +51,9 @@ package struct MessageHeader: Equatable, Sendable {
 }
 
 extension MessageHeader {
-    /// A header with a new random id or, for a campaign, with the id that follows from its name.
+    /// Makes a header with a random id or, for a campaign, with the id that is derived from its name.
     ///
-    /// - Throws: `CryptoError` when the backend has no entropy.
+    /// - Throws: `CryptoError` if the backend has no entropy.
     package static func fresh(
         for recipient: Recipient, campaign: String? = nil, issuedAt: UnixTime, expiresAt: UnixTime,
         extras: MessageExtras = MessageExtras()
@@ -64,17 +64,16 @@ extension MessageHeader {
         return MessageHeader(id: id, issuedAt: issuedAt, expiresAt: expiresAt, extras: extras)
     }
 
-    /// How long a campaign's name may be, in bytes of UTF-8.
+    /// The allowed length of a campaign's name, in bytes of UTF-8.
     package static let campaignByteCounts = 1...255
 
-    /// The id of a campaign's message to one recipient: every time and on every host the same.
+    /// The id of a campaign's message to one recipient. Every host computes the same id.
     ///
     /// ```
     /// id = first 16 bytes of SHA-256("pushcrypt/1 campaign" || 0x00 || lp16(campaign) || lp16(kid)
     ///                                || lp16(device id or empty))
     /// ```
     /// - Parameter campaign: the name; its length is in `campaignByteCounts`.
-    /// - Throws: `CryptoError`.
     package static func id(campaign: String, recipient: Recipient) throws -> [UInt8] {
         try withTemporaryBytes(capacity: 21 + 2 + 255 + 2 + 11 + 2 + 64) { input in
             input.append("pushcrypt/1 campaign")
@@ -84,5 +83,95 @@ extension MessageHeader {
             input.append(lengthPrefixed: recipient.device?.description ?? "")
             return Array(try recipient.backend.sha256(input.bytes).prefix(idByteCount))
         }
+    }
+}
+
+/// The optional members of a message header (PROTOCOL sections 5 to 7).
+///
+/// ```
+/// "attachments": [1 to 8 of AttachmentReference, their ids distinct], "offload": OffloadReference, "test": true
+/// ```
+/// An empty member is not written and not accepted.
+package struct MessageExtras: Equatable, Sendable {
+    package var attachments: [AttachmentReference]
+    /// The payload that the recipient fetches and shows instead of this one.
+    package var offload: OffloadReference?
+    /// Whether the message is a test of the extension.
+    package var isSelfTest: Bool
+
+    package init(
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false
+    ) {
+        self.attachments = attachments
+        self.offload = offload
+        self.isSelfTest = isSelfTest
+    }
+
+    /// Why these can't be sealed; nil if they can.
+    package var flaw: String? {
+        guard attachments.count <= AttachmentReference.maximumCount else {
+            return "a message has at most \(AttachmentReference.maximumCount) attachments"
+        }
+        return attachments.count < 2 || hasDistinctIDs ? nil : "two attachments have the same id"
+    }
+
+    private var hasDistinctIDs: Bool {
+        let ids = attachments.compactMap(\.id)
+        return Set(ids).count == ids.count
+    }
+
+    /// - Parameter header: the `pushcrypt` member of an inner payload.
+    /// - Returns: nil if a member breaks a rule.
+    init?(_ header: JSONValue) {
+        self.init()
+        if let list = header["attachments"] {
+            let read = list.elements.compactMap(AttachmentReference.init)
+            guard !read.isEmpty, read.count == list.elements.count else { return nil }
+            attachments = read
+        }
+        if let value = header["offload"] {
+            guard let read = OffloadReference(value) else { return nil }
+            offload = read
+        }
+        if let value = header["test"] {
+            guard value.boolean == true else { return nil }
+            isSelfTest = true
+        }
+        guard flaw == nil else { return nil }
+    }
+
+    /// Appends the members, with a comma before each.
+    func append(to member: inout [UInt8]) {
+        for (index, attachment) in attachments.enumerated() {
+            member += (index == 0 ? #","attachments":["# : ",").utf8
+            member += attachment.json
+        }
+        if !attachments.isEmpty { member.append(UInt8(ascii: "]")) }
+        if let offload {
+            member += #","offload":"#.utf8
+            member += offload.json
+        }
+        if isSelfTest { member += #","test":true"#.utf8 }
+    }
+}
+
+/// Whether a message is neither too old nor issued in the future (PROTOCOL section 5).
+///
+/// ```
+/// now = max(clock, H - 10 min)          H: the highest iat of an accepted message
+/// refuse if exp has passed, or if iat is more than 10 min ahead of now or older than the window
+/// ```
+/// H keeps expired messages refused after the clock was set back.
+package enum Freshness {
+    /// The tolerated difference between two clocks, in seconds.
+    package static let toleranceInSeconds: Int64 = 600
+
+    /// - Returns: `expired`, `notYetValid`, or nil for a valid time.
+    package static func failure(
+        issuedAt: UnixTime, expiresAt: UnixTime, clock: UnixTime, highestIssuedAt: UnixTime?
+    ) -> FailureClass? {
+        let now = highestIssuedAt.map { max(clock, $0 - toleranceInSeconds) } ?? clock
+        if issuedAt > now + toleranceInSeconds { return .notYetValid }
+        return expiresAt <= now || issuedAt < now - MessageHeader.windowInSeconds ? .expired : nil
     }
 }

@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// An outer payload (PROTOCOL section 2), as it was read.
+/// The outer payload, which APNs reads (PROTOCOL section 2).
 ///
 /// ```
 /// {
@@ -40,12 +40,11 @@ package struct OuterPayload: Sendable {
 }
 
 extension OuterPayload {
-    /// The outer payload `text` with another envelope. Nothing but the strings of `kid`, `sealed` and `skid` changes:
-    /// placeholder, exposed and unknown members, order and white space stay byte for byte.
+    /// Returns `text` with another envelope. Only the strings of `kid`, `sealed` and `skid` change.
     ///
     /// - Parameters:
-    ///   - text: what an `OuterPayload` was read from.
-    ///   - skid: replaces the one in `text`; ignored where `text` has none.
+    ///   - text: a text that `OuterPayload` has read.
+    ///   - skid: ignored if `text` has no `skid`.
     package static func replacingEnvelope(
         of text: JSONText, kid: KeyID, skid: KeyID?, sealed: [UInt8]
     ) -> [UInt8] {
@@ -60,15 +59,14 @@ extension OuterPayload {
     }
 }
 
-/// An outer payload that is being written: everything but the characters of `sealed`, so that its size is known before
-/// sealing.
+/// An outer payload without the characters of `sealed`. Its length is known before sealing.
 package struct OuterFrame: Sendable {
     private let beforeSealed: [UInt8]
     private let afterSealed: [UInt8]
 
     /// - Parameters:
     ///   - placeholder: the raw JSON of `aps.alert`.
-    ///   - exposed: raw members (`"badge":3`) that stay visible in `aps`.
+    ///   - exposed: raw members, such as `"badge":3`, which stay visible in `aps`.
     package init(placeholder: [UInt8], exposed: [[UInt8]], kid: KeyID, skid: KeyID?) {
         var before = [UInt8]()
         before.reserveCapacity(256)

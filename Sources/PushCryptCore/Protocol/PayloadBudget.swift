@@ -1,13 +1,13 @@
-/// How many bytes a message may have in an outer payload. All counts are exact and known before anything is sealed.
+/// The number of bytes that a message may have in an outer payload. The counts are exact, and known before sealing.
 package struct PayloadBudget: Equatable, Sendable {
-    /// The most bytes that APNs takes for an alert push.
+    /// The longest alert push that APNs accepts, in bytes.
     package static let apnsLimitInBytes = 4096
 
-    /// The whole outer payload's limit.
+    /// The limit of the whole outer payload.
     package let limitInBytes: Int
-    /// The outer payload without the characters of `sealed`.
+    /// The length of the outer payload without the characters of `sealed`.
     package let fixedByteCount: Int
-    /// What encryption (and signature) add to the message.
+    /// The bytes that encryption and signature add to the message.
     package let overheadByteCount: Int
 
     package init(limitInBytes: Int, fixedByteCount: Int, overheadByteCount: Int) {
@@ -16,19 +16,19 @@ package struct PayloadBudget: Equatable, Sendable {
         self.overheadByteCount = overheadByteCount
     }
 
-    /// The longest message that fits; negative when not even an empty one does.
+    /// The length of the longest message that fits; negative if an empty one doesn't.
     package var messageCapacity: Int {
         let characters = limitInBytes - fixedByteCount
         return Base64URL.decodedCapacity(max(characters, 0)) - overheadByteCount
     }
 
-    /// The outer payload's length for a message of `count` bytes.
+    /// Returns the outer payload's length for a message of `count` bytes.
     package func payloadByteCount(messageByteCount count: Int) -> Int {
         fixedByteCount + Base64URL.encodedCount(count + overheadByteCount)
     }
 }
 
-/// The sizes of the parts of an outer payload, in bytes. The parts add up to the whole.
+/// The lengths of the parts of an outer payload in bytes. Their sum is the length of the whole.
 package struct PayloadBreakdown: Equatable, Sendable {
     package let byteCount: Int
     /// The value of `aps.alert`.
@@ -46,9 +46,50 @@ package struct PayloadBreakdown: Equatable, Sendable {
         ciphertext = sealed?.kind == .string ? (sealed?.range.count ?? 2) - 2 : 0
     }
 
-    /// How many of the ciphertext's characters are there because of `padding` bytes.
+    /// Returns how many of the ciphertext's characters `padding` bytes of the message cause.
     package func ciphertextCharacters(ofPadding padding: Int) -> Int {
         let sealedByteCount = Base64URL.decodedCapacity(ciphertext)
         return ciphertext - Base64URL.encodedCount(max(sealedByteCount - padding, 0))
     }
 }
+
+/// The length to which a message is padded with spaces, so that its length reveals less (PROTOCOL section 5).
+public struct PaddingPolicy: Hashable, Sendable {
+    enum Kind: Hashable {
+        case multiple(Int)
+        case limit
+        case none
+    }
+
+    let kind: Kind
+
+    /// Pads the message to a multiple of `byteCount` bytes, or to the limit if that is shorter.
+    ///
+    /// The signature, 64 bytes, isn't counted.
+    public static func multiple(of byteCount: Int) -> PaddingPolicy {
+        PaddingPolicy(kind: .multiple(max(byteCount, 1)))
+    }
+
+    /// Pads to the longest message that fits. All pushes with the same placeholder then have the same length.
+    public static let limit = PaddingPolicy(kind: .limit)
+
+    /// Doesn't pad: the message's length is visible.
+    public static let none = PaddingPolicy(kind: .none)
+
+    /// Returns the padded length of a message of `byteCount` bytes.
+    ///
+    /// - Parameter capacity: the longest message that fits, at least `byteCount`.
+    package func paddedCount(_ byteCount: Int, capacity: Int) -> Int {
+        switch kind {
+        case .multiple(let multiple):
+            let (quotient, rest) = byteCount.quotientAndRemainder(dividingBy: multiple)
+            let (padded, overflow) = (quotient + (rest == 0 ? 0 : 1)).multipliedReportingOverflow(by: multiple)
+            return overflow ? capacity : min(padded, capacity)
+        case .limit: return capacity
+        case .none: return byteCount
+        }
+    }
+}
+
+/// Padding byte (space), ignored by JSON parsers.
+package let paddingByte = UInt8(ascii: " ")

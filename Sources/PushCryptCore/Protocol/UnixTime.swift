@@ -5,34 +5,34 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970-01-01T00:00:00Z; negative before.
     public let seconds: Int64
 
-    /// - Parameter seconds: since 1970-01-01T00:00:00Z.
+    /// Makes a time from seconds since 1970-01-01T00:00:00Z.
     public init(_ seconds: Int64) {
         self.seconds = seconds
     }
 
-    /// The time of the system's clock: the default of the `clock` parameters. Nothing in this module reads it.
+    /// The time of the system's clock, the default of the `clock` parameters. Nothing in this module reads it.
     public static var now: UnixTime { UnixTime(SystemClock.secondsSince1970) }
 
-    /// Whether one moment is before another.
+    /// Whether `left` is before `right`.
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
 
-    /// The sum, or the first or last moment where it would overflow: no clock can make this trap.
+    /// The sum, clamped to the range of `Int64`.
     public static func + (time: UnixTime, seconds: Int64) -> UnixTime {
         let (sum, isBeyond) = time.seconds.addingReportingOverflow(seconds)
         return UnixTime(isBeyond ? (seconds < 0 ? .min : .max) : sum)
     }
 
-    /// The difference, or the first or last moment where it would overflow.
+    /// The difference, clamped to the range of `Int64`.
     public static func - (time: UnixTime, seconds: Int64) -> UnixTime {
         let (difference, isBeyond) = time.seconds.subtractingReportingOverflow(seconds)
         return UnixTime(isBeyond ? (seconds < 0 ? .max : .min) : difference)
     }
 
-    /// The numbers that the protocol's integers hold: 0...2^53-1.
+    /// The integers that the protocol allows: 0...2^53-1.
     public static let protocolRange: ClosedRange<Int64> = 0...(1 << 53 - 1)
 }
 
-/// RFC 3339 section 5.6, strictly: a day that the month doesn't have is refused, and so is a missing offset.
+/// RFC 3339 section 5.6, strictly: a day that the month doesn't have and a missing offset are refused.
 ///
 /// ```
 /// date-time   = full-date "T" full-time
@@ -41,10 +41,10 @@ public struct UnixTime: Hashable, Comparable, Sendable {
 /// ```
 /// Fractions of a second are dropped; a leap second counts as the second after it.
 extension UnixTime: CustomStringConvertible {
-    /// The times whose year in UTC has four digits: what is written can be read again.
+    /// The times whose year in UTC has four digits: all that can be written as RFC 3339.
     package static let rfc3339Range = UnixTime(-62_167_219_200)...UnixTime(253_402_300_799)
 
-    /// - Returns: nil for another form, and for a time that is outside of the years 0 to 9999 because of its offset.
+    /// Reads an RFC 3339 time; nil for another form, or if the offset moves the time out of the years 0 to 9999.
     public init?(rfc3339 text: String) {
         var scanner = DateScanner(text)
         guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
@@ -60,7 +60,7 @@ extension UnixTime: CustomStringConvertible {
         guard Self.rfc3339Range.contains(self) else { return nil }
     }
 
-    /// RFC 3339 in UTC, as in `2026-03-01T09:00:00Z`; for other years the seconds since 1970, as in `300000000000 s`.
+    /// RFC 3339 in UTC, as in `2026-03-01T09:00:00Z`, or the seconds since 1970 for other years, as in `300000000000 s`.
     public var description: String {
         guard Self.rfc3339Range.contains(self) else { return "\(seconds) s" }
         let days = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
@@ -83,42 +83,41 @@ private struct CivilDate {
     let day: Int64
 
     init(year: Int64, month: Int64, day: Int64) {
-        (self.year, self.month, self.day) = (year, month, day)
+        self.year = year
+        self.month = month
+        self.day = day
     }
-
-    static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
     static func dayCount(month: Int64, year: Int64) -> Int64 {
         switch month {
-        case 2: isLeap(year) ? 29 : 28
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
         default: 31
         }
     }
 
-    /// Days of the years before `year`, counted from year 0.
-    private static func daysBefore(year: Int64) -> Int64 {
-        let past = year - 1
-        return year * 365 + past / 4 - past / 100 + past / 400 + (year > 0 ? 1 : 0)
-    }
-
-    private static let epoch = daysBefore(year: 1970)
+    // Both functions count years from March, so that the leap day is the last of its year, and in eras of 400 years, which
+    // have 146,097 days. 1970-01-01 is 719,468 days after 0000-03-01.
 
     var daysSince1970: Int64 {
-        let monthDays = (1..<month).reduce(0) { $0 + Self.dayCount(month: $1, year: year) }
-        return Self.daysBefore(year: year) + monthDays + day - 1 - Self.epoch
+        let marchYear = month > 2 ? year : year - 1
+        let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
+        let yearOfEra = marchYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
     }
 
     init(daysSince1970: Int64) {
-        var year = max((daysSince1970 + Self.epoch) / 366, 0)
-        while Self.daysBefore(year: year + 1) - Self.epoch <= daysSince1970 { year += 1 }
-        var rest = daysSince1970 + Self.epoch - Self.daysBefore(year: year)
-        var month: Int64 = 1
-        while rest >= Self.dayCount(month: month, year: year) {
-            rest -= Self.dayCount(month: month, year: year)
-            month += 1
-        }
-        self.init(year: year, month: month, day: rest + 1)
+        let days = daysSince1970 + 719_468
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
     }
 }
 

@@ -19,7 +19,7 @@ public struct ThreadTimer: DeadlineTimer {
         after duration: Duration, _ body: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
         let cancelled = DispatchSemaphore(value: 0)
-        OwnThread.startOrQueue {
+        DedicatedThread.run {
             if cancelled.wait(timeout: .now() + duration.dispatchInterval) == .timedOut { body() }
         }
         return { cancelled.signal() }

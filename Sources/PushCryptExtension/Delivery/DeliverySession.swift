@@ -64,7 +64,7 @@ public final class DeliverySession: Sendable {
         // The session may have expired while the timer was set: then nothing else would cancel the timer.
         guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
         // Not on a pool: stages that block its threads would delay every later push.
-        OwnThread.startOrQueue { [self] in restore() }
+        DedicatedThread.run { [self] in restore() }
     }
 
     /// Hands over the best content so far, unless content was handed over already. Call it from

@@ -50,7 +50,7 @@ final class StageTask<Output: Sendable>: Sendable {
     func stop() {
         guard let last = state.end() else { return }
         // On another thread, because the stage's cancellation handlers may block.
-        if let task = last.task { OwnThread.startOrQueue { task.cancel() } }
+        if let task = last.task { DedicatedThread.run { task.cancel() } }
         finish(last, .failure(.timedOut))
     }
 

@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct AEADKnownAnswerTests {
-    @Test(arguments: AEADKnownAnswer.all, Backends.all)
+    @Test("published inputs seal to the published bytes and open again", arguments: AEADKnownAnswer.all, Backends.all)
     func sealsAndOpens(_ answer: AEADKnownAnswer, _ named: NamedBackend) throws {
         let backend = named.backend
         let sealed = try backend.sealed(

@@ -3,7 +3,9 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct AEADRefusalTests {
-    @Test(arguments: AEADAlgorithm.allCases, Backends.all)
+    @Test(
+        "a flip of any bit of ciphertext, tag, key, nonce or aad is refused", arguments: AEADAlgorithm.allCases,
+        Backends.all)
     func everyFlippedBit(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 10, plaintextByteCount: 21, aadByteCount: 9)
         let sealed = try message.seal(with: named.backend)
@@ -17,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(arguments: AEADAlgorithm.allCases, Backends.all)
+    @Test("every truncated ciphertext is refused as not authentic", arguments: AEADAlgorithm.allCases, Backends.all)
     func everyTruncation(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 11, plaintextByteCount: 40, aadByteCount: 9)
         let sealed = try message.seal(with: named.backend)
@@ -25,7 +27,7 @@ import Testing
         try expectNoneOpens(sealed.count) { try message.openCode(Array(sealed.dropFirst($0 + 1)), with: named.backend) }
     }
 
-    @Test(arguments: AEADAlgorithm.allCases, Backends.all)
+    @Test("a ciphertext with added bytes is refused as not authentic", arguments: AEADAlgorithm.allCases, Backends.all)
     func extensions(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 12, plaintextByteCount: 40, aadByteCount: 9)
         let sealed = try message.seal(with: named.backend)
@@ -37,7 +39,7 @@ import Testing
         #expect(try moved.openCode(Array(sealed.dropFirst()), with: named.backend) == .authenticationFailure)
     }
 
-    @Test(arguments: AEADAlgorithm.allCases, Backends.all)
+    @Test("a key of another length is refused with invalidLength", arguments: AEADAlgorithm.allCases, Backends.all)
     func wrongKeyLength(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 13, plaintextByteCount: 10, aadByteCount: 0)
         for byteCount in 0...65 where byteCount != algorithm.keyByteCount {
@@ -47,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(arguments: AEADAlgorithm.allCases, Backends.all)
+    @Test("a nonce of another length is refused with invalidLength", arguments: AEADAlgorithm.allCases, Backends.all)
     func wrongNonceLength(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 14, plaintextByteCount: 10, aadByteCount: 0)
         for byteCount in 0...33 where byteCount != AEADAlgorithm.nonceByteCount {

@@ -3,14 +3,13 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct HMACTests {
-    @Test(arguments: HMACKnownAnswer.rfc4231, Backends.all)
+    @Test("the inputs of RFC 4231 have the published codes", arguments: HMACKnownAnswer.rfc4231, Backends.all)
     func knownAnswers(_ answer: HMACKnownAnswer, _ named: NamedBackend) {
         let code = named.backend.hmac(answer.key, answer.message)
         #expect(Array(code.prefix(answer.code.count)) == answer.code)
     }
 
-    /// One object, many messages: each begins afresh under the same key.
-    @Test(arguments: Backends.all)
+    @Test("one object computes the codes of many messages under one key", arguments: Backends.all)
     func reuse(_ named: NamedBackend) {
         for answer in HMACKnownAnswer.rfc4231 {
             let hmac = named.backend.hmacSHA256(key: answer.key.bytes)
@@ -23,7 +22,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.all)
+    @Test("a message in pieces has the code of the whole message", arguments: Backends.all)
     func oddPieces(_ named: NamedBackend) {
         var generator = SplitMix64(seed: 21)
         let hmac = named.backend.hmacSHA256(key: generator.bytes(32).bytes)
@@ -40,8 +39,7 @@ import Testing
         }
     }
 
-    /// RFC 2104: keys longer than a block are hashed first, shorter ones are filled up with zeros.
-    @Test(arguments: Backends.all)
+    @Test("keys of all lengths around the block size follow RFC 2104", arguments: Backends.all)
     func keyLengths(_ named: NamedBackend) throws {
         let message = Array("message".utf8)
         let backend = named.backend
@@ -60,8 +58,7 @@ import Testing
         }
     }
 
-    /// The code goes to the front of a longer buffer and nowhere else.
-    @Test(arguments: Backends.all)
+    @Test("finalize writes the first 32 bytes of a longer buffer and no others", arguments: Backends.all)
     func writesThirtyTwoBytes(_ named: NamedBackend) {
         let hmac = named.backend.hmacSHA256(key: [UInt8](repeating: 1, count: 32).bytes)
         let expected = hmac.code()

@@ -3,8 +3,8 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct IncrementalSHA256Tests {
-    /// FIPS 180-2 appendix B, a byte at a time.
     @Test(
+        "the messages of FIPS 180-2 appendix B, byte by byte, have the published digests",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -19,7 +19,7 @@ import Testing
         #expect(digest.finalize() == [UInt8](hex: example.digest))
     }
 
-    @Test(arguments: Backends.pairs)
+    @Test("a message in any two pieces has the digest of the whole message", arguments: Backends.pairs)
     func anySplitEqualsOneShot(_ pair: BackendPair) throws {
         var generator = SplitMix64(seed: 22)
         let digest = pair.first.sha256()
@@ -36,8 +36,7 @@ import Testing
         }
     }
 
-    /// One object, many messages: nothing of one is in the next, and two objects don't share a state.
-    @Test(arguments: Backends.all)
+    @Test("one object computes the digests of many messages, and two objects share no state", arguments: Backends.all)
     func reuse(_ named: NamedBackend) throws {
         let message = Array("message".utf8)
         let expected = try named.backend.sha256(message.bytes)

@@ -3,8 +3,8 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct SHA256Tests {
-    /// FIPS 180-2 appendix B and the empty message.
     @Test(
+        "the empty message and those of FIPS 180-2 appendix B have the published digests",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -24,7 +24,8 @@ import Testing
         }
     }
 
-    @Test func everyLengthAroundTheBlock() throws {
+    @Test("both backends agree on the digests of all lengths around the block size")
+    func everyLengthAroundTheBlock() throws {
         var generator = SplitMix64(seed: 20)
         for byteCount in 0...200 {
             let message = generator.bytes(byteCount)

@@ -3,7 +3,9 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct GeneratedKeyTests {
-    @Test(arguments: DHGroup.allCases, Backends.all)
+    @Test(
+        "generated keys are distinct, agree on one secret and can be exported", arguments: DHGroup.allCases,
+        Backends.all)
     func generatedKeysAgreeAndExport(_ group: DHGroup, _ named: NamedBackend) throws {
         for _ in 0..<20 {
             let first = try named.backend.generateKeyPair(group)

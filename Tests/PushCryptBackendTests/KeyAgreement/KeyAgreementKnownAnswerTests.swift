@@ -3,7 +3,9 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct KeyAgreementKnownAnswerTests {
-    @Test(arguments: KeyAgreementKnownAnswer.all, Backends.all)
+    @Test(
+        "both sides of a published agreement compute the published secret", arguments: KeyAgreementKnownAnswer.all,
+        Backends.all)
     func bothSides(_ answer: KeyAgreementKnownAnswer, _ named: NamedBackend) throws {
         let first = try named.backend.privateKey(answer.group, answer.firstPrivate.bytes)
         let second = try named.backend.privateKey(answer.group, answer.secondPrivate.bytes)
@@ -15,8 +17,7 @@ import Testing
         #expect(try second.sharedSecret(with: firstPublic).revealed == answer.shared)
     }
 
-    /// RFC 7748 section 5.2: `k, u = X25519(k, u), k`, 1,000 times.
-    @Test(arguments: Backends.all)
+    @Test("1,000 iterations of X25519 return the value of RFC 7748 section 5.2", arguments: Backends.all)
     func x25519Iterated(_ named: NamedBackend) throws {
         var scalar = [9] + [UInt8](repeating: 0, count: 31)
         var coordinate = scalar
@@ -31,8 +32,7 @@ import Testing
         #expect(scalar == [UInt8](hex: "684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51"))
     }
 
-    /// RFC 7748 section 5.2, whose second public key has its top bit set.
-    @Test(arguments: Backends.all)
+    @Test("X25519 returns the published values of RFC 7748 section 5.2", arguments: Backends.all)
     func x25519Function(_ named: NamedBackend) throws {
         let first = try named.backend.sharedSecret(
             .x25519,

@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct KeyMismatchTests {
-    @Test(arguments: Backends.pairs, DHGroup.allCases)
+    @Test("a key of the other backend throws keyMismatch", arguments: Backends.pairs, DHGroup.allCases)
     func otherBackend(_ pair: BackendPair, _ group: DHGroup) throws {
         let ours = try pair.first.generateKeyPair(group)
         let theirs = try pair.second.generateKeyPair(group)
@@ -11,7 +11,7 @@ import Testing
         #expect(code == (pair.first.name == pair.second.name ? nil : .keyMismatch))
     }
 
-    @Test(arguments: Backends.pairs)
+    @Test("a key of the other group throws keyMismatch", arguments: Backends.pairs)
     func otherGroup(_ pair: BackendPair) throws {
         for (group, otherGroup) in [(DHGroup.p256, DHGroup.x25519), (.x25519, .p256)] {
             let ours = try pair.first.generateKeyPair(group)

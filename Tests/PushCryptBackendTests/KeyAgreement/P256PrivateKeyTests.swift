@@ -5,8 +5,7 @@ import Testing
 @Suite struct P256PrivateKeyTests {
     typealias Curve = P256Curve
 
-    /// 1 and n - 1: the base point and its negative.
-    @Test(arguments: Backends.all)
+    @Test("the private keys 1 and n - 1 have the base point and its negative as public keys", arguments: Backends.all)
     func smallestAndLargest(_ named: NamedBackend) throws {
         let smallestBytes = Curve.one
         let smallest = try named.backend.privateKey(.p256, smallestBytes.bytes)
@@ -21,7 +20,7 @@ import Testing
         #expect(try largest.sharedSecret(with: largest.publicKey).revealed == Curve.baseX)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("the private keys 0, n and above are refused with invalidPrivateKey", arguments: Backends.all)
     func outOfRange(_ named: NamedBackend) throws {
         let largest = [UInt8](repeating: 0xff, count: 32)
         let values = [
@@ -34,8 +33,9 @@ import Testing
         }
     }
 
-    /// Also those whose value would be in range: 33 bytes with a leading zero, 31 bytes.
-    @Test(arguments: DHGroup.allCases, Backends.all)
+    @Test(
+        "a private key of another length is refused even if its value is in range", arguments: DHGroup.allCases,
+        Backends.all)
     func wrongLength(_ group: DHGroup, _ named: NamedBackend) throws {
         for count in 0...66 where count != DHGroup.privateKeyByteCount {
             for byte: UInt8 in [0, 1] {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct P256PublicKeyTests {
     typealias Curve = P256Curve
 
-    @Test(arguments: Backends.all)
+    @Test("uncompressed points of the curve are accepted and serialised unchanged", arguments: Backends.all)
     func uncompressedPoints(_ named: NamedBackend) throws {
         let withSmallX = Curve.smallX.map { [4] + Curve.adding($0.x, to: Curve.zero) + $0.y }
         let withSmallY = Curve.smallY.map { [4] + $0.x + Curve.adding($0.y, to: Curve.zero) }
@@ -16,8 +16,7 @@ import Testing
         }
     }
 
-    /// The same points, with p added to the small coordinate: two encodings of one point.
-    @Test(arguments: Backends.all)
+    @Test("a coordinate with p added is refused with invalidPublicKey", arguments: Backends.all)
     func coordinatesNotBelowThePrime(_ named: NamedBackend) throws {
         for point in Curve.smallX {
             try expectRefusal([4] + Curve.adding(point.x, to: Curve.prime) + point.y, named)
@@ -31,8 +30,7 @@ import Testing
         }
     }
 
-    /// 06 and 07 carry the parity of y as well; both the right and the wrong one are refused.
-    @Test(arguments: Backends.all)
+    @Test("compressed and hybrid forms are refused with invalidPublicKey", arguments: Backends.all)
     func otherForms(_ named: NamedBackend) throws {
         for prefix in UInt8.min...UInt8.max where prefix != 4 {
             try expectRefusal([prefix] + Curve.baseX + Curve.baseY, named)
@@ -44,14 +42,14 @@ import Testing
         try expectRefusal(Curve.baseX + Curve.baseY, named)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("the point at infinity is refused in every form", arguments: Backends.all)
     func infinity(_ named: NamedBackend) throws {
         try expectRefusal([0], named)
         try expectRefusal([UInt8](repeating: 0, count: 65), named)
         try expectRefusal([4] + Curve.zero + Curve.zero, named)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("a point off the curve is refused with invalidPublicKey", arguments: Backends.all)
     func offTheCurve(_ named: NamedBackend) throws {
         try expectRefusal([4] + Curve.baseX + Curve.zero, named)
         try expectRefusal([4] + Curve.zero + Curve.baseY, named)
@@ -61,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.all)
+    @Test("a public key of another length is refused with invalidPublicKey", arguments: Backends.all)
     func wrongLength(_ named: NamedBackend) throws {
         for count in 0..<65 {
             try expectRefusal(Array(Curve.base.prefix(count)), named)

@@ -6,9 +6,9 @@ import Testing
     private static let scalar = [UInt8](hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a")
     private static let peer = [UInt8](hex: "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")
 
-    /// RFC 7748 section 5 masks the top bit in the function; the serialised key keeps it, since RFC 9180 binds the
-    /// bytes as they were received.
-    @Test(arguments: Backends.all)
+    @Test(
+        "the top bit of a public key doesn't change the secret and stays in the serialised key", arguments: Backends.all
+    )
     func topBitIsMasked(_ named: NamedBackend) throws {
         var withTopBit = Self.peer
         withTopBit[31] |= 0x80
@@ -19,8 +19,7 @@ import Testing
         #expect(try ours.sharedSecret(with: key) == ours.sharedSecret(with: plain))
     }
 
-    /// p + 9 is the base point once more; RFC 7748 wants such values taken.
-    @Test(arguments: Backends.all)
+    @Test("a public key at or above p is accepted, as RFC 7748 requires", arguments: Backends.all)
     func nonCanonicalPublicKey(_ named: NamedBackend) throws {
         let shifted = [0xf6] + [UInt8](repeating: 0xff, count: 30) + [0x7f]
         let key = try named.backend.publicKey(.x25519, shifted.bytes)
@@ -30,7 +29,7 @@ import Testing
 
     /// All u-coordinates of order 1, 2, 4 and 8 on the curve and its twist (https://cr.yp.to/ecdh.html), with and
     /// without the masked bit: whatever the private key, the result is zero.
-    @Test(arguments: Backends.all)
+    @Test("a public key of small order throws degenerateSharedSecret", arguments: Backends.all)
     func pointsOfSmallOrder(_ named: NamedBackend) throws {
         let ones = [UInt8](repeating: 0xff, count: 30)
         let points = [
@@ -51,8 +50,7 @@ import Testing
         }
     }
 
-    /// RFC 7748 section 5 clamps in the function; the serialised key keeps the bits that it was given.
-    @Test(arguments: Backends.all)
+    @Test("bits that are clamped don't change the secret and stay in the serialised key", arguments: Backends.all)
     func clamping(_ named: NamedBackend) throws {
         var clamped = Self.scalar
         clamped[0] &= 0xf8
@@ -70,8 +68,7 @@ import Testing
         }
     }
 
-    /// Every 32-byte string is a private key.
-    @Test(arguments: Backends.all)
+    @Test("every 32-byte string is accepted as a private key", arguments: Backends.all)
     func extremePrivateKeys(_ named: NamedBackend) throws {
         for byte: UInt8 in [0, 0xff] {
             let bytes = [UInt8](repeating: byte, count: 32)
@@ -81,7 +78,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.all)
+    @Test("a public key of another length is refused with invalidPublicKey", arguments: Backends.all)
     func wrongPublicKeyLength(_ named: NamedBackend) throws {
         for count in 0...66 where count != 32 {
             let bytes = [UInt8](repeating: 9, count: count)

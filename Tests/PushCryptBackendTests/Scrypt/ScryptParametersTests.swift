@@ -4,7 +4,8 @@ import Testing
 @Suite struct ScryptParametersTests {
     typealias Numbers = (n: Int, r: Int, p: Int)
 
-    @Test func standard() throws {
+    @Test("the standard parameters are N 2^17, r 8 and p 1, with 128 MiB")
+    func standard() throws {
         #expect(try ScryptParameters(n: 131_072, r: 8, p: 1) == .standard)
         #expect(ScryptParameters.standard.memoryInBytes == 128 << 20)
     }
@@ -13,7 +14,7 @@ import Testing
         (2, 1, 1), (1 << 15, 1, 16), (1 << 16, 2, 1), (1 << 20, 8, 16), (1 << 18, 32, 16), (2, 32, 16),
     ]
 
-    @Test(arguments: allowed) func atTheLimits(_ numbers: Numbers) throws {
+    @Test("parameters at the limits are accepted", arguments: allowed) func atTheLimits(_ numbers: Numbers) throws {
         let parameters = try ScryptParameters(n: numbers.n, r: numbers.r, p: numbers.p)
         #expect((parameters.n, parameters.r, parameters.p) == numbers)
         #expect(parameters.memoryInBytes == 128 * numbers.n * numbers.r)
@@ -30,7 +31,8 @@ import Testing
     ]
     static let refused = refusedN.map { ($0, 8, 1) } + refusedR.map { (16, $0, 1) } + refusedP.map { (16, 8, $0) }
 
-    @Test(arguments: refused + refusedTogether) func outsideTheLimits(_ numbers: Numbers) throws {
+    @Test("parameters outside the limits are refused with invalidParameters", arguments: refused + refusedTogether)
+    func outsideTheLimits(_ numbers: Numbers) throws {
         let code = try cryptoErrorCode { try ScryptParameters(n: numbers.n, r: numbers.r, p: numbers.p) }
         #expect(code == .invalidParameters)
     }

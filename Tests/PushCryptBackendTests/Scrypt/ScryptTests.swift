@@ -12,14 +12,22 @@ import Testing
         small = try ScryptParameters(n: 16, r: 1, p: 1)
     }
 
-    @Test(arguments: ScryptKnownAnswer.rfc7914)
+    @Test(
+        "scrypt of the inputs of RFC 7914 section 12 returns the published keys", arguments: ScryptKnownAnswer.rfc7914)
     func knownAnswers(_ answer: ScryptKnownAnswer) throws {
         let parameters = try ScryptParameters(n: answer.n, r: answer.r, p: answer.p)
         #expect(try key(answer.passphrase, answer.salt, parameters, count: 64) == answer.key)
     }
 
-    /// dkLen is no input of the function: a shorter result is the beginning of a longer one.
-    @Test func lengths() throws {
+    @Test(
+        "scrypt at the limit of 1 GiB of memory returns the key of RFC 7914 section 12",
+        .enabled(if: LongTests.areEnabled, "needs 1 GiB of memory and 5 seconds: set PUSHCRYPT_LONG_TESTS"))
+    func largestMemory() throws {
+        try knownAnswers(.largest)
+    }
+
+    @Test("a shorter key is the beginning of a longer one, and impossible lengths are refused")
+    func lengths() throws {
         let longest = try key("passphrase", "salt", small, count: 200)
         for count in [1, 16, 31, 32, 33, 64, 199] {
             #expect(try key("passphrase", "salt", small, count: count) == Array(longest.prefix(count)))
@@ -31,7 +39,8 @@ import Testing
         #expect(ERR_peek_error() == 0)
     }
 
-    @Test func everyInputCounts() throws {
+    @Test("passphrase, salt and each parameter change the key")
+    func everyInputCounts() throws {
         let parameters = try [(16, 1, 1), (32, 1, 1), (16, 2, 1), (16, 1, 2)].map { n, r, p in
             try ScryptParameters(n: n, r: r, p: p)
         }
@@ -65,7 +74,7 @@ struct ScryptKnownAnswer: Sendable, CustomStringConvertible {
 
     var description: String { "N \(n), r \(r), p \(p)" }
 
-    /// RFC 7914 section 12. The last is at the limits of N and of memory: 1 GiB.
+    /// RFC 7914 section 12, without ``largest``.
     static let rfc7914 = [
         ScryptKnownAnswer(
             passphrase: "", salt: "", n: 16, r: 1, p: 1,
@@ -88,12 +97,14 @@ struct ScryptKnownAnswer: Sendable, CustomStringConvertible {
                     7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2
                     d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887
                     """)),
-        ScryptKnownAnswer(
-            passphrase: "pleaseletmein", salt: "SodiumChloride", n: 1_048_576, r: 8, p: 1,
-            key: .init(
-                hex: """
-                    2101cb9b6a511aaeaddbbe09cf70f881ec568d574a2ffd4dabe5ee9820adaa47
-                    8e56fd8f4ba5d09ffa1c6d927c40f4c337304049e8a952fbcbf45c6fa77a41a4
-                    """)),
     ]
+
+    /// The last one of RFC 7914 section 12, at the limits of N and of memory: 1 GiB.
+    static let largest = ScryptKnownAnswer(
+        passphrase: "pleaseletmein", salt: "SodiumChloride", n: 1_048_576, r: 8, p: 1,
+        key: .init(
+            hex: """
+                2101cb9b6a511aaeaddbbe09cf70f881ec568d574a2ffd4dabe5ee9820adaa47
+                8e56fd8f4ba5d09ffa1c6d927c40f4c337304049e8a952fbcbf45c6fa77a41a4
+                """))
 }

@@ -2,8 +2,8 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// RFC 8032 leaves open which points of small order and which unusual encodings a verifier takes. A signature must not
-/// be valid for one recipient and invalid for the next because their backends differ.
+/// RFC 8032 doesn't determine which points of small order and which unusual encodings a verifier accepts. Both backends
+/// must agree, so that a signature is valid for all recipients or for none.
 @Suite struct Ed25519EdgeCaseTests {
     /// The eight points of small order and their other encodings.
     static let smallOrder: [[UInt8]] = {
@@ -18,7 +18,8 @@ import Testing
         return points + points.map { $0.prefix(31) + [$0[31] | 0x80] }
     }()
 
-    @Test func backendsAgreeOnPointsOfSmallOrder() throws {
+    @Test("both backends give the same verdict for keys of small order")
+    func backendsAgreeOnPointsOfSmallOrder() throws {
         var verdicts = Set<Bool>()
         for point in Self.smallOrder {
             for commitment in Self.smallOrder {
@@ -32,8 +33,8 @@ import Testing
         #expect(verdicts == [true, false], "the cases must reach both ends")
     }
 
-    /// Keys that are no points at all.
-    @Test func backendsAgreeOnArbitraryKeys() throws {
+    @Test("both backends give the same verdict for arbitrary bytes as keys")
+    func backendsAgreeOnArbitraryKeys() throws {
         var generator = SplitMix64(seed: 70)
         for _ in 0..<200 {
             let signature = generator.bytes(63) + [0]

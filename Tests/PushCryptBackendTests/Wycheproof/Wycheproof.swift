@@ -16,7 +16,7 @@ enum WycheproofResult: String, Decodable {
 }
 
 enum WycheproofCategory: Hashable {
-    /// The published output must come out.
+    /// The output must be the published one.
     case matches
     /// Bad input that must be refused.
     case refused

@@ -6,12 +6,12 @@ import Testing
     typealias File = WycheproofFile<AEADTest<AESGCM>>
     static let name = "aes_gcm_test.json"
 
-    @Test(arguments: try File.vectors(name), Backends.all)
+    @Test("the backend gives the verdict of a Wycheproof vector", arguments: try File.vectors(name), Backends.all)
     func vector(_ vector: WycheproofVector<AEADTest<AESGCM>>, _ named: NamedBackend) throws {
         try vector.test.check(named.backend)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("the vectors of the file are all run or excluded by a named reason", arguments: Backends.all)
     func everyTestIsAccountedFor(_ named: NamedBackend) throws {
         let counts = try File.load(Self.name).tally(named.backend)
         #expect(
@@ -23,12 +23,12 @@ import Testing
     typealias File = WycheproofFile<AEADTest<ChaCha20Poly1305>>
     static let name = "chacha20_poly1305_test.json"
 
-    @Test(arguments: try File.vectors(name), Backends.all)
+    @Test("the backend gives the verdict of a Wycheproof vector", arguments: try File.vectors(name), Backends.all)
     func vector(_ vector: WycheproofVector<AEADTest<ChaCha20Poly1305>>, _ named: NamedBackend) throws {
         try vector.test.check(named.backend)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("the vectors of the file are all run or excluded by a named reason", arguments: Backends.all)
     func everyTestIsAccountedFor(_ named: NamedBackend) throws {
         let counts = try File.load(Self.name).tally(named.backend)
         #expect(counts == [.matches: 256, .refused: 60, .outside("ivSize"): 9])

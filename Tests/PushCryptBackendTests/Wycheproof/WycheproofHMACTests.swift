@@ -6,18 +6,19 @@ import Testing
     typealias File = WycheproofFile<HMACTest>
     static let name = "hmac_sha256_test.json"
 
-    @Test(arguments: try File.vectors(name), Backends.all)
+    @Test("the backend gives the verdict of a Wycheproof vector", arguments: try File.vectors(name), Backends.all)
     func vector(_ vector: WycheproofVector<HMACTest>, _ named: NamedBackend) throws {
         try vector.test.check(named.backend)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("the vectors of the file are all run or excluded by a named reason", arguments: Backends.all)
     func everyTestIsAccountedFor(_ named: NamedBackend) throws {
         let counts = try File.load(Self.name).tally(named.backend)
         #expect(counts == [.matches: 66, .refused: 108])
     }
 
-    @Test func tagSizes() throws {
+    @Test("the file has vectors with whole and with truncated tags")
+    func tagSizes() throws {
         let tests = try File.load(Self.name).tests
         #expect(tests.count { $0.tag.bytes.count == 32 } == 87)
         #expect(tests.count { $0.tag.bytes.count == 16 } == 87)

@@ -6,12 +6,12 @@ import Testing
     typealias File = WycheproofFile<P256Test>
     static let name = "ecdh_secp256r1_ecpoint_test.json"
 
-    @Test(arguments: try File.vectors(name), Backends.all)
+    @Test("the backend gives the verdict of a Wycheproof vector", arguments: try File.vectors(name), Backends.all)
     func vector(_ vector: WycheproofVector<P256Test>, _ named: NamedBackend) throws {
         try vector.test.check(named.backend)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("the vectors of the file are all run or excluded by a named reason", arguments: Backends.all)
     func everyTestIsAccountedFor(_ named: NamedBackend) throws {
         let counts = try File.load(Self.name).tally(named.backend)
         #expect(counts == [.matches: 330, .refused: 24, .outside("compressed point form"): 1])

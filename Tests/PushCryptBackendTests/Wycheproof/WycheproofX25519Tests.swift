@@ -6,19 +6,19 @@ import Testing
     typealias File = WycheproofFile<X25519Test>
     static let name = "x25519_test.json"
 
-    @Test(arguments: try File.vectors(name), Backends.all)
+    @Test("the backend gives the verdict of a Wycheproof vector", arguments: try File.vectors(name), Backends.all)
     func vector(_ vector: WycheproofVector<X25519Test>, _ named: NamedBackend) throws {
         try vector.test.check(named.backend)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("the vectors of the file are all run or excluded by a named reason", arguments: Backends.all)
     func everyTestIsAccountedFor(_ named: NamedBackend) throws {
         let counts = try File.load(Self.name).tally(named.backend)
         #expect(counts == [.matches: 487, .refused: 31])
     }
 
-    /// RFC 7748 section 5: the top bit of a public key is masked.
-    @Test func topBitIsAmongThePublicKeys() throws {
+    @Test("the file has public keys with the top bit, which RFC 7748 section 5 masks")
+    func topBitIsAmongThePublicKeys() throws {
         #expect(try File.load(Self.name).tests.count { $0.publicKey.bytes[31] >= 0x80 } == 21)
     }
 }

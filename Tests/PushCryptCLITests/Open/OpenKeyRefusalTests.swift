@@ -18,7 +18,7 @@ struct OpenKeyRefusalTests {
         try place.create("Keys/ios", "recipient")
         expectRefusal(
             try place.open(keys: "Keys/ios", "--trust", "Keys/ios", payload: Data("{}".utf8)), 65,
-            saying: "trusted are sender keys")
+            saying: "sender keys are needed")
         expectRefusal(try place.open(keys: "Keys/ios", "--trust", "none", payload: Data()), 66)
     }
 

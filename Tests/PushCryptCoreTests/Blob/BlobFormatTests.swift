@@ -6,6 +6,7 @@ import Testing
 
 @Suite struct BlobFormatTests {
     @Test(
+        "a chunk's nonce is its index in 11 bytes and a byte for the last chunk",
         arguments: [
             (0, false, "00000000000000 00000000 00"), (0, true, "00000000000000 00000000 01"),
             (1, false, "00000000000000 00000001 00"), (255, true, "00000000000000 000000ff 01"),
@@ -16,12 +17,14 @@ import Testing
         #expect(BlobFormat.nonce(index, isLast: isLast) == [UInt8](hex: hex))
     }
 
-    @Test func aad() {
+    @Test("the aad is the magic and a byte for the purpose")
+    func aad() {
         #expect(BlobFormat.aad(.attachment) == [UInt8](hex: "50434231 01"))
         #expect(BlobFormat.aad(.payload) == [UInt8](hex: "50434231 02"))
     }
 
     @Test(
+        "a plaintext's length determines the number of chunks and the blob's length",
         arguments: [
             (0, 1, 20), (1, 1, 21), (65_535, 1, 65_555), (65_536, 1, 65_556), (65_537, 2, 65_573),
             (131_072, 2, 131_108), (131_073, 3, 131_125),
@@ -32,8 +35,8 @@ import Testing
         #expect(BlobFormat.blobByteCount(size: size) == bytes)
     }
 
-    /// The longest plaintext has exactly as many chunks as there are counters.
-    @Test func longest() {
+    @Test("the longest plaintext has as many chunks as there are counters")
+    func longest() {
         #expect(BlobFormat.chunkCount(size: BlobFormat.maximumSize) == BlobFormat.maximumChunkCount)
         #expect(BlobFormat.chunkCount(size: BlobFormat.maximumSize + 1) > BlobFormat.maximumChunkCount)
         let digest = [UInt8](repeating: 0, count: 32)
@@ -44,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 16, 31, 33, 64])
+    @Test("a key or digest of another length makes no reference", arguments: [0, 16, 31, 33, 64])
     func otherLengths(count: Int) {
         let (other, right) = ([UInt8](repeating: 1, count: count), [UInt8](repeating: 1, count: 32))
         let key = SecretBytes(copying: other.bytes)

@@ -17,8 +17,7 @@ import Testing
         #expect(TestBlob.failure(blob, own, pieces: .of(40_000)) == .undecryptable, comment, sourceLocation: location)
     }
 
-    /// The magic, and of every chunk the ends of ciphertext and tag.
-    @Test(arguments: sizes)
+    @Test("a flip at the ends of magic, ciphertext or tag of any chunk is undecryptable", arguments: sizes)
     func flips(size: Int) throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(size))
         var places = [0, 1, 2, 3, blob.count - 1, blob.count - 17, blob.count / 2]
@@ -34,7 +33,8 @@ import Testing
         }
     }
 
-    @Test func everyBitOfASmallOne() throws {
+    @Test("a flip of any bit of a small blob is undecryptable")
+    func everyBitOfASmallOne() throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(5))
         for bit in 0..<blob.count * 8 {
             var changed = blob
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test(arguments: sizes)
+    @Test("a truncated blob is undecryptable", arguments: sizes)
     func truncations(size: Int) throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(size))
         var ends = [
@@ -54,7 +54,7 @@ import Testing
         }
         for end in Set(ends) where (0..<blob.count).contains(end) {
             try expectRefused(Array(blob[..<end]), reference, "\(end) bytes")
-            // A reference that says so doesn't make it whole: the chunk that is last now wasn't sealed as the last.
+            // A reference of the shorter blob doesn't help: its last chunk wasn't sealed as the last.
             let chunks = end / (TestBlob.chunk + TestBlob.tag) + 1
             let implied = Int64(end - 4 - chunks * TestBlob.tag)
             guard let shorter = try reference.changed(size: implied, digestOf: Array(blob[..<end])) else { continue }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test(arguments: sizes)
+    @Test("a blob with added bytes is undecryptable", arguments: sizes)
     func extensions(size: Int) throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(size))
         let lastChunk = Array(
@@ -73,7 +73,8 @@ import Testing
         try expectRefused([0] + blob, reference, "one before")
     }
 
-    @Test func reordered() throws {
+    @Test("a blob with reordered, repeated or missing chunks is undecryptable")
+    func reordered() throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(4 * TestBlob.chunk))
         let stride = TestBlob.chunk + TestBlob.tag
         let chunks = (0..<4).map { Array(blob[(4 + $0 * stride)..<(4 + ($0 + 1) * stride)]) }
@@ -92,8 +93,8 @@ import Testing
         }
     }
 
-    /// Two blobs under the one key of the tests; blobs never share one.
-    @Test func swapped() throws {
+    @Test("a chunk of another blob under the same key is undecryptable")
+    func swapped() throws {
         let (first, reference) = try TestBlob.sealed(TestBlob.plaintext(100_000))
         let (second, other) = try TestBlob.sealed([UInt8](repeating: 1, count: 100_000))
         #expect(TestBlob.failure(second, reference) == .undecryptable)
@@ -106,7 +107,7 @@ import Testing
         try expectRefused(grafted, reference, "the end of another key's")
     }
 
-    @Test(arguments: sizes)
+    @Test("a blob under another key, size, digest or purpose is undecryptable", arguments: sizes)
     func otherReference(size: Int) throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(size))
         let (length, chunk) = (Int64(size), Int64(TestBlob.chunk))
@@ -124,8 +125,8 @@ import Testing
         }
     }
 
-    /// No chunk of an endless stream is opened, or even hashed, that can't belong to the blob.
-    @Test func endlessStream() throws {
+    @Test("an endless stream is refused before its excess bytes are opened or hashed")
+    func endlessStream() throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(100))
         let opener = BlobOpener(reference, backend: TestBlob.openSSL)
         var output: [UInt8] = []
@@ -138,8 +139,8 @@ import Testing
         #expect(output.isEmpty)
     }
 
-    /// What failed stays failed, whatever comes later; what is finished takes nothing more.
-    @Test func nothingAfterTheEnd() throws {
+    @Test("an opener that has failed or finished refuses every further call")
+    func nothingAfterTheEnd() throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(100))
         var (bad, output) = (blob, [UInt8]())
         bad[50] ^= 1

@@ -5,8 +5,9 @@ import Testing
 @testable import PushCryptCore
 
 @Suite struct BlobSealerTests {
-    /// Begun near the end of the counters: the last one is used, and none after it.
-    @Test(arguments: [(1, 65_536, true), (2, 65_537, true), (1, 65_537, false), (0, 0, false), (2, 131_073, false)])
+    @Test(
+        "a sealer uses the last counter and refuses a chunk after it",
+        arguments: [(1, 65_536, true), (2, 65_537, true), (1, 65_537, false), (0, 0, false), (2, 131_073, false)])
     func counterLimit(chunksLeft: Int64, count: Int, isEnough: Bool) throws {
         let first = BlobFormat.maximumChunkCount - chunksLeft
         let sealer = BlobSealer(.attachment, key: TestBlob.key, firstIndex: first, backend: TestBlob.openSSL)
@@ -31,7 +32,8 @@ import Testing
         #expect(plaintext.count == (count - 1) % TestBlob.chunk + 1)
     }
 
-    @Test func nothingAfterTheEnd() throws {
+    @Test("a sealer that has finished refuses every further call")
+    func nothingAfterTheEnd() throws {
         let sealer = try BlobSealer(.payload, backend: TestBlob.openSSL)
         var blob: [UInt8] = []
         _ = try sealer.finish(appendingTo: &blob)
@@ -43,8 +45,8 @@ import Testing
         #expect(blob == before)
     }
 
-    /// A sealer that failed once can't be talked into going on, which would leave a hole.
-    @Test func failure() throws {
+    @Test("a sealer that has failed once refuses every further call")
+    func failure() throws {
         let backend = BrokenBackend(base: TestBlob.openSSL)
         let error = #expect(throws: BlobError.self) { _ = try BlobSealer(.payload, backend: backend) }
         #expect(error?.code == .backendFailure)
@@ -59,14 +61,16 @@ import Testing
         #expect(again?.code == .finished)
     }
 
-    @Test func openerFailure() throws {
+    @Test("a failure of the backend in an opener is an internal error")
+    func openerFailure() throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(10))
         #expect(throws: FailureClass.internalError) {
             try BlobOpener.plaintext(of: blob, reference, backend: BrokenBackend(base: TestBlob.openSSL))
         }
     }
 
-    @Test func nothingIsPrinted() throws {
+    @Test("printing references and blobs shows no key, digest or URL")
+    func nothingIsPrinted() throws {
         let sealed = try SealedBlob([1], for: .attachment, backend: TestBlob.openSSL)
         let reference = sealed.reference
         #expect("\(reference)" == "BlobReference(attachment, 1 bytes)")

@@ -6,7 +6,9 @@ import Testing
 
 /// Blobs and headers of the Python reference.
 @Suite struct BlobVectorTests {
-    @Test(arguments: BlobVectors.shared.blobs, Backends.all)
+    @Test(
+        "a blob of the Python reference opens, and its plaintext seals to the same bytes",
+        arguments: BlobVectors.shared.blobs, Backends.all)
     func sealed(vector: BlobVectors.Blob, named: NamedBackend) throws {
         let reference = try vector.reference()
         let plaintext = TestBlob.plaintext(Int(vector.size))
@@ -18,7 +20,9 @@ import Testing
         #expect(try TestBlob.opened(blob, reference, named.backend) == plaintext)
     }
 
-    @Test(arguments: BlobVectors.shared.refused, Backends.all)
+    @Test(
+        "a blob that the Python reference marks as wrong is refused with its class",
+        arguments: BlobVectors.shared.refused, Backends.all)
     func refused(vector: BlobVectors.Blob, named: NamedBackend) throws {
         let (reference, blob) = (try vector.reference(), try vector.bytes())
         for pieces in [TestBlob.Pieces.whole, .of(1), .of(7)] {
@@ -31,7 +35,7 @@ import Testing
         }
     }
 
-    @Test(arguments: BlobVectors.shared.headers)
+    @Test("a header of the Python reference is accepted or refused as marked", arguments: BlobVectors.shared.headers)
     func header(vector: BlobVectors.Header) throws {
         let header = MessageHeader(try JSONText(Array(vector.header.utf8)).root)
         #expect((header != nil) == vector.valid)
@@ -58,8 +62,8 @@ import Testing
         #expect(isWritten == vector.valid)
     }
 
-    /// The file has of everything, so that a wrong path or an empty list doesn't pass.
-    @Test func counts() {
+    @Test("the file has blobs, refused blobs and headers of every kind")
+    func counts() {
         #expect(BlobVectors.shared.blobs.count == 16)
         #expect(BlobVectors.shared.refused.count > 25)
         #expect(BlobVectors.shared.headers.filter(\.valid).count > 20)

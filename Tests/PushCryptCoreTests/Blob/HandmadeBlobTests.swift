@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// The rules of the format, against somebody who has the key and writes any chunk that he likes.
+/// The rules of the format, against an attacker who has the key and writes any chunk.
 @Suite struct HandmadeBlobTests {
     private static let full = TestBlob.plaintext(65_536)
     private static let short = TestBlob.plaintext(10)
@@ -17,7 +17,7 @@ import Testing
         HandmadeBlob(description: "two full chunks", chunks: [.init(full, 0, flag: 0), .init(full, 1, flag: 1)]),
     ]
 
-    @Test(arguments: right)
+    @Test("a blob that the test writes by the grammar opens", arguments: right)
     func accepted(blob: HandmadeBlob) throws {
         let (bytes, reference) = try blob.make()
         let plaintext = blob.chunks.flatMap(\.plaintext)
@@ -66,7 +66,7 @@ import Testing
             description: "purpose in two bytes", aad: Array("PCB1".utf8) + [0, 1], chunks: [.init(short, 0, flag: 1)]),
     ]
 
-    @Test(arguments: wrong)
+    @Test("a blob that the test writes with one deviation from the grammar is undecryptable", arguments: wrong)
     func refused(blob: HandmadeBlob) throws {
         let (bytes, made) = try blob.make()
         let reference = try #require(made)

@@ -13,7 +13,8 @@ import Testing
         return try #require(BlobReference(purpose, key: TestBlob.key, size: size, sha256: digest))
     }
 
-    @Test func attachment() throws {
+    @Test("an attachment's reference is written as JSON and read again")
+    func attachment() throws {
         let blob = try Self.blob(.attachment)
         for id in [nil, "photo"] {
             let attachment = try AttachmentReference(url: Self.url, blob: blob, type: "image/png", id: id)
@@ -28,7 +29,8 @@ import Testing
         }
     }
 
-    @Test func offload() throws {
+    @Test("an offload reference is written as JSON and read again")
+    func offload() throws {
         let offload = try OffloadReference(url: Self.url, blob: Self.blob(.payload))
         #expect(try OffloadReference(json: offload.json) == offload)
         #expect(try JSONText(offload.json).root["type"] == nil)
@@ -38,7 +40,9 @@ import Testing
         #expect(try OffloadReference(json: attachment.json).blob != attachment.blob)
     }
 
-    @Test(arguments: ["", "{}", "[]", "null", #"{"url":"https://a.b"}"#])
+    @Test(
+        "a text that is no reference throws invalidReference",
+        arguments: ["", "{}", "[]", "null", #"{"url":"https://a.b"}"#])
     func notJSON(text: String) {
         let error = #expect(throws: BlobError.self) { try AttachmentReference(json: Array(text.utf8)) }
         #expect(error?.code == .invalidReference)
@@ -46,7 +50,9 @@ import Testing
         #expect(other?.code == .invalidReference)
     }
 
-    @Test(arguments: ["http://a.b", "", "https://a.b/ ", "https://a@b/", String(repeating: "a", count: 3_000)])
+    @Test(
+        "a URL outside its grammar throws invalidReference",
+        arguments: ["http://a.b", "", "https://a.b/ ", "https://a@b/", String(repeating: "a", count: 3_000)])
     func badURL(url: String) throws {
         let (picture, payload) = (try Self.blob(.attachment), try Self.blob(.payload))
         let error = #expect(throws: BlobError.self) {
@@ -57,7 +63,8 @@ import Testing
         #expect(throws: BlobError.self) { try OffloadReference(url: url, blob: payload) }
     }
 
-    @Test func otherFaults() throws {
+    @Test("a wrong type, id, purpose or size throws invalidReference")
+    func otherFaults() throws {
         let (picture, payload) = (try Self.blob(.attachment), try Self.blob(.payload))
         func expectInvalid(_ make: () throws -> Any, location: SourceLocation = #_sourceLocation) {
             let error = #expect(throws: BlobError.self, sourceLocation: location) { _ = try make() }
@@ -72,14 +79,15 @@ import Testing
         _ = try OffloadReference(url: Self.url, blob: Self.blob(.payload, size: OffloadReference.maximumSize))
     }
 
-    /// A header without any of it is what it was before there were any.
-    @Test func headerWithoutExtras() {
+    @Test("a header without optional members is written without them")
+    func headerWithoutExtras() {
         let header = MessageHeader(id: Array(0...15), issuedAt: UnixTime(1), expiresAt: UnixTime(2))
         let member = String(decoding: header.rawMember, as: UTF8.self)
         #expect(member == #""pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1,"exp":2}"#)
     }
 
-    @Test func headerWithAll() throws {
+    @Test("a header with all optional members is written and read again")
+    func headerWithAll() throws {
         let attachments = try [nil, "b"].map { id in
             try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "image/png", id: id)
         }
@@ -94,7 +102,8 @@ import Testing
         #expect(header != MessageHeader(id: header.id, issuedAt: UnixTime(1), expiresAt: UnixTime(2)))
     }
 
-    @Test func flaws() throws {
+    @Test("too many attachments and equal ids are reported as flaws")
+    func flaws() throws {
         let one = try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "a/b", id: "x")
         let nameless = try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "a/b")
         #expect(MessageExtras(attachments: Array(repeating: nameless, count: 8)).flaw == nil)

@@ -26,7 +26,7 @@ func difference(_ ours: JSONValue, _ theirs: Any, path: String = "$") -> String?
     }
 }
 
-/// Foundation's dictionary can't hold two names that are canonically equal; whoever has such names isn't compared.
+/// Foundation's dictionary can't contain two canonically equal names. Objects with such names aren't compared.
 private func objectDifference(_ ours: JSONValue, _ theirs: Any, path: String) -> String? {
     let names = ours.members.map(\.name)
     guard let theirs = theirs as? [String: Any], theirs.count == Set(names).count else { return path }

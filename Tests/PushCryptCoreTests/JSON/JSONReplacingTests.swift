@@ -1,21 +1,24 @@
+import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptCore
 
 @Suite struct JSONReplacingTests {
-    @Test(arguments: [
-        (#"{"a":1}"#, #"{"a":[0]}"#), (#" { "a" : "x" } "#, #" { "a" : [0] } "#),
-        (#"{"b":{"a":2},"a":{"b":{}},"c":3}"#, #"{"b":{"a":2},"a":[0],"c":3}"#),
-        (#"{"\u0061":null}"#, #"{"\u0061":[0]}"#),
-    ])
+    @Test(
+        "replacing one value leaves the other bytes unchanged",
+        arguments: [
+            (#"{"a":1}"#, #"{"a":[0]}"#), (#" { "a" : "x" } "#, #" { "a" : [0] } "#),
+            (#"{"b":{"a":2},"a":{"b":{}},"c":3}"#, #"{"b":{"a":2},"a":[0],"c":3}"#),
+            (#"{"\u0061":null}"#, #"{"\u0061":[0]}"#),
+        ])
     func oneValue(before: String, after: String) throws {
         let text = try JSONText(text: before)
         let value = try #require(text.root["a"])
         #expect(readable(text.replacing([(value, Array("[0]".utf8))])) == after)
     }
 
-    /// In whatever order they are named.
-    @Test func severalValues() throws {
+    @Test("replacing several values doesn't depend on their order")
+    func severalValues() throws {
         let text = try JSONText(text: #"{"a": 1, "b": [2, {"c": "three"}], "d": 4}"#)
         let (a, c) = (try #require(text.root["a"]), try #require(text.root["b"]?.elements.map(\.self).last?["c"]))
         let expected = #"{"a": "one", "b": [2, {"c": 3}], "d": 4}"#
@@ -26,10 +29,10 @@ import Testing
         #expect(readable(text.replacing([(text.root, [])])) == "")
     }
 
-    @Test(arguments: 0..<20)
+    @Test("replacing any value of a generated document leaves the other bytes unchanged", arguments: 0..<20)
     func everyValueInTurn(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
-        for _ in 0..<10 {
+        for _ in 0..<LongTests.rounds(2, long: 10) {
             let text = try JSONText(generator.document())
             for value in text.allValues {
                 #expect(text.replacing([(value, Array(value.rawBytes))]) == text.bytes)

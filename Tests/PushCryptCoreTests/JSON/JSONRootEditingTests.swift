@@ -1,19 +1,25 @@
+import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptCore
 
 @Suite struct JSONRootEditingTests {
-    @Test(arguments: [
-        ("{}", #"{"x":0}"#), ("{ }", #"{"x":0 }"#), (" {\n} ", " {\"x\":0\n} "), (#"{"a":1}"#, #"{"a":1,"x":0}"#),
-        (#" { "a" : {"b":[]} } "#, #" { "a" : {"b":[]},"x":0 } "#), (#"{"a":1,"b":"}" }"#, #"{"a":1,"b":"}","x":0 }"#),
-    ])
+    @Test(
+        "appending a member adds it after the last one, and removing it restores the text",
+        arguments: [
+            ("{}", #"{"x":0}"#), ("{ }", #"{"x":0 }"#), (" {\n} ", " {\"x\":0\n} "), (#"{"a":1}"#, #"{"a":1,"x":0}"#),
+            (#" { "a" : {"b":[]} } "#, #" { "a" : {"b":[]},"x":0 } "#),
+            (#"{"a":1,"b":"}" }"#, #"{"a":1,"b":"}","x":0 }"#),
+        ])
     func appending(before: String, after: String) throws {
         let appended = try JSONText(text: before).appendingToRoot(rawMember: Array(#""x":0"#.utf8))
         #expect(readable(appended) == after)
         #expect(readable(try JSONText(appended).removingFromRoot("x")) == before)
     }
 
-    @Test(arguments: ["[]", "1", #""{}""#, "null", " [{}]"])
+    @Test(
+        "appending to a root that is no object throws rootIsNotAnObject",
+        arguments: ["[]", "1", #""{}""#, "null", " [{}]"])
     func appendingToAnotherValue(text: String) throws {
         let start = text.hasPrefix(" ") ? 1 : 0
         #expect(throws: JSONError(.rootIsNotAnObject, at: start)) {
@@ -21,27 +27,31 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (#"{"x":1}"#, "{}"), (#"{ "x" : 1 }"#, "{  }"), (#"{"x":1,"b":2}"#, #"{"b":2}"#),
-        (#"{ "x" : [1] , "b":2}"#, #"{ "b":2}"#), (#"{"a":1,"x":{"x":2},"b":3}"#, #"{"a":1,"b":3}"#),
-        (#"{"a":1 , "x":2 , "b":3}"#, #"{"a":1 , "b":3}"#), (#"{"a":1,"x":2}"#, #"{"a":1}"#),
-        (#"{"a":1 , "x":2 } "#, #"{"a":1 } "#), (#"{"a":1,"\u0078":2}"#, #"{"a":1}"#),
-    ])
+    @Test(
+        "removing a member removes its comma and keeps the other bytes",
+        arguments: [
+            (#"{"x":1}"#, "{}"), (#"{ "x" : 1 }"#, "{  }"), (#"{"x":1,"b":2}"#, #"{"b":2}"#),
+            (#"{ "x" : [1] , "b":2}"#, #"{ "b":2}"#), (#"{"a":1,"x":{"x":2},"b":3}"#, #"{"a":1,"b":3}"#),
+            (#"{"a":1 , "x":2 , "b":3}"#, #"{"a":1 , "b":3}"#), (#"{"a":1,"x":2}"#, #"{"a":1}"#),
+            (#"{"a":1 , "x":2 } "#, #"{"a":1 } "#), (#"{"a":1,"\u0078":2}"#, #"{"a":1}"#),
+        ])
     func removing(before: String, after: String) throws {
         let removed = try JSONText(text: before).removingFromRoot("x")
         #expect(readable(removed) == after)
         #expect(throws: Never.self) { try JSONText(removed) }
     }
 
-    @Test(arguments: ["{}", #"{"a":{"x":1}}"#, #"{"X":1,"xx":2}"#, #"[{"x":1}]"#, #""x""#, #"{"a":"x"}"#])
+    @Test(
+        "removing a name that the root doesn't have returns the same bytes",
+        arguments: ["{}", #"{"a":{"x":1}}"#, #"{"X":1,"xx":2}"#, #"[{"x":1}]"#, #""x""#, #"{"a":"x"}"#])
     func removingWhatIsNotThere(text: String) throws {
         #expect(readable(try JSONText(text: text).removingFromRoot("x")) == text)
     }
 
-    @Test(arguments: 0..<20)
+    @Test("removing an appended member of a generated object restores its bytes", arguments: 0..<20)
     func removingUndoesAppending(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
-        for _ in 0..<50 {
+        for _ in 0..<LongTests.rounds(15, long: 50) {
             let bytes = generator.object()
             let member = Array(#""pushcrypt": {"v":1}"#.utf8)
             let appended = try JSONText(try JSONText(bytes).appendingToRoot(rawMember: member))
@@ -51,11 +61,10 @@ import Testing
         }
     }
 
-    /// Whichever member goes, the others stay what they were.
-    @Test(arguments: 0..<20)
+    @Test("removing any member of a generated object keeps the names and values of the others", arguments: 0..<20)
     func removingLeavesTheOthers(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
-        for _ in 0..<20 {
+        for _ in 0..<LongTests.rounds(6, long: 20) {
             let text = try JSONText(generator.object())
             for member in text.root.members {
                 let rest = try JSONText(text.removingFromRoot(member.name))

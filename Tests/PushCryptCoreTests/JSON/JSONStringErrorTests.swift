@@ -2,16 +2,15 @@ import Testing
 
 @testable import PushCryptCore
 
-/// What may not stand between quotes; the same in names and values.
+/// Refused content of strings and names.
 @Suite struct JSONStringErrorTests {
-    @Test(arguments: [UInt8](0..<0x20))
+    @Test("a control character in a string or name is a syntax error", arguments: [UInt8](0..<0x20))
     func controlCharacters(byte: UInt8) {
         RefusedJSON([0x22, 0x61, byte, 0x22], .syntax, at: 2).expectRefusal()
         RefusedJSON([0x7B, 0x22, byte, 0x22], .syntax, at: 2).expectRefusal()
     }
 
-    /// The scanner takes sixteen bytes at once: each of them at each place among others.
-    @Test(arguments: 0..<36)
+    @Test("every byte at every position of a long string is accepted or refused as the grammar says", arguments: 0..<36)
     func everyByteAnywhere(position: Int) throws {
         for byte in UInt8.min...UInt8.max {
             var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 38)
@@ -27,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt8.min...UInt8.max)
+    @Test("only the letters of the grammar are accepted after a backslash", arguments: UInt8.min...UInt8.max)
     func letterBehindBackslash(byte: UInt8) throws {
         let bytes: [UInt8] = [0x22, 0x5C, byte, 0x22, 0x22]
         switch byte {
@@ -38,35 +37,43 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        RefusedJSON(#""\u004""#, .syntax, at: 6), RefusedJSON(#""\u00g0""#, .syntax, at: 5),
-        RefusedJSON(#""\u+041""#, .syntax, at: 3), RefusedJSON(#""\U0041""#, .syntax, at: 2),
-        RefusedJSON(#""\u{41}""#, .syntax, at: 3), RefusedJSON(#""\x41""#, .syntax, at: 2),
-        RefusedJSON(#""\é""#, .syntax, at: 2), RefusedJSON(#""\ud83d\uXXXX""#, .syntax, at: 9),
-        RefusedJSON(#""\'""#, .syntax, at: 2),
-    ])
+    @Test(
+        "a malformed escape is a syntax error at its offset",
+        arguments: [
+            RefusedJSON(#""\u004""#, .syntax, at: 6), RefusedJSON(#""\u00g0""#, .syntax, at: 5),
+            RefusedJSON(#""\u+041""#, .syntax, at: 3), RefusedJSON(#""\U0041""#, .syntax, at: 2),
+            RefusedJSON(#""\u{41}""#, .syntax, at: 3), RefusedJSON(#""\x41""#, .syntax, at: 2),
+            RefusedJSON(#""\é""#, .syntax, at: 2), RefusedJSON(#""\ud83d\uXXXX""#, .syntax, at: 9),
+            RefusedJSON(#""\'""#, .syntax, at: 2),
+        ])
     func escapes(text: RefusedJSON) { text.expectRefusal() }
 
-    @Test(arguments: [
-        RefusedJSON(#""\ud800""#, .loneSurrogate, at: 1), RefusedJSON(#""\uDBFF""#, .loneSurrogate, at: 1),
-        RefusedJSON(#""\udc00""#, .loneSurrogate, at: 1), RefusedJSON(#""\uDFFF""#, .loneSurrogate, at: 1),
-        RefusedJSON(#""a\ud83dx""#, .loneSurrogate, at: 2), RefusedJSON(#""\ud83d\n""#, .loneSurrogate, at: 1),
-        RefusedJSON(#""\ud83d\ud83d\ude00""#, .loneSurrogate, at: 1),
-        RefusedJSON(#""\ud83d\u0041""#, .loneSurrogate, at: 1), RefusedJSON(#""\ude00\ud83d""#, .loneSurrogate, at: 1),
-        RefusedJSON(#""\ud83d\ude00\ude00""#, .loneSurrogate, at: 13),
-        RefusedJSON(#""\ud83d\ue000""#, .loneSurrogate, at: 1), RefusedJSON(#"{"\ud83d":1}"#, .loneSurrogate, at: 2),
-        RefusedJSON("\"\\ud83d\u{1F600}\"", .loneSurrogate, at: 1),
-        RefusedJSON(#""\ude00\ude00""#, .loneSurrogate, at: 1),
-    ])
+    @Test(
+        "half of a surrogate pair is refused at its backslash",
+        arguments: [
+            RefusedJSON(#""\ud800""#, .loneSurrogate, at: 1), RefusedJSON(#""\uDBFF""#, .loneSurrogate, at: 1),
+            RefusedJSON(#""\udc00""#, .loneSurrogate, at: 1), RefusedJSON(#""\uDFFF""#, .loneSurrogate, at: 1),
+            RefusedJSON(#""a\ud83dx""#, .loneSurrogate, at: 2), RefusedJSON(#""\ud83d\n""#, .loneSurrogate, at: 1),
+            RefusedJSON(#""\ud83d\ud83d\ude00""#, .loneSurrogate, at: 1),
+            RefusedJSON(#""\ud83d\u0041""#, .loneSurrogate, at: 1),
+            RefusedJSON(#""\ude00\ud83d""#, .loneSurrogate, at: 1),
+            RefusedJSON(#""\ud83d\ude00\ude00""#, .loneSurrogate, at: 13),
+            RefusedJSON(#""\ud83d\ue000""#, .loneSurrogate, at: 1),
+            RefusedJSON(#"{"\ud83d":1}"#, .loneSurrogate, at: 2),
+            RefusedJSON("\"\\ud83d\u{1F600}\"", .loneSurrogate, at: 1),
+            RefusedJSON(#""\ude00\ude00""#, .loneSurrogate, at: 1),
+        ])
     func loneSurrogates(text: RefusedJSON) { text.expectRefusal() }
 
-    /// Every first byte with every kind of byte behind it: what Swift's own decoder would repair is refused.
-    @Test(arguments: UInt8(0x80)...UInt8.max)
+    @Test(
+        "every start of a multibyte sequence is accepted only if Swift decodes it unchanged",
+        arguments: UInt8(0x80)...UInt8.max)
     func firstByteOfUTF8(first: UInt8) throws {
         let tails: [[UInt8]] = [[], [0x41], [0x7F], [0x80], [0xBF], [0xC0]]
         for second in [0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF] as [UInt8] {
             for third in tails {
-                for fourth in third.isEmpty ? [[]] : tails {
+                // Only a first byte of E0 and above begins a sequence that can reach the fourth byte.
+                for fourth in third.isEmpty || first < 0xE0 ? [[]] : tails {
                     expectSwiftsOpinion(of: [first, second] + third + fourth)
                 }
             }
@@ -84,23 +91,25 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        RefusedJSON([0x22, 0x61, 0x80, 0x22], .invalidUTF8, at: 2),  // continuation without a first byte
-        RefusedJSON([0x22, 0xC0, 0x80, 0x22], .invalidUTF8, at: 1),  // overlong U+0000
-        RefusedJSON([0x22, 0xC1, 0xBF, 0x22], .invalidUTF8, at: 1),  // overlong U+007F
-        RefusedJSON([0x22, 0xC0, 0xA2, 0x22], .invalidUTF8, at: 1),  // overlong quotation mark
-        RefusedJSON([0x22, 0xE0, 0x9F, 0xBF, 0x22], .invalidUTF8, at: 1),  // overlong U+07FF
-        RefusedJSON([0x22, 0xF0, 0x8F, 0xBF, 0xBF, 0x22], .invalidUTF8, at: 1),  // overlong U+FFFF
-        RefusedJSON([0x22, 0xED, 0xA0, 0x80, 0x22], .invalidUTF8, at: 1),  // surrogate U+D800
-        RefusedJSON([0x22, 0xED, 0xBF, 0xBF, 0x22], .invalidUTF8, at: 1),  // surrogate U+DFFF
-        RefusedJSON([0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], .invalidUTF8, at: 1),  // U+110000
-        RefusedJSON([0x22, 0xF5, 0x80, 0x80, 0x80, 0x22], .invalidUTF8, at: 1),
-        RefusedJSON([0x22, 0xE2, 0x82, 0x22], .invalidUTF8, at: 1),  // cut short by the quote
-        RefusedJSON([0x22, 0xC3, 0xA9, 0xC3, 0x22], .invalidUTF8, at: 3),
-        RefusedJSON([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], .invalidUTF8, at: 2),  // in a name
-        RefusedJSON([0x5B, 0xFF, 0x5D], .invalidUTF8, at: 1),  // outside of strings
-        RefusedJSON([0xFF], .invalidUTF8, at: 0),
-        RefusedJSON([0xC3], .syntax, at: 0),
-    ])
+    @Test(
+        "overlong, truncated and impossible sequences are refused at their first byte",
+        arguments: [
+            RefusedJSON([0x22, 0x61, 0x80, 0x22], .invalidUTF8, at: 2),  // continuation without a first byte
+            RefusedJSON([0x22, 0xC0, 0x80, 0x22], .invalidUTF8, at: 1),  // overlong U+0000
+            RefusedJSON([0x22, 0xC1, 0xBF, 0x22], .invalidUTF8, at: 1),  // overlong U+007F
+            RefusedJSON([0x22, 0xC0, 0xA2, 0x22], .invalidUTF8, at: 1),  // overlong quotation mark
+            RefusedJSON([0x22, 0xE0, 0x9F, 0xBF, 0x22], .invalidUTF8, at: 1),  // overlong U+07FF
+            RefusedJSON([0x22, 0xF0, 0x8F, 0xBF, 0xBF, 0x22], .invalidUTF8, at: 1),  // overlong U+FFFF
+            RefusedJSON([0x22, 0xED, 0xA0, 0x80, 0x22], .invalidUTF8, at: 1),  // surrogate U+D800
+            RefusedJSON([0x22, 0xED, 0xBF, 0xBF, 0x22], .invalidUTF8, at: 1),  // surrogate U+DFFF
+            RefusedJSON([0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], .invalidUTF8, at: 1),  // U+110000
+            RefusedJSON([0x22, 0xF5, 0x80, 0x80, 0x80, 0x22], .invalidUTF8, at: 1),
+            RefusedJSON([0x22, 0xE2, 0x82, 0x22], .invalidUTF8, at: 1),  // cut short by the quote
+            RefusedJSON([0x22, 0xC3, 0xA9, 0xC3, 0x22], .invalidUTF8, at: 3),
+            RefusedJSON([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], .invalidUTF8, at: 2),  // in a name
+            RefusedJSON([0x5B, 0xFF, 0x5D], .invalidUTF8, at: 1),  // outside of strings
+            RefusedJSON([0xFF], .invalidUTF8, at: 0),
+            RefusedJSON([0xC3], .syntax, at: 0),
+        ])
     func invalidUTF8(text: RefusedJSON) { text.expectRefusal() }
 }

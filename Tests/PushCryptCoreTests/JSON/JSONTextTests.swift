@@ -3,22 +3,26 @@ import Testing
 @testable import PushCryptCore
 
 @Suite struct JSONTextTests {
-    @Test(arguments: [
-        ("null", JSONValue.Kind.null), ("true", .boolean), ("false", .boolean), ("-0.5e+7", .number),
-        (#""a""#, .string), ("[]", .array), ("{}", .object), (" \t\r\n1 \t\r\n", .number),
-    ])
+    @Test(
+        "the root may be a value of any kind",
+        arguments: [
+            ("null", JSONValue.Kind.null), ("true", .boolean), ("false", .boolean), ("-0.5e+7", .number),
+            (#""a""#, .string), ("[]", .array), ("{}", .object), (" \t\r\n1 \t\r\n", .number),
+        ])
     func rootMayBeAnyValue(text: String, kind: JSONValue.Kind) throws {
         let root = try JSONText(text: text).root
         #expect(root.kind == kind)
         #expect(String(decoding: root.rawBytes, as: UTF8.self) == text.trimmingJSONWhiteSpace)
     }
 
-    @Test func keepsTheBytesAsTheyCame() throws {
+    @Test("a text keeps its bytes unchanged")
+    func keepsTheBytesAsTheyCame() throws {
         let bytes = Array(" {\"a\" :\n[1, \"\\u0062\"]}\t".utf8)
         #expect(try JSONText(bytes).bytes == bytes)
     }
 
-    @Test func members() throws {
+    @Test("the members of an object are in the order of the text")
+    func members() throws {
         let text = #" { "a" : 1 , "\u0062" : {"c":[true]}, "":null}"#
         let root = try JSONText(text: text).root
         #expect(root.members.map(\.name) == ["a", "b", ""])
@@ -29,7 +33,8 @@ import Testing
         #expect(root.elements.isEmpty)
     }
 
-    @Test func elements() throws {
+    @Test("the elements of an array are in the order of the text")
+    func elements() throws {
         let text = #"[ 1 , [2,[3]], {"a":[4]} ,"5"]"#
         let root = try JSONText(text: text).root
         #expect(root.elements.map { slice(text, $0.range) } == ["1", "[2,[3]]", #"{"a":[4]}"#, #""5""#])
@@ -37,14 +42,17 @@ import Testing
         #expect(root.members.isEmpty)
     }
 
-    @Test(arguments: ["[]", "{}", "1", "\"a\"", "null"])
+    @Test(
+        "an empty container and a scalar have no members and no elements",
+        arguments: ["[]", "{}", "1", "\"a\"", "null"])
     func nothingInside(text: String) throws {
         let root = try JSONText(text: text).root
         #expect(root.members.isEmpty && root.elements.isEmpty)
         #expect(root["a"] == nil)
     }
 
-    @Test func memberByName() throws {
+    @Test("a member is found by its exact name, with and without escapes")
+    func memberByName() throws {
         let root = try JSONText(text: #"{"a":{"a":1},"\u0062\n":2,"é":3,"aa":4,"":5}"#).root
         #expect(root["a"]?["a"]?.protocolInteger == 1)
         #expect(root["b\n"]?.protocolInteger == 2)
@@ -54,8 +62,8 @@ import Testing
         for absent in ["b", "\\u0062\\n", "e\u{301}", "aaa", "A", "1"] { #expect(root[absent] == nil, "\(absent)") }
     }
 
-    /// Depth counts arrays and objects alike, and only those that are open.
-    @Test func depthUpToTheLimit() throws {
+    @Test("arrays and objects nest up to the depth limit")
+    func depthUpToTheLimit() throws {
         let depth = JSONText.maximumDepth
         let arrays = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         let objects = String(repeating: #"{"a":"#, count: depth - 1) + "{}" + String(repeating: "}", count: depth - 1)
@@ -65,13 +73,13 @@ import Testing
         }
     }
 
-    @Test func lengthUpToTheLimit() throws {
+    @Test("a text of the maximum length is accepted and a longer one refused")
+    func lengthUpToTheLimit() throws {
         #expect(throws: Never.self) { try JSONText(Array("[1]".utf8), maximumCount: 3) }
         #expect(throws: JSONError(.tooLong, at: 2)) { try JSONText(Array("[1]".utf8), maximumCount: 2) }
     }
 
-    /// A value cut out of its text is a text that means the same, and lies within its container.
-    @Test(arguments: 0..<20)
+    @Test("the range of any value is a text with the same meaning inside its container's range", arguments: 0..<20)
     func rangesCutOutWholeValues(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
         for _ in 0..<20 {
@@ -86,7 +94,8 @@ import Testing
         }
     }
 
-    @Test func printsNoContent() throws {
+    @Test("printing and dumping a text or value shows no content")
+    func printsNoContent() throws {
         let text = try JSONText(text: #"{"k":"secret"}"#)
         var dumped = ""
         dump(text, to: &dumped)

@@ -3,27 +3,29 @@ import Testing
 @testable import PushCryptCore
 
 @Suite struct JSONValueTests {
-    @Test(arguments: [
-        (#""""#, ""), (#""plain""#, "plain"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
-        (#""\u0041\u00e9\u00E9\u20AC""#, "Aéé€"), (#""\u0000\u001f\u007f""#, "\0\u{1F}\u{7F}"),
-        (#""a\u0062c\\u0064""#, #"abc\u0064"#), (#""\ud83d\ude00""#, "😀"),
-        (#""\uD800\uDC00\uDBFF\uDFFF""#, "\u{10000}\u{10FFFF}"), ("\"é€😀\u{7F}\u{FEFF}\"", "é€😀\u{7F}\u{FEFF}"),
-        (#""\uFFFE\uFFFF\uD7FF\uE000""#, "\u{FFFE}\u{FFFF}\u{D7FF}\u{E000}"),
-    ])
+    @Test(
+        "a string is read without its quotes and escapes",
+        arguments: [
+            (#""""#, ""), (#""plain""#, "plain"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
+            (#""\u0041\u00e9\u00E9\u20AC""#, "Aéé€"), (#""\u0000\u001f\u007f""#, "\0\u{1F}\u{7F}"),
+            (#""a\u0062c\\u0064""#, #"abc\u0064"#), (#""\ud83d\ude00""#, "😀"),
+            (#""\uD800\uDC00\uDBFF\uDFFF""#, "\u{10000}\u{10FFFF}"), ("\"é€😀\u{7F}\u{FEFF}\"", "é€😀\u{7F}\u{FEFF}"),
+            (#""\uFFFE\uFFFF\uD7FF\uE000""#, "\u{FFFE}\u{FFFF}\u{D7FF}\u{E000}"),
+        ])
     func strings(text: String, expected: String) throws {
         let value = try JSONText(text: text).root
         #expect(value.utf8.map(Array.init) == Array(expected.utf8))
         #expect(value.string.map { Array($0.utf8) } == Array(expected.utf8))
     }
 
-    /// Where there are no escapes the bytes are those of the text, by their own indices.
-    @Test func plainStringsAreSlices() throws {
+    @Test("the bytes of a string without escapes are a slice of the text")
+    func plainStringsAreSlices() throws {
         let value = try #require(try JSONText(text: #"{"k":"abc"}"#).root["k"])
         #expect(value.utf8?.indices == 6..<9)
     }
 
-    /// Code units from the whole range, in both cases of hexadecimal digits.
-    @Test func codeUnits() throws {
+    @Test("an escaped code unit is read as its character, in both cases of hexadecimal digits")
+    func codeUnits() throws {
         for unit in stride(from: 0, through: 0xFFFF, by: 13) {
             guard let scalar = Unicode.Scalar(UInt16(unit)) else { continue }
             for uppercase in [true, false] {
@@ -34,48 +36,57 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("0", 0), ("7", 7), ("10", 10), ("1700000000", 1_700_000_000), ("9007199254740991", 9_007_199_254_740_991),
-    ])
+    @Test(
+        "an integer from 0 to 2^53-1 is read as a protocol integer",
+        arguments: [
+            ("0", 0), ("7", 7), ("10", 10), ("1700000000", 1_700_000_000), ("9007199254740991", 9_007_199_254_740_991),
+        ])
     func protocolIntegers(text: String, expected: Int64) throws {
         #expect(try JSONText(text: text).root.protocolInteger == expected)
     }
 
-    @Test(arguments: [
-        "9007199254740992", "9999999999999999", "10000000000000000", "18446744073709551617", "-0", "-1", "1.0", "1.5",
-        "0.0", "1e3", "1E0", "0e0", "1e-0", "true", "false", "null", "\"1\"", "[1]", "{\"1\":1}",
-    ])
+    @Test(
+        "a sign, fraction, exponent or larger number is no protocol integer",
+        arguments: [
+            "9007199254740992", "9999999999999999", "10000000000000000", "18446744073709551617", "-0", "-1", "1.0",
+            "1.5",
+            "0.0", "1e3", "1E0", "0e0", "1e-0", "true", "false", "null", "\"1\"", "[1]", "{\"1\":1}",
+        ])
     func notProtocolIntegers(text: String) throws {
         #expect(try JSONText(text: text).root.protocolInteger == nil)
     }
 
-    /// The nearest double, ties to even; the compiler's reading of the literals is the second opinion.
-    @Test(arguments: [
-        ("0", 0.0), ("1", 1), ("-1.5", -1.5), ("0.1", 0.1), ("1e23", 1e23), ("8.5e22", 8.5e22), ("1E+2", 100),
-        ("1e-7", 1e-7), ("9007199254740993", 9_007_199_254_740_992),
-        ("9007199254740993.0000000000000001", 9_007_199_254_740_994),
-        ("2.2250738585072011e-308", .leastNormalMagnitude.nextDown), ("2.2250738585072014e-308", .leastNormalMagnitude),
-        ("5e-324", .leastNonzeroMagnitude), ("2.4703282292062328e-324", .leastNonzeroMagnitude),
-        ("2.4703282292062327e-324", 0), ("1e-400", 0), ("1.7976931348623157e308", .greatestFiniteMagnitude),
-        ("1.7976931348623158e308", .greatestFiniteMagnitude),
-        ("0.500000000000000166533453693773481063544750213623046875", 0x1.0000000000002p-1),
-    ])
+    @Test(
+        "a number is read as the nearest double",
+        arguments: [
+            ("0", 0.0), ("1", 1), ("-1.5", -1.5), ("0.1", 0.1), ("1e23", 1e23), ("8.5e22", 8.5e22), ("1E+2", 100),
+            ("1e-7", 1e-7), ("9007199254740993", 9_007_199_254_740_992),
+            ("9007199254740993.0000000000000001", 9_007_199_254_740_994),
+            ("2.2250738585072011e-308", .leastNormalMagnitude.nextDown),
+            ("2.2250738585072014e-308", .leastNormalMagnitude),
+            ("5e-324", .leastNonzeroMagnitude), ("2.4703282292062328e-324", .leastNonzeroMagnitude),
+            ("2.4703282292062327e-324", 0), ("1e-400", 0), ("1.7976931348623157e308", .greatestFiniteMagnitude),
+            ("1.7976931348623158e308", .greatestFiniteMagnitude),
+            ("0.500000000000000166533453693773481063544750213623046875", 0x1.0000000000002p-1),
+        ])
     func doubles(text: String, expected: Double) throws {
         #expect(try JSONText(text: text).root.double == expected)
     }
 
-    @Test func minusZero() throws {
+    @Test("minus zero is read as a double with its sign")
+    func minusZero() throws {
         #expect(try JSONText(text: "-0").root.double?.sign == .minus)
         #expect(try JSONText(text: "0").root.double?.sign == .plus)
     }
 
-    @Test(arguments: ["1.7976931348623159e308", "-1e309", "1e99999", "\"1\"", "true", "null", "[]"])
+    @Test(
+        "a number beyond the doubles, or another value, is no double",
+        arguments: ["1.7976931348623159e308", "-1e309", "1e99999", "\"1\"", "true", "null", "[]"])
     func notDoubles(text: String) throws {
         #expect(try JSONText(text: text).root.double == nil)
     }
 
-    /// A number is not a boolean, a boolean not a number, and null is nothing.
-    @Test(arguments: ["null", "true", "1", "\"true\"", "[]", "{}"])
+    @Test("a value of one kind isn't read as another kind", arguments: ["null", "true", "1", "\"true\"", "[]", "{}"])
     func nothingIsConverted(text: String) throws {
         let value = try JSONText(text: text).root
         #expect((value.boolean != nil) == (value.kind == .boolean))
@@ -85,7 +96,8 @@ import Testing
         #expect((value.protocolInteger != nil) == (value.kind == .number))
     }
 
-    @Test func booleans() throws {
+    @Test("true and false are read as booleans")
+    func booleans() throws {
         #expect(try JSONText(text: "true").root.boolean == true)
         #expect(try JSONText(text: "false").root.boolean == false)
     }

@@ -7,8 +7,7 @@ import Testing
 @Suite struct DeviceKeyTests {
     private static let master = TestJWK.named("shared")
 
-    /// Keys that the Python reference derived.
-    @Test(arguments: ["device", "other device"], Backends.all)
+    @Test("a derived device key is that of the Python reference", arguments: ["device", "other device"], Backends.all)
     func knownAnswer(name: String, backend: NamedBackend) throws {
         let expected = TestJWK.named(name)
         let derived = try Self.master.record(backend.backend).deviceRecord(DeviceID(expected.text("device")))
@@ -16,8 +15,7 @@ import Testing
         #expect(derived.kid.description == Self.master.text("kid"))
     }
 
-    /// The bytes that go into HKDF, written out.
-    @Test(arguments: Backends.all)
+    @Test("a device key is HKDF of the master with the documented info", arguments: Backends.all)
     func byHand(backend: NamedBackend) throws {
         let kid = Self.master.text("kid")
         let info = Array("pushcrypt/1 device\0\0\u{B}\(kid)\0\u{3}a-B".utf8)
@@ -32,7 +30,8 @@ import Testing
         #expect(try Self.secret(of: derived) == hmac(prk, info + [1]))
     }
 
-    @Test func everyDeviceHasItsOwn() throws {
+    @Test("two devices of one master have different keys")
+    func everyDeviceHasItsOwn() throws {
         let record = try Self.master.record()
         let ids = ["a", "b", "A", "aa", "a_", "a-", String(repeating: "a", count: 64)]
         let secrets = try ids.map { try Self.secret(of: record.deviceRecord(DeviceID($0))) }
@@ -40,15 +39,16 @@ import Testing
         #expect(!secrets.contains(Self.master.bytes("k")))
     }
 
-    @Test func everyMasterHasItsOwn() throws {
+    @Test("one device has different keys of two masters")
+    func everyMasterHasItsOwn() throws {
         let secrets = try ["shared", "other shared"].map { name in
             try Self.secret(of: TestJWK.named(name).record().deviceRecord(DeviceID("a")))
         }
         #expect(secrets[0] != secrets[1])
     }
 
-    /// A device's record stands for that device alone: no further derivation, and never for another device.
-    @Test func derivesNoFurther() throws {
+    @Test("a device's key is returned for its device and derives no other key")
+    func derivesNoFurther() throws {
         let device = TestJWK.named("device")
         let record = try device.record()
         let same = try record.deviceRecord(DeviceID(device.text("device")))
@@ -57,14 +57,15 @@ import Testing
         expectKeyError(.wrongDevice) { try device.keyset().device(DeviceID("tablet-2")) }
     }
 
-    @Test(arguments: ["p256", "p256 psk", "x25519", "sender"])
+    @Test("a key of another suite throws wrongKind for a device", arguments: ["p256", "p256 psk", "x25519", "sender"])
     func otherKindsDeriveNothing(name: String) throws {
         let jwk = TestJWK.named(name)
         expectKeyError(.wrongKind) { try jwk.record().deviceRecord(DeviceID("a")) }
         expectKeyError(.wrongKind) { try jwk.keyset().device(DeviceID("a")) }
     }
 
-    @Test func setOfMasters() throws {
+    @Test("a set of masters becomes a set of one device's keys")
+    func setOfMasters() throws {
         let entries = try ["shared", "other shared"].enumerated().map { index, name in
             try Keyset.Entry(TestJWK.named(name).record(), KeyLifecycle(activatesAt: UnixTime(Int64(index))))
         }

@@ -15,7 +15,9 @@ import Testing
         return privateKey
     }
 
-    @Test(arguments: pairs) func joined(_ jwk: TestJWK) throws {
+    @Test("a public record joined with its private key opens what is sealed to it", arguments: pairs) func joined(
+        _ jwk: TestJWK
+    ) throws {
         let open = try jwk.withoutPrivateKey.record()
         let whole = try open.withPrivateKey(privateKey(jwk))
         #expect(whole.isPrivateAsymmetric && whole.kid == open.kid && whole.hasPSK == open.hasPSK)
@@ -25,15 +27,18 @@ import Testing
         #expect(text == expected)
     }
 
-    /// Of another pair, also of another group.
-    @Test(arguments: pairs) func otherPair(_ jwk: TestJWK) throws {
+    @Test("the private key of another pair or group throws invalidKey", arguments: pairs) func otherPair(_ jwk: TestJWK)
+        throws
+    {
         let open = try jwk.withoutPrivateKey.record()
         for other in Self.pairs where other.text("x") != jwk.text("x") {
             expectKeyError(.invalidKey, "\(other)") { try open.withPrivateKey(privateKey(other)) }
         }
     }
 
-    @Test(arguments: ["shared", "device", "sender"]) func noPair(_ name: String) throws {
+    @Test("a record that is no key pair throws wrongKind", arguments: ["shared", "device", "sender"]) func noPair(
+        _ name: String
+    ) throws {
         let record = try TestJWK.named(name).record()
         expectKeyError(.wrongKind) { try record.withPrivateKey(privateKey(.named("p256"))) }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import PushCryptCore
 
 #if DEBUG
-/// Sets come from outside: an app fetches them, a sender is handed them.
+/// Key sets from an attacker: apps and senders read sets of others.
 @Suite struct HostileSetTests {
     private static func steps(keys count: Int) throws -> Int {
         let entries = try (0..<count).map { _ in

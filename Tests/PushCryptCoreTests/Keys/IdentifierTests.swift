@@ -3,7 +3,9 @@ import Testing
 @testable import PushCryptCore
 
 @Suite struct IdentifierTests {
-    @Test(arguments: ["AAAAAAAAAAA", "___________".dropLast() + "8", "abcdefghijk".dropLast() + "A", "0-_zZ9-_abE"])
+    @Test(
+        "11 characters of canonical base64url are a key id",
+        arguments: ["AAAAAAAAAAA", "___________".dropLast() + "8", "abcdefghijk".dropLast() + "A", "0-_zZ9-_abE"])
     func keyID(text: String) throws {
         let kid = try #require(KeyID(text))
         #expect(kid.description == text)
@@ -11,24 +13,26 @@ import Testing
         #expect(KeyID(utf8: Array(text.utf8)[...]) == kid)
     }
 
-    @Test(arguments: [
-        "", "A", "AAAAAAAAAA", "AAAAAAAAAAAA", "AAAAAAAAAA=", "AAAAAAAAAAB", "AAAAAAAAAAC", "AAAAAAAAAAD",
-        "AAAAA AAAAA",
-        "AAAAAAAAA+A", "AAAAAAAAA/A", "AAAAAAAAAéA", "AAAAAAAAAA\n", "AAAAAAAAAé", "ＡAAAAAAAAA",
-    ])
+    @Test(
+        "texts of another length or with foreign characters are no key id",
+        arguments: [
+            "", "A", "AAAAAAAAAA", "AAAAAAAAAAAA", "AAAAAAAAAA=", "AAAAAAAAAAB", "AAAAAAAAAAC", "AAAAAAAAAAD",
+            "AAAAA AAAAA",
+            "AAAAAAAAA+A", "AAAAAAAAA/A", "AAAAAAAAAéA", "AAAAAAAAAA\n", "AAAAAAAAAé", "ＡAAAAAAAAA",
+        ])
     func noKeyID(text: String) {
         #expect(KeyID(text) == nil)
     }
 
-    /// Two of the eleventh character's six bits are trailing ones: 16 of 64 are canonical.
-    @Test func lastCharacterOfAKeyID() {
+    @Test("16 of 64 last characters make a canonical key id")
+    func lastCharacterOfAKeyID() {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         let accepted = alphabet.filter { KeyID("AAAAAAAAAA\($0)") != nil }
         #expect(accepted == "AEIMQUYcgkosw048")
     }
 
-    /// Byte order: `-` before digits before capitals before `_` before small letters.
-    @Test func keyIDsHaveTheOrderOfTheirBytes() throws {
+    @Test("key ids are ordered by their ASCII bytes")
+    func keyIDsHaveTheOrderOfTheirBytes() throws {
         let texts = ["-AAAAAAAAAA", "0AAAAAAAAAA", "AAAAAAAAAAA", "AAAAAAAAAAE", "_AAAAAAAAAA", "aAAAAAAAAAA"]
         let sorted = try texts.reversed().map { try #require(KeyID($0)) }.sorted()
         #expect(sorted.map(\.description) == texts)
@@ -36,11 +40,13 @@ import Testing
 
     private static let alphanumeric = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 
-    @Test func charactersOfATopic() {
+    @Test("a topic consists of letters, digits, points and hyphens")
+    func charactersOfATopic() {
         expectAllowed(Self.alphanumeric + Array(".-".utf8)) { (try? Topic($0)) != nil }
     }
 
-    @Test func charactersOfADeviceID() {
+    @Test("a device id consists of letters, digits, underscores and hyphens")
+    func charactersOfADeviceID() {
         expectAllowed(Self.alphanumeric + Array("_-".utf8)) { (try? DeviceID($0)) != nil }
     }
 
@@ -56,7 +62,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [(0, false), (1, true), (2, true), (154, true), (155, true), (156, false), (1_000, false)])
+    @Test(
+        "a topic has 1 to 155 characters",
+        arguments: [(0, false), (1, true), (2, true), (154, true), (155, true), (156, false), (1_000, false)])
     func lengthOfATopic(count: Int, isValid: Bool) {
         let text = String(repeating: "a", count: count)
         if isValid {
@@ -66,7 +74,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [(0, false), (1, true), (2, true), (63, true), (64, true), (65, false), (1_000, false)])
+    @Test(
+        "a device id has 1 to 64 characters",
+        arguments: [(0, false), (1, true), (2, true), (63, true), (64, true), (65, false), (1_000, false)])
     func lengthOfADeviceID(count: Int, isValid: Bool) {
         let text = String(repeating: "_", count: count)
         if isValid {

@@ -17,7 +17,9 @@ struct ChangedMember: Sendable, CustomStringConvertible {
 }
 
 @Suite struct KeyRecordMemberTests {
-    @Test(arguments: typeChanges + contentChanges + lengthChanges, Backends.all)
+    @Test(
+        "a record with a missing, wrong or mistyped member is refused with its code",
+        arguments: typeChanges + contentChanges + lengthChanges, Backends.all)
     func refused(changed: ChangedMember, backend: NamedBackend) {
         expectKeyError(changed.code) { try changed.jwk.record(backend.backend) }
     }
@@ -78,19 +80,23 @@ struct ChangedMember: Sendable, CustomStringConvertible {
             + (psk ? secrets.map { ChangedMember(jwk, "psk", $0, .malformed) } : [])
     }
 
-    @Test(arguments: ["", "a b", "é", "a.b", String(repeating: "a", count: 65)])
+    @Test(
+        "a record with an invalid device id is refused",
+        arguments: ["", "a b", "é", "a.b", String(repeating: "a", count: 65)])
     func invalidDevice(id: String) {
         for name in ["device", "shared"] {
             expectKeyError(.invalidDeviceID) { try TestJWK.named(name).with("device", "\"\(id)\"").record() }
         }
     }
 
-    @Test(arguments: ["[]", "null", "1", "\"EC\"", "{}", #"{"keys":1}"#, #"{"keys":[]}"#, #"{"keys":{}}"#])
+    @Test(
+        "a JSON value that is no JWK is refused as malformed",
+        arguments: ["[]", "null", "1", "\"EC\"", "{}", #"{"keys":1}"#, #"{"keys":[]}"#, #"{"keys":{}}"#])
     func noRecord(json: String) {
         expectKeyError(.malformed) { try Keyset(json: Array(json.utf8)) }
     }
 
-    @Test(arguments: TestJWK.all)
+    @Test("a record in JSON that isn't strict is refused as malformed", arguments: TestJWK.all)
     func strictJSON(jwk: TestJWK) {
         let duplicate = jwk.json.dropLast() + ",\"kty\":\(jwk.members["kty"] ?? "")}"
         for text in [String(duplicate), jwk.json + "x", "\u{FEFF}" + jwk.json, String(jwk.json.dropLast()), ""] {

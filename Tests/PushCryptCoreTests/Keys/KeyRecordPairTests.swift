@@ -5,7 +5,7 @@ import Testing
 
 /// A private key beside the public key of another.
 @Suite struct KeyRecordPairTests {
-    @Test(arguments: TestJWK.withPair, Backends.all)
+    @Test("a record with the private key of another pair throws invalidKey", arguments: TestJWK.withPair, Backends.all)
     func anotherPrivateKey(jwk: TestJWK, backend: NamedBackend) {
         let stranger = TestJWK.named("other \(jwk.description.split(separator: " ")[0])")
         expectKeyError(.invalidKey) { try jwk.with("d", stranger.members["d"]).record(backend.backend) }
@@ -14,8 +14,7 @@ import Testing
         expectKeyError(.invalidKey) { try jwk.with("d", bytes: changed).record(backend.backend) }
     }
 
-    /// A private key is in 1..<n; n is the order of P-256.
-    @Test(arguments: Backends.all)
+    @Test("a P-256 private key of 0, n or above throws invalidKey", arguments: Backends.all)
     func p256ScalarOutOfRange(backend: NamedBackend) {
         let order = [UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
         let scalars = [[UInt8](repeating: 0, count: 32), order, [UInt8](repeating: 0xff, count: 32)]
@@ -24,8 +23,7 @@ import Testing
         }
     }
 
-    /// The thumbprint covers the public key: another one is found by its kid.
-    @Test(arguments: TestJWK.withPair, Backends.all)
+    @Test("a record with another public key throws kidMismatch", arguments: TestJWK.withPair, Backends.all)
     func anotherPublicKey(jwk: TestJWK, backend: NamedBackend) {
         let stranger = TestJWK.named("other \(jwk.description.split(separator: " ")[0])")
         let changed = jwk.with("x", stranger.members["x"]).with("y", stranger.members["y"])
@@ -33,8 +31,7 @@ import Testing
         expectKeyError(.kidMismatch) { try changed.withoutPrivateKey.record(backend.backend) }
     }
 
-    /// An error names the key and what is wrong, never the secret.
-    @Test(arguments: TestJWK.all)
+    @Test("an error of a record contains its kid and no secret", arguments: TestJWK.all)
     func errorsHoldNoSecret(jwk: TestJWK) {
         for member in ["kty", "alg", "kid", "x", "y", "k", "d", "psk"] where jwk.members[member] != nil {
             let broken = jwk.with(member, "\"\(jwk.text(member))AAAA\"")

@@ -11,7 +11,7 @@ import Testing
     private static let sender = TestJWK.named("sender").withoutPrivateKey
     private static let zero = [UInt8](repeating: 0, count: 32)
 
-    @Test(arguments: Backends.all)
+    @Test("a P-256 point off the curve throws invalidKey", arguments: Backends.all)
     func p256OffTheCurve(backend: NamedBackend) throws {
         let (x, y) = (Self.p256.bytes("x"), Self.p256.bytes("y"))
         for index in 0..<32 {
@@ -25,8 +25,7 @@ import Testing
         try expectInvalid(Self.p256.with("x", bytes: Self.zero).with("y", bytes: Self.zero), backend)
     }
 
-    /// x = 0 is on the curve; its other spelling x = p is refused.
-    @Test(arguments: Backends.all)
+    @Test("the coordinate 0 is accepted and its other encoding p throws invalidKey", arguments: Backends.all)
     func p256CoordinateNotBelowP(backend: NamedBackend) throws {
         let y = [UInt8](hex: "66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4")
         let p = [UInt8](hex: "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
@@ -37,8 +36,7 @@ import Testing
         try expectInvalid(valid.with("x", bytes: [UInt8](repeating: 0xff, count: 32)), backend)
     }
 
-    /// p + n for every n that 255 bits hold, and everything with the 256th bit.
-    @Test(arguments: Backends.all)
+    @Test("an X25519 coordinate at or above p throws invalidKey", arguments: Backends.all)
     func x25519NotBelowP(backend: NamedBackend) throws {
         for low in UInt8(0xed)...0xff {
             try expectInvalid(Self.x25519.with("x", bytes: Self.nearP(low: low, high: 0x7f)), backend)
@@ -52,8 +50,7 @@ import Testing
         }
     }
 
-    /// Every encoding of a point of order 1, 2, 4 or 8, y >= p among them, with both signs of x.
-    @Test(arguments: Backends.all)
+    @Test("every encoding of an Ed25519 point of small order throws invalidKey", arguments: Backends.all)
     func ed25519SmallOrder(backend: NamedBackend) throws {
         let order8 = [
             "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
@@ -68,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Backends.all)
+    @Test("an Ed25519 coordinate at or above p throws invalidKey", arguments: Backends.all)
     func ed25519NotBelowP(backend: NamedBackend) throws {
         for low in UInt8(0xed)...0xff {
             for high in [0x7f, 0xff] as [UInt8] {

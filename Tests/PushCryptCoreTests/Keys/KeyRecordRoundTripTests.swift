@@ -7,7 +7,7 @@ import Testing
 @Suite struct KeyRecordRoundTripTests {
     private static let halves = TestJWK.all + TestJWK.withPair.map(\.withoutPrivateKey)
 
-    @Test(arguments: halves, Backends.all)
+    @Test("a record is written with the members that were read", arguments: halves, Backends.all)
     func writtenAsRead(jwk: TestJWK, backend: NamedBackend) throws {
         let record = try jwk.record(backend.backend)
         let written = try Self.written(record)
@@ -17,13 +17,13 @@ import Testing
         #expect(record.hasPSK == (jwk.members["psk"] != nil))
     }
 
-    @Test(arguments: halves)
+    @Test("both backends read a record as the same key", arguments: halves)
     func backendsReadAlike(jwk: TestJWK) throws {
         let written = try Backends.all.map { try Self.written(jwk.record($0.backend)) }
         #expect(written[0] == written[1])
     }
 
-    @Test(arguments: TestJWK.all, Backends.all)
+    @Test("a public record has no private half, and a psk only on request", arguments: TestJWK.all, Backends.all)
     func publicRecord(jwk: TestJWK, backend: NamedBackend) throws {
         let record = try jwk.record(backend.backend)
         let withPSK = try Self.members(of: Self.written(record.publicRecord(keepingPSK: true)))
@@ -32,8 +32,7 @@ import Testing
         #expect(withoutPSK == jwk.withoutPrivateKey.with("psk", nil).members)
     }
 
-    /// RFC 7517 section 4: members that aren't understood are ignored.
-    @Test(arguments: TestJWK.all)
+    @Test("unknown members of a record are ignored (RFC 7517 section 4)", arguments: TestJWK.all)
     func otherMembersAreIgnored(jwk: TestJWK) throws {
         let extended = jwk.with("use", "\"enc\"").with("key_ops", "[]").with("x5c", "null").with("more", #"{"d":1}"#)
         #expect(try Self.members(of: Self.written(extended.record())) == jwk.members)
@@ -53,8 +52,7 @@ import Testing
         Kind(description: "sender") { try .generate(.sender, backend: $0.backend) },
     ]
 
-    /// What one backend makes the other reads.
-    @Test(arguments: kinds, Backends.all)
+    @Test("a record that one backend generates is read by the other", arguments: kinds, Backends.all)
     func generated(kind: Kind, backend: NamedBackend) throws {
         let record = try kind.generate(backend)
         let written = try Self.written(record)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// Which of several keys seals. The keys stand in the order of their kids.
+/// Which of several keys seals. The keys are in the order of their kids.
 @Suite struct KeysetPrimaryTests {
     struct Case: Sendable, CustomStringConvertible {
         let description: String
@@ -15,23 +15,27 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        Case("the one activated last", [.at(10), .at(30), .at(20)], 1),
-        Case("one that activates now", [.at(999), .at(1_000), .at(1_001)], 1),
-        Case("a pending key is passed over", [.at(10), .at(2_000), .at(nil)], 0),
-        Case("a retired key is passed over", [.at(10), .at(30, retires: 1_000), .at(20)], 2),
-        Case("an expired key is passed over", [.at(10), .at(30, expires: 1_000)], 0),
-        Case("a revoked key is passed over", [.at(10), .at(30, revoked: 1_000)], 0),
-        Case("a revocation to come", [.at(10), .at(30, revoked: 1_001)], 1),
-        Case("same activation, created last", [.at(10, created: 1), .at(10, created: 3), .at(10, created: 2)], 1),
-        Case("a creation time before none", [.at(10, created: -5), .at(10), .at(10)], 0),
-        Case("creation counts after activation", [.at(10, created: 9), .at(11, created: 1)], 1),
-        Case("all the same, the greatest kid", [.at(10, created: 1), .at(10, created: 1), .at(10, created: 1)], 2),
-        Case("no creation times, the greatest kid", [.at(10), .at(10)], 1),
-        Case("a predecessor that retired, its successor revoked", [.at(0, retires: 500), .at(500, revoked: 900)], nil),
-        Case("between two keys", [.at(0, retires: 900), .at(1_100)], nil),
-        Case("all revoked", [.at(0, revoked: 5), .at(10, revoked: 20)], nil),
-    ])
+    @Test(
+        "the primary is the sealing key with the greatest times and id",
+        arguments: [
+            Case("the one activated last", [.at(10), .at(30), .at(20)], 1),
+            Case("one that activates now", [.at(999), .at(1_000), .at(1_001)], 1),
+            Case("a pending key is passed over", [.at(10), .at(2_000), .at(nil)], 0),
+            Case("a retired key is passed over", [.at(10), .at(30, retires: 1_000), .at(20)], 2),
+            Case("an expired key is passed over", [.at(10), .at(30, expires: 1_000)], 0),
+            Case("a revoked key is passed over", [.at(10), .at(30, revoked: 1_000)], 0),
+            Case("a revocation to come", [.at(10), .at(30, revoked: 1_001)], 1),
+            Case("same activation, created last", [.at(10, created: 1), .at(10, created: 3), .at(10, created: 2)], 1),
+            Case("a creation time before none", [.at(10, created: -5), .at(10), .at(10)], 0),
+            Case("creation counts after activation", [.at(10, created: 9), .at(11, created: 1)], 1),
+            Case("all the same, the greatest kid", [.at(10, created: 1), .at(10, created: 1), .at(10, created: 1)], 2),
+            Case("no creation times, the greatest kid", [.at(10), .at(10)], 1),
+            Case(
+                "a predecessor that retired, its successor revoked", [.at(0, retires: 500), .at(500, revoked: 900)], nil
+            ),
+            Case("between two keys", [.at(0, retires: 900), .at(1_100)], nil),
+            Case("all revoked", [.at(0, revoked: 5), .at(10, revoked: 20)], nil),
+        ])
     func primary(testCase: Case) throws {
         let keyset = try TestKeysets.keyset(testCase.lifecycles)
         let primary = keyset.primary(at: UnixTime(1_000))?.record.kid
@@ -41,8 +45,8 @@ import Testing
         #expect(testCase.primary.map { states[$0] == .primary } ?? true)
     }
 
-    /// The order of the file says nothing.
-    @Test func orderInTheSet() throws {
+    @Test("the order of the keys in the set doesn't change the primary")
+    func orderInTheSet() throws {
         let lifecycles: [KeyLifecycle] = [.at(10), .at(10, created: 4), .at(10, created: 4), .at(9, created: 8)]
         var entries = try TestKeysets.keyset(lifecycles).entries
         let expected = entries[2].record.kid
@@ -53,8 +57,8 @@ import Testing
         }
     }
 
-    /// Well-formed sets: each key retires when its successor activates and expires later.
-    @Test(arguments: 0..<50)
+    @Test(
+        "the states of keys that retire in sequence never move backward", arguments: 0..<LongTests.rounds(15, long: 50))
     func statesOnlyMoveForward(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let activations = (0..<5).map { _ in Int64.random(in: 0..<1_000, using: &random) }.sorted()

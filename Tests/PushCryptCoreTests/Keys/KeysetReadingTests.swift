@@ -16,7 +16,8 @@ import Testing
         "{" + texts.map { "\"\($0.text("kid"))\":\($1)" }.joined(separator: ",") + "}"
     }
 
-    @Test func whole() throws {
+    @Test("a whole set is read with keys, lifecycles, seq and updatedAt")
+    func whole() throws {
         let member = """
             {"seq": 9007199254740991, "updatedAt": "2026-03-02T00:00:00Z", "more": 1, "keys": \
             {"AAAAAAAAAAA": {}, "\(Self.first.text("kid"))": {"createdAt": "2026-01-01T00:00:00Z", \
@@ -38,8 +39,7 @@ import Testing
         #expect(keyset.entries[1].lifecycle == KeyLifecycle())
     }
 
-    /// A key that comes alone always seals and opens, in a set or not.
-    @Test(arguments: TestJWK.all)
+    @Test("a single key without a lifecycle always seals and opens", arguments: TestJWK.all)
     func oneKey(jwk: TestJWK) throws {
         for json in [Array(jwk.json.utf8), Self.set([jwk], nil)] {
             let keyset = try Keyset(json: json)
@@ -50,32 +50,41 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        nil, "null", "1", "[]", "{}", #"{"seq":1}"#, #"{"keys":{}}"#, #"{"seq":1,"keys":{}}"#, #"{"seq":1,"keys":[]}"#,
-        #"{"seq":1,"keys":null}"#,
-    ])
+    @Test(
+        "two keys without lifecycles are refused as malformed",
+        arguments: [
+            nil, "null", "1", "[]", "{}", #"{"seq":1}"#, #"{"keys":{}}"#, #"{"seq":1,"keys":{}}"#,
+            #"{"seq":1,"keys":[]}"#,
+            #"{"seq":1,"keys":null}"#,
+        ])
     func twoKeysWithoutLifecycles(member: String?) {
         expectKeyError(.malformed) { try Keyset(json: Self.set([Self.first, Self.second], member)) }
     }
 
-    @Test(arguments: ["null", "-1", "1.0", "1e3", "\"1\"", "true", "[]", "9007199254740992"])
+    @Test(
+        "a set whose seq is no protocol integer is refused as malformed",
+        arguments: ["null", "-1", "1.0", "1e3", "\"1\"", "true", "[]", "9007199254740992"])
     func sequence(text: String) {
         let member = #"{"seq":\#(text),"keys":\#(Self.lifecycles([(Self.first, "{}")]))}"#
         expectKeyError(.malformed) { try Keyset(json: Self.set([Self.first], member)) }
     }
 
-    @Test func oneOfTwoLifecyclesIsMissing() {
+    @Test("a set without the lifecycle of one key is refused as malformed")
+    func oneOfTwoLifecyclesIsMissing() {
         let member = #"{"seq":1,"keys":\#(Self.lifecycles([(Self.first, "{}")]))}"#
         expectKeyError(.malformed) { try Keyset(json: Self.set([Self.first, Self.second], member)) }
     }
 
-    @Test(arguments: ["null", "1", "true", "\"\"", "[]", "[1]"])
+    @Test(
+        "a lifecycle that is no object is refused as malformed", arguments: ["null", "1", "true", "\"\"", "[]", "[1]"])
     func lifecycleIsNoObject(text: String) {
         let member = #"{"seq":1,"keys":\#(Self.lifecycles([(Self.first, text)]))}"#
         expectKeyError(.malformed) { try Keyset(json: Self.set([Self.first], member)) }
     }
 
-    @Test(arguments: ["createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt"])
+    @Test(
+        "a time of a key that is no RFC 3339 string is refused as malformed",
+        arguments: ["createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt"])
     func timesOfAKey(name: String) {
         for time in Self.wrongTimes {
             let member = #"{"seq":1,"keys":\#(Self.lifecycles([(Self.first, "{\"\(name)\":\(time)}")]))}"#
@@ -83,7 +92,8 @@ import Testing
         }
     }
 
-    @Test func timeOfTheSet() {
+    @Test("an updatedAt that is no RFC 3339 string is refused as malformed")
+    func timeOfTheSet() {
         for time in Self.wrongTimes {
             let member = #"{"seq":1,"updatedAt":\#(time),"keys":\#(Self.lifecycles([(Self.first, "{}")]))}"#
             expectKeyError(.malformed) { try Keyset(json: Self.set([Self.first], member)) }
@@ -96,20 +106,25 @@ import Testing
         "true", "\" 2026-03-01T00:00:00Z\"",
     ]
 
-    @Test(arguments: ["false", "null", "1", "\"true\"", "[]", "{}"])
+    @Test(
+        "a psk in a lifecycle that isn't true is refused as malformed",
+        arguments: ["false", "null", "1", "\"true\"", "[]", "{}"])
     func pskIsTrueOrAbsent(text: String) {
         let member = #"{"seq":1,"keys":\#(Self.lifecycles([(Self.first, "{\"psk\":\(text)}")]))}"#
         expectKeyError(.malformed) { try Keyset(json: Self.set([Self.first], member)) }
     }
 
-    @Test(arguments: ["shared", "device", "sender"])
+    @Test(
+        "a psk in the lifecycle of a key that is no recipient's is refused as malformed",
+        arguments: ["shared", "device", "sender"])
     func pskOfAnotherKind(name: String) {
         let jwk = TestJWK.named(name)
         let member = #"{"seq":1,"keys":\#(Self.lifecycles([(jwk, "{\"psk\":true}")]))}"#
         expectKeyError(.malformed) { try Keyset(json: Self.set([jwk], member)) }
     }
 
-    @Test func sameKeyTwice() {
+    @Test("a set that contains one key twice throws duplicateKey")
+    func sameKeyTwice() {
         let member = #"{"seq":1,"keys":\#(Self.lifecycles([(Self.first, "{}")]))}"#
         for copy in [Self.first, Self.first.withoutPrivateKey] {
             expectKeyError(.duplicateKey) { try Keyset(json: Self.set([Self.first, copy], member)) }
@@ -119,27 +134,31 @@ import Testing
         expectKeyError(.duplicateKey) { try Keyset(json: Self.set(both, shared)) }
     }
 
-    @Test(arguments: [("p256", "sender"), ("sender", "x25519"), ("shared", "p256"), ("sender", "device")])
+    @Test(
+        "a set with keys of two kinds throws wrongKind",
+        arguments: [("p256", "sender"), ("sender", "x25519"), ("shared", "p256"), ("sender", "device")])
     func mixedKinds(first: String, second: String) {
         let keys = [first, second].map { TestJWK.named($0) }
         let member = #"{"seq":1,"keys":\#(Self.lifecycles(keys.map { ($0, "{}") }))}"#
         expectKeyError(.wrongKind) { try Keyset(json: Self.set(keys, member)) }
     }
 
-    /// Suites may be mixed: both are recipients' keys.
-    @Test func mixedSuites() throws {
+    @Test("a set with recipient keys of two suites is accepted")
+    func mixedSuites() throws {
         let keys = [TestJWK.named("p256"), TestJWK.named("x25519 psk")]
         let member = #"{"seq":1,"keys":\#(Self.lifecycles(keys.map { ($0, "{}") }))}"#
         #expect(try Keyset(json: Self.set(keys, member)).keyIDs.count == 2)
     }
 
-    @Test func anyRecordMustBeValid() {
+    @Test("a set with one invalid record is refused")
+    func anyRecordMustBeValid() {
         let member = #"{"seq":1,"keys":\#(Self.lifecycles([(Self.first, "{}"), (Self.second, "{}")]))}"#
         let broken = Self.second.with("alg", "\"ES256\"")
         expectKeyError(.unsupportedKey) { try Keyset(json: Self.set([Self.first, broken], member)) }
     }
 
-    @Test func noKeys() {
+    @Test("a set without keys is refused as malformed")
+    func noKeys() {
         expectKeyError(.malformed) { try Keyset([]) }
         expectKeyError(.malformed) { try Keyset(json: Self.set([], #"{"seq":1,"keys":{}}"#)) }
     }

@@ -38,7 +38,7 @@ import Testing
         Case(.at(0, retires: 500, expires: 600, revoked: 1_001), .expired),
     ]
 
-    @Test(arguments: cases)
+    @Test("a key has the state of its timestamps", arguments: cases)
     func state(of testCase: Case) throws {
         let keyset = try TestKeysets.keyset([testCase.lifecycle])
         let (kid, now) = (keyset.keyIDs[0], UnixTime(Self.now))
@@ -46,8 +46,7 @@ import Testing
         #expect((keyset.primary(at: now) != nil) == (testCase.state == .primary))
     }
 
-    /// A pending key opens as well: the sender's clock may be ahead.
-    @Test(arguments: cases)
+    @Test("a pending key opens, and an expired or revoked key doesn't", arguments: cases)
     func opening(with testCase: Case) throws {
         let keyset = try TestKeysets.keyset([testCase.lifecycle])
         let found = keyset.openingEntry(keyset.keyIDs[0], at: UnixTime(Self.now))
@@ -59,8 +58,7 @@ import Testing
         }
     }
 
-    /// Sealing asks the same.
-    @Test(arguments: cases)
+    @Test("only the primary seals", arguments: cases)
     func sealing(with testCase: Case) throws {
         let keyset = try TestKeysets.keyset([testCase.lifecycle])
         if testCase.state == .primary {
@@ -70,20 +68,23 @@ import Testing
         }
     }
 
-    /// The set was written at 1000: an earlier clock doesn't undo what was true then.
-    @Test(arguments: cases, [Int64.min / 2, 0, 500, 999, 1_000])
+    @Test(
+        "a clock before the last write doesn't change the states", arguments: cases,
+        [Int64.min / 2, 0, 500, 999, 1_000])
     func noEarlierThanTheLastWrite(testCase: Case, clock: Int64) throws {
         let keyset = try TestKeysets.keyset([testCase.lifecycle], updatedAt: Self.now)
         #expect(keyset.state(of: keyset.keyIDs[0], at: UnixTime(clock)) == testCase.state)
     }
 
-    @Test func laterThanTheLastWrite() throws {
+    @Test("a clock after the last write changes the states")
+    func laterThanTheLastWrite() throws {
         let keyset = try TestKeysets.keyset([.at(0, retires: 1_500, expires: 2_000)], updatedAt: 1_000)
         let states = [1_000, 1_499, 1_500, 1_999, 2_000].map { keyset.state(of: keyset.keyIDs[0], at: UnixTime($0)) }
         #expect(states == [.primary, .primary, .retiring, .retiring, .expired])
     }
 
-    @Test func unknownKey() throws {
+    @Test("a key that isn't in the set has no state and isn't found")
+    func unknownKey() throws {
         let keyset = try TestKeysets.keyset([.at(0)])
         let stranger = try TestKeysets.record(99).kid
         #expect(keyset.state(of: stranger, at: UnixTime(0)) == nil)

@@ -18,7 +18,7 @@ import Testing
         ["sender", "other sender"],
     ]
 
-    @Test(arguments: sets)
+    @Test("a written private set is read again with the same content", arguments: sets)
     func privateFile(names: [String]) throws {
         let keyset = try Self.keyset(names)
         let read = try Keyset(json: keyset.jwkSet(withHistory: true))
@@ -29,7 +29,7 @@ import Testing
         #expect(try read.jwkSet(withHistory: true) == keyset.jwkSet(withHistory: true))
     }
 
-    @Test(arguments: sets)
+    @Test("a set without history has neither createdAt nor updatedAt", arguments: sets)
     func withoutHistory(names: [String]) throws {
         let keyset = try Self.keyset(names)
         let read = try Keyset(json: keyset.jwkSet(withHistory: false))
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    /// A published set holds neither d nor psk, and says which keys demand one.
-    @Test func published() throws {
+    @Test("a published set contains neither d nor psk and marks the keys that demand a psk")
+    func published() throws {
         let names = ["p256", "x25519 psk", "p256 psk"]
         let text = String(
             decoding: try Self.keyset(names).publicKeyset(keepingPSK: false).jwkSet(withHistory: false), as: UTF8.self)
@@ -59,14 +59,16 @@ import Testing
         #expect(read.entries.map(\.record.hasPSK) == [false, false, false])
     }
 
-    @Test func registration() throws {
+    @Test("a registration record contains the psk and no private key")
+    func registration() throws {
         let keyset = try Self.keyset(["x25519 psk"]).publicKeyset(keepingPSK: true)
         #expect(keyset.entries[0].record.hasPSK)
         #expect(!keyset.entries[0].record.isPrivateAsymmetric)
         #expect(keyset.updatedAt == UnixTime(195))
     }
 
-    @Test func filtered() throws {
+    @Test("a filtered set contains the selected keys")
+    func filtered() throws {
         let keyset = try Self.keyset(["p256", "x25519", "p256 psk"])
         let kept = try keyset.filter { $0.lifecycle.activatesAt != nil }
         #expect(kept.keyIDs == Array(keyset.keyIDs[..<2]))

@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct RecipientTests {
     @Test(
+        "a recipient has the suite of its key",
         arguments: [
             ("p256", Suite.p256), ("p256 psk", .p256), ("x25519", .x25519), ("x25519 psk", .x25519),
             ("shared", .shared), ("device", .shared),
@@ -19,28 +20,28 @@ import Testing
         #expect(key.kid == recipient.kid)
     }
 
-    /// A backend has no business with a private key.
-    @Test(arguments: ["p256", "p256 psk", "x25519", "x25519 psk", "sender"])
+    @Test(
+        "a private key of a pair makes no recipient", arguments: ["p256", "p256 psk", "x25519", "x25519 psk", "sender"])
     func privateKeyIsRefused(name: String) throws {
         let jwk = TestJWK.named(name)
         expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
         expectKeyError(.wrongKind) { try jwk.keyset().recipient(at: UnixTime(0)) }
     }
 
-    @Test func senderIsNoRecipient() throws {
+    @Test("a sender's key makes no recipient")
+    func senderIsNoRecipient() throws {
         let jwk = TestJWK.named("sender").withoutPrivateKey
         expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
         expectKeyError(.wrongKind) { try RecipientKey(TestJWK.named("sender").keyset().entries[0]) }
     }
 
-    @Test(arguments: ["p256", "x25519"])
+    @Test("a public key makes no key for opening", arguments: ["p256", "x25519"])
     func openingNeedsThePrivateKey(name: String) throws {
         let keyset = try TestJWK.named(name).withoutPrivateKey.keyset()
         expectKeyError(.wrongKind) { try RecipientKey(keyset.entries[0]) }
     }
 
-    /// From a published set alone, a key that demands a psk can't be sealed to: there is no falling back.
-    @Test(arguments: ["p256 psk", "x25519 psk"])
+    @Test("a key that demands a psk throws pskMissing without it", arguments: ["p256 psk", "x25519 psk"])
     func pskIsMissing(name: String) throws {
         let entries = try [Keyset.Entry(TestJWK.named(name).record(), .at(0))]
         let published = try Keyset(entries).publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
@@ -50,7 +51,8 @@ import Testing
         expectKeyError(.pskMissing) { try RecipientKey(stripped) }
     }
 
-    @Test(arguments: ["p256", "p256 psk", "x25519", "x25519 psk"])
+    @Test(
+        "a device id names a public key without changing it", arguments: ["p256", "p256 psk", "x25519", "x25519 psk"])
     func deviceNamesAPublicKey(name: String) throws {
         let jwk = TestJWK.named(name).withoutPrivateKey
         let entry = try jwk.keyset().entries[0]
@@ -61,8 +63,8 @@ import Testing
         expectKeyError(.malformed) { try Recipient(jwk: jwk.with("device", "\"a\"").json.utf8) }
     }
 
-    /// A name takes nothing from what is asked of a key.
-    @Test func deviceNamesNoOtherKey() throws {
+    @Test("a device id doesn't make an unsuitable key acceptable")
+    func deviceNamesNoOtherKey() throws {
         for name in ["p256", "x25519 psk", "sender"] {
             let entry = try TestJWK.named(name).keyset().entries[0]
             expectKeyError(.wrongKind) { try Recipient(entry, device: DeviceID("a")) }
@@ -73,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func deviceHasItsOwnSharedKey() throws {
+    @Test("a master with a device id makes that device's key")
+    func deviceHasItsOwnSharedKey() throws {
         let (master, own) = (TestJWK.named("shared"), TestJWK.named("device"))
         let id = try DeviceID(own.text("device"))
         for jwk in [master, own] {
@@ -85,7 +88,8 @@ import Testing
         expectKeyError(.wrongDevice) { try Recipient(own.keyset().entries[0], device: DeviceID("tablet-2")) }
     }
 
-    @Test func severalKeys() throws {
+    @Test("a set of several keys makes a recipient only by time")
+    func severalKeys() throws {
         let keyset = try TestKeysets.keyset([.at(0), .at(1)])
         let json = try keyset.jwkSet(withHistory: false)
         expectKeyError(.malformed) { try Recipient(jwk: json) }
@@ -94,7 +98,8 @@ import Testing
         expectKeyError(.noKeySeals) { try keyset.recipient(at: UnixTime(-1)) }
     }
 
-    @Test func senderKey() throws {
+    @Test("a sender's private key signs, and a public one throws wrongKind")
+    func senderKey() throws {
         let jwk = TestJWK.named("sender")
         #expect(try SenderKey(jwk: jwk.json.utf8).kid.description == jwk.text("kid"))
         #expect(try jwk.keyset().senderKey(at: UnixTime(0)).kid.description == jwk.text("kid"))
@@ -104,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func severalSenderKeys() throws {
+    @Test("a set of several sender keys signs with its primary")
+    func severalSenderKeys() throws {
         let entries = try [("sender", 0), ("other sender", 10)].map { name, activation in
             Keyset.Entry(try TestJWK.named(name).record(), .at(activation))
         }
@@ -115,13 +121,16 @@ import Testing
         expectKeyError(.noKeySeals) { try keyset.senderKey(at: UnixTime(-1)) }
     }
 
-    @Test(arguments: ["p256", "x25519", "shared", "device"])
+    @Test(
+        "a set of keys that aren't senders' throws wrongKind as trusted senders",
+        arguments: ["p256", "x25519", "shared", "device"])
     func onlySendersAreTrusted(name: String) throws {
         let keyset = try TestJWK.named(name).keyset()
         expectKeyError(.wrongKind) { try TrustedSenders(keyset) }
     }
 
-    @Test func suiteNumbers() {
+    @Test("only 1, 2 and 4 are numbers of suites")
+    func suiteNumbers() {
         #expect((0...255).filter { PushCryptCore.Suite(rawValue: UInt8($0)) != nil } == [1, 2, 4])
         #expect([Suite.p256, .x25519, .shared].map(\.rawValue) == [1, 2, 4])
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PushCryptCore
 
-/// Whatever prints a value that holds a key (a log line, a failed expectation, a debugger) prints no key.
+/// A log line, a failed expectation or a debugger that prints a value with a key shows no key bytes.
 @Suite struct SecretPrintingTests {
-    @Test(arguments: TestJWK.all, Backends.all)
+    @Test("printing and dumping records and sets shows no secret", arguments: TestJWK.all, Backends.all)
     func recordsAndSets(jwk: TestJWK, backend: NamedBackend) throws {
         let keyset = try jwk.keyset(backend.backend)
         let entry = keyset.entries[0]
@@ -17,14 +17,16 @@ import Testing
         try expectNoSecret(of: jwk, in: [JSONText(Array(jwk.json.utf8)), JSONText(Array(jwk.json.utf8)).root])
     }
 
-    @Test(arguments: TestJWK.all.filter { $0.description != "sender" }, Backends.all)
+    @Test(
+        "printing and dumping recipients and recipient keys shows no secret",
+        arguments: TestJWK.all.filter { $0.description != "sender" }, Backends.all)
     func recipients(jwk: TestJWK, backend: NamedBackend) throws {
         let recipient = try Recipient(jwk: jwk.withoutPrivateKey.json.utf8, backend: backend.backend)
         let key = try RecipientKey(jwk.keyset(backend.backend).entries[0])
         try expectNoSecret(of: jwk, in: [recipient, recipient.scheme, key, key.scheme, [recipient]])
     }
 
-    @Test(arguments: Backends.all)
+    @Test("printing and dumping sender keys shows no secret", arguments: Backends.all)
     func senders(backend: NamedBackend) throws {
         let jwk = TestJWK.named("sender")
         let keyset = try jwk.keyset(backend.backend)
@@ -32,7 +34,7 @@ import Testing
         try expectNoSecret(of: jwk, in: [key, key.key, TrustedSenders(keyset), ["signer": key]])
     }
 
-    @Test(arguments: Backends.all)
+    @Test("printing and dumping derived keys shows no secret", arguments: Backends.all)
     func derivedKeys(backend: NamedBackend) throws {
         let device = TestJWK.named("device")
         let derived = try TestJWK.named("shared").keyset(backend.backend).device(DeviceID(device.text("device")))
@@ -40,8 +42,8 @@ import Testing
         try expectNoSecret(of: TestJWK.named("shared"), in: [derived, RecipientKey(derived.entries[0])])
     }
 
-    /// The search finds what it looks for, in each of the forms.
-    @Test func searchFinds() {
+    @Test("the search of these tests finds a secret in each of its forms")
+    func searchFinds() {
         let bytes = TestJWK.named("shared").bytes("k")
         let hex = bytes.map { String(format: "%02X", $0) }.joined()
         #expect(PrintedSecret(bytes).isIn(printed(bytes)))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// `Recipient(jwk:)` and `SenderKey(jwk:)` know no time: they take one key, and none whose end is set.
+/// `Recipient(jwk:)` and `SenderKey(jwk:)` have no time: they accept a single key without an end.
 @Suite struct SingleKeyTests {
     static let endings: [KeyLifecycle] = [
         KeyLifecycle(activatesAt: UnixTime(0), retiresAt: UnixTime(9)),
@@ -11,7 +11,7 @@ import Testing
         KeyLifecycle(activatesAt: UnixTime(0), revokedAt: UnixTime(9)),
     ]
 
-    @Test(arguments: endings)
+    @Test("a single key with an end makes no recipient without a time", arguments: endings)
     func endingKeyIsRefused(_ lifecycle: KeyLifecycle) throws {
         let recipient = try json([.recipient], lifecycle)
         #expect(throws: KeyError.self) { try Recipient(jwk: recipient) }
@@ -19,13 +19,15 @@ import Testing
         #expect(throws: KeyError.self) { try SenderKey(jwk: sender) }
     }
 
-    @Test func endlessKeyIsTaken() throws {
+    @Test("a single key without an end makes a recipient")
+    func endlessKeyIsTaken() throws {
         let lifecycle = KeyLifecycle(activatesAt: UnixTime(0))
         #expect(throws: Never.self) { try Recipient(jwk: json([.recipient], lifecycle)) }
         #expect(throws: Never.self) { try SenderKey(jwk: json([.sender], lifecycle, keepsPrivate: true)) }
     }
 
-    @Test func severalKeysAreRefused() throws {
+    @Test("several keys make no recipient without a time")
+    func severalKeysAreRefused() throws {
         let two = try json([.recipient, .recipient], KeyLifecycle(activatesAt: UnixTime(0)))
         let error = #expect(throws: KeyError.self) { try Recipient(jwk: two) }
         #expect(error?.code == .malformed)

@@ -11,17 +11,21 @@ import Testing
         let failure: FailureClass?
     }
 
-    @Test(arguments: [
-        Case(description: "pending", lifecycle: .at(2_000), failure: nil),
-        Case(description: "never activated", lifecycle: .at(nil), failure: nil),
-        Case(description: "primary", lifecycle: .at(0), failure: nil),
-        Case(description: "retiring", lifecycle: .at(0, retires: 500), failure: nil),
-        Case(description: "expires next", lifecycle: .at(0, retires: 500, expires: 1_001), failure: nil),
-        Case(description: "expires now", lifecycle: .at(0, retires: 500, expires: 1_000), failure: .keyExpired),
-        Case(description: "revoked, by a clock that is ahead", lifecycle: .at(0, revoked: 1_001), failure: .keyRevoked),
-        Case(description: "revoked now", lifecycle: .at(0, revoked: 1_000), failure: .keyRevoked),
-        Case(description: "revoked and expired", lifecycle: .at(0, expires: 7, revoked: 9), failure: .keyRevoked),
-    ])
+    @Test(
+        "a sender key verifies or is refused by its lifecycle",
+        arguments: [
+            Case(description: "pending", lifecycle: .at(2_000), failure: nil),
+            Case(description: "never activated", lifecycle: .at(nil), failure: nil),
+            Case(description: "primary", lifecycle: .at(0), failure: nil),
+            Case(description: "retiring", lifecycle: .at(0, retires: 500), failure: nil),
+            Case(description: "expires next", lifecycle: .at(0, retires: 500, expires: 1_001), failure: nil),
+            Case(description: "expires now", lifecycle: .at(0, retires: 500, expires: 1_000), failure: .keyExpired),
+            Case(
+                description: "revoked, by a clock that is ahead", lifecycle: .at(0, revoked: 1_001),
+                failure: .keyRevoked),
+            Case(description: "revoked now", lifecycle: .at(0, revoked: 1_000), failure: .keyRevoked),
+            Case(description: "revoked and expired", lifecycle: .at(0, expires: 7, revoked: 9), failure: .keyRevoked),
+        ])
     func lifecycle(testCase: Case) throws {
         let record = try TestJWK.named("sender").withoutPrivateKey.record()
         let senders = try TrustedSenders(Keyset([Keyset.Entry(record, testCase.lifecycle)]))
@@ -36,8 +40,8 @@ import Testing
         }
     }
 
-    /// The set says that the key is good; its thumbprint is remembered as revoked.
-    @Test func revokedBefore() throws {
+    @Test("a key whose thumbprint is revoked verifies nothing even if its set says otherwise")
+    func revokedBefore() throws {
         let record = try TestJWK.named("sender").withoutPrivateKey.record()
         let other = try TestJWK.named("other sender").withoutPrivateKey.record()
         let keyset = try Keyset([Keyset.Entry(record, .at(0)), Keyset.Entry(other, .at(0))])
@@ -46,7 +50,8 @@ import Testing
         _ = try senders.verificationKey(other.kid, at: UnixTime(1))
     }
 
-    @Test func aStranger() throws {
+    @Test("a skid that isn't in the set throws unknownKey")
+    func aStranger() throws {
         let senders = try TrustedSenders(json: Array(TestJWK.named("sender").withoutPrivateKey.json.utf8))
         let stranger = try #require(KeyID(TestJWK.named("other sender").text("kid")))
         #expect(throws: FailureClass.unknownKey) { _ = try senders.verificationKey(stranger, at: UnixTime(0)) }

@@ -14,7 +14,7 @@ import Testing
         "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
     ]
 
-    @Test(arguments: points, Backends.all)
+    @Test("an X25519 record with a point of small order throws invalidKey", arguments: points, Backends.all)
     func isRefused(_ point: String, _ named: NamedBackend) throws {
         let u = [UInt8](hex: point)
         #expect(X25519Points.hasSmallOrder(u))
@@ -26,7 +26,8 @@ import Testing
         #expect(error?.code == .invalidKey)
     }
 
-    @Test func basePointIsNot() {
+    @Test("the base point of X25519 is accepted")
+    func basePointIsNot() {
         #expect(!X25519Points.hasSmallOrder([9] + [UInt8](repeating: 0, count: 31)))
     }
 }

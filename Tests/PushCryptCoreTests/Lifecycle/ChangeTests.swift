@@ -8,7 +8,8 @@ import Testing
     private let c = TimelineInDays.c
     private let d = TimelineInDays.d
 
-    @Test func aSuccessorEndsItsPredecessor() throws {
+    @Test("adding a key sets the end of its predecessor")
+    func aSuccessorEndsItsPredecessor() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: 90)
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 - -"])
@@ -17,23 +18,23 @@ import Testing
         #expect(sample.states(on: 181) == "expired primary")
     }
 
-    @Test func aSuccessorThatWaits() throws {
+    @Test("adding a key without activatesAt leaves the predecessor without an end")
+    func aSuccessorThatWaits() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: nil)
         #expect(sample.lines == ["A 0 - -", "B - - -"])
         #expect(sample.states(on: 9_999) == "primary pending")
     }
 
-    /// A time that has passed would end the predecessor before it sealed for the last time.
-    @Test(arguments: [50, 83])
+    @Test("a key that is added with a past time seals from now on", arguments: [50, 83])
     func aPastTimeCountsAsNow(sealsFrom: Int64) throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: sealsFrom)
         #expect(sample.lines == ["A 0 83 173+10m", "B 83 - -"])
     }
 
-    /// Which key seals follows the times, not the order in which keys were added.
-    @Test func severalPendingKeys() throws {
+    @Test("several pending keys seal in the order of their times")
+    func severalPendingKeys() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 10, sealsFrom: 90)
         try sample.add(c, on: 11, sealsFrom: 50)
@@ -44,7 +45,8 @@ import Testing
         #expect(sample.states(on: 90) == "retiring retiring retiring primary")
     }
 
-    @Test func anIDIsNeverUsedAgain() throws {
+    @Test("adding a key with a used id throws idTaken")
+    func anIDIsNeverUsedAgain() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 1, sealsFrom: 90)
         try sample.revoke(b, on: 2)
@@ -55,7 +57,8 @@ import Testing
         }
     }
 
-    @Test func promotion() throws {
+    @Test("promoting a pending key makes it the primary and retires the previous one")
+    func promotion() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: nil)
         #expect(LifecycleError.code { try sample.promote(b, on: 89) } == .blocked)
@@ -66,15 +69,16 @@ import Testing
         #expect(LifecycleError.code { try sample.promote(c, on: 91) } == .unknownKey)
     }
 
-    @Test func aForcedPromotionSaysWhatItLoses() throws {
+    @Test("a forced early promotion returns what it loses")
+    func aForcedPromotionSaysWhatItLoses() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: 90)
         #expect(try sample.promote(b, on: 84, force: true).count == 1)
         #expect(sample.lines == ["A 0 84 174+10m", "B 84 - -"])
     }
 
-    /// The other pending key keeps its time and seals from then on.
-    @Test func promotedBeforeAnotherPendingKey() throws {
+    @Test("promoting one pending key leaves the time of the other one")
+    func promotedBeforeAnotherPendingKey() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 1, sealsFrom: 60)
         try sample.add(c, on: 1, sealsFrom: nil)
@@ -82,9 +86,9 @@ import Testing
         #expect(sample.lines == ["A 0 30 120+10m", "B 60 - -", "C 30 60 150+10m"])
     }
 
-    /// A clock behind the last change makes every change happen at one moment: the last promoted key seals all the same,
-    /// whatever the order of the ids.
-    @Test(arguments: [[TimelineInDays.b, TimelineInDays.c], [TimelineInDays.c, TimelineInDays.b]])
+    @Test(
+        "promotions in one second make the last promoted key the primary, in any order of ids",
+        arguments: [[TimelineInDays.b, TimelineInDays.c], [TimelineInDays.c, TimelineInDays.b]])
     func promotedWhileTheClockStands(order: [KeyID]) throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 40, sealsFrom: nil)
@@ -97,16 +101,16 @@ import Testing
         #expect(sample.lines.filter { $0.hasSuffix("50 50 140+10m") }.count == 2)
     }
 
-    /// Nobody knows since when a key is published whose file doesn't say so.
-    @Test func promotedWithoutACreationTime() throws {
+    @Test("promoting a key without createdAt is blocked unless it is forced")
+    func promotedWithoutACreationTime() throws {
         var sample = TimelineInDays(.standard, [(a, .init(activatesAt: .days(0))), (b, .init())], updatedAt: 5)
         #expect(LifecycleError.code { try sample.promote(b, on: 500) } == .blocked)
         #expect(try sample.promote(b, on: 500, force: true).count == 1)
         #expect(sample.lines == ["A 0 500 590+10m", "B 500 - -"])
     }
 
-    /// The key before it goes on as if it had never been.
-    @Test func retiringAPendingKey() throws {
+    @Test("retiring a pending key lets its predecessor seal on")
+    func retiringAPendingKey() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: 90)
         try sample.add(c, on: 84, sealsFrom: 180)
@@ -121,7 +125,8 @@ import Testing
         }
     }
 
-    @Test func retiringAKeyThatWaits() throws {
+    @Test("retiring a key that must be promoted ends it without a loss")
+    func retiringAKeyThatWaits() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: nil)
         try sample.retire(b, on: 84)

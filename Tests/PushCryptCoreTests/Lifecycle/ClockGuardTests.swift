@@ -6,8 +6,8 @@ import Testing
     private let a = TimelineInDays.a
     private let b = TimelineInDays.b
 
-    /// In seconds before or after the day that is the edge.
     @Test(
+        "a clock before the last change, or too long after it, is objected to",
         arguments: [
             // 400 days for rotations up to 133 days, three rotations for longer ones.
             (90, 100, -1, false), (90, 100, 0, true), (90, 100, 86_400, true), (90, 500, 0, true), (90, 500, 1, false),
@@ -23,7 +23,8 @@ import Testing
         #expect(RotationPlan(sample.timeline, sample.policy, at: time, confirmsClock: true).blocked.isEmpty)
     }
 
-    @Test func everythingDueIsBlocked() throws {
+    @Test("an objection to the clock blocks every due step")
+    func everythingDueIsBlocked() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: 90)
         let late = RotationPlan(sample.timeline, sample.policy, at: .days(600))
@@ -34,8 +35,8 @@ import Testing
         #expect(early.lines == ["add 173: seals from 207 blocked", "destroy A 180+10m blocked", "next -"])
     }
 
-    /// A file written by hand doesn't say when.
-    @Test func nothingToGoBy() {
+    @Test("a file without updatedAt raises no objection")
+    func nothingToGoBy() {
         let sample = TimelineInDays(.standard, [(a, .init(activatesAt: .days(0)))])
         #expect(ClockGuard(sample.timeline, sample.policy).objection(to: .days(99_999)) == nil)
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// Random commands under random policies, with clocks that jump.
 @Suite struct CommandTests {
-    @Test(arguments: 0..<60)
+    @Test("random sequences of commands never violate an invariant", arguments: 0..<60)
     func randomCommands(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let policy = RotationPolicy.random(&random)
@@ -17,8 +17,8 @@ import Testing
         #expect(someone.doneCount > 10)
     }
 
-    /// The sequences reach each kind of refusal.
-    @Test func refusals() throws {
+    @Test("the random sequences reach every kind of refusal")
+    func refusals() throws {
         var codes = Set<LifecycleError.Code>()
         for seed in 0..<10 as Range<UInt64> {
             var someone = try Operator(.standard, at: UnixTime(1_772_355_600), seed: seed)

@@ -11,12 +11,14 @@ import Testing
 
     private static let start = UnixTime(1_772_355_600)
 
-    @Test(arguments: Pattern.allCases, 0..<8)
+    @Test("rotation by cron loses no push, in every pattern of runs", arguments: Pattern.allCases, 0..<8)
     func ungated(_ pattern: Pattern, seed: UInt64) throws {
         try run(pattern, seed, gated: false)
     }
 
-    @Test(arguments: Pattern.allCases, 0..<4)
+    @Test(
+        "rotation by cron with required coverage loses no push, in every pattern of runs", arguments: Pattern.allCases,
+        0..<4)
     func gated(_ pattern: Pattern, seed: UInt64) throws {
         try run(pattern, 1_000 + seed, gated: true)
     }

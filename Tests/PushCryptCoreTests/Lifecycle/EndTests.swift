@@ -15,7 +15,8 @@ import Testing
         return sample
     }
 
-    @Test func revokingThePrimary() throws {
+    @Test("revoking the primary ends it and returns what is lost")
+    func revokingThePrimary() throws {
         var sample = try rotating()
         #expect(LifecycleError.code { try sample.revoke(b, on: 175) } == .invariantBroken)
         #expect(try sample.revoke(b, on: 175, addingNow: TimelineInDays.d).count == 1)
@@ -25,8 +26,8 @@ import Testing
         #expect(sample.states(on: 180) == "retiring revoked primary retiring")
     }
 
-    /// A key that retired never seals again, and the one that was pending still begins when it was to.
-    @Test func revokingThePrimaryForAPendingKey() throws {
+    @Test("revoking the primary doesn't change the time of a pending key")
+    func revokingThePrimaryForAPendingKey() throws {
         var sample = try rotating()
         try sample.on(175, givingUp: [b]) { timeline, now, policy throws(LifecycleError) in
             _ = try timeline.revoke(b, at: now, policy)
@@ -35,15 +36,16 @@ import Testing
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 180 270+10m revoked 175", "C 175 - -"])
     }
 
-    /// Nothing was sealed with it, so nothing is lost; the key before it goes on.
-    @Test func revokingAPendingKey() throws {
+    @Test("revoking a pending key loses nothing and lets its predecessor seal on")
+    func revokingAPendingKey() throws {
         var sample = try rotating()
         #expect(try sample.revoke(c, on: 175) == [])
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 - -", "C 180 - 265+10m revoked 175"])
         #expect(sample.plan(on: 176).lines == ["add 173: seals from 183", "next destroy A 180+10m"])
     }
 
-    @Test func revokingOneOfSeveralPendingKeys() throws {
+    @Test("revoking one of several pending keys reschedules the others")
+    func revokingOneOfSeveralPendingKeys() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 10, sealsFrom: 60)
         try sample.add(c, on: 10, sealsFrom: 90)
@@ -55,8 +57,8 @@ import Testing
             sample.lines == ["A 0 - -", "B 60 90 180+10m revoked 20 destroyed 20", "C 90 - - destroyed 20"])
     }
 
-    /// What was sealed with it was sealed before: its material goes when it was to go.
-    @Test func revokingAKeyThatSealsNoMore() throws {
+    @Test("revoking a retired key keeps its expiry")
+    func revokingAKeyThatSealsNoMore() throws {
         var sample = try rotating()
         #expect(try sample.revoke(a, on: 179).count == 1)
         #expect(sample.lines[0] == "A 0 90 180+10m revoked 179")
@@ -71,8 +73,8 @@ import Testing
         }
     }
 
-    /// The material of a revoked primary stays for `reseal` until its overlap is over.
-    @Test func destroyingARevokedKey() throws {
+    @Test("destroying a revoked key is blocked until its overlap ends")
+    func destroyingARevokedKey() throws {
         var sample = TimelineInDays()
         try sample.revoke(a, on: 40, addingNow: b)
         #expect(sample.lines == ["A 0 - 130+10m revoked 40", "B 40 - -"])
@@ -82,6 +84,7 @@ import Testing
     }
 
     @Test(
+        "destroying a key that is still needed is refused with its code",
         arguments: [
             (TimelineInDays.a, 175, LifecycleError.Code.blocked), (TimelineInDays.b, 175, .invariantBroken),
             (TimelineInDays.c, 175, .blocked),
@@ -95,7 +98,8 @@ import Testing
         #expect(refusal == nil || sample.timeline == before)
     }
 
-    @Test func destroyingWithForce() throws {
+    @Test("a forced destruction returns what it loses")
+    func destroyingWithForce() throws {
         var sample = try rotating()
         #expect(try sample.destroy(a, on: 175, force: true).count == 1)
         #expect(try sample.destroy(c, on: 175, force: true).count == 1)
@@ -104,8 +108,8 @@ import Testing
         #expect(LifecycleError.code { try sample.destroy(a, on: 999, force: true) } == .wrongState)
     }
 
-    /// Its last second, and the first one after.
-    @Test func destroyingAtTheBoundary() throws {
+    @Test("a key can be destroyed from the second of its expiry on")
+    func destroyingAtTheBoundary() throws {
         var sample = try rotating()
         let end = UnixTime.days(180) + 600
         sample.timeline.updatedAt = end - 1

@@ -32,74 +32,77 @@ import Testing
         return sample
     }
 
-    @Test(arguments: [
-        Case("two keys of one id", "an id stands for two keys") { $0.keys.append($0.keys[1]) },
-        Case("no key seals now", "no key would seal at") { $0.edit(b) { $0.retiresAt = .days(175) } },
-        Case("no key seals for a second to come", "no key would seal at") {
-            $0.edit(b) { $0.retiresAt = .days(180) - 1 }
-        },
-        Case("the last key stops", "no key would seal at") {
-            $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(200), .days(400)) }
-        },
-        Case("the last key expires", "no key would seal at") { $0.edit(c) { $0.expiresAt = .days(400) } },
-        Case("the last key is to be revoked", "no key would seal at") { $0.edit(c) { $0.revokedAt = .days(190) } },
-        Case("the primary is revoked and not replaced", "no key would seal at", givingUp: [b]) {
-            $0.edit(b) { $0.revokedAt = .days(175) }
-        },
-        Case("the primary is destroyed", "no key would seal at", givingUp: [b]) {
-            $0.edit(b) { $0.destroyedAt = .days(175) }
-        },
-        Case("two keys seal at once", "would both seal at") {
-            $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(181), .days(300)) }
-        },
-        Case("a tombstone is removed", "would be forgotten") { timeline in timeline.keys.removeAll { $0.kid == d } },
-        Case("a key is removed", "would be forgotten", givingUp: [c]) { timeline in
-            timeline.keys.removeAll { $0.kid == c }
-            timeline.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
-        },
-        Case("a destroyed key comes back", "is destroyed and would change") { $0.edit(d) { $0.destroyedAt = nil } },
-        Case("a tombstone changes", "is destroyed and would change") { $0.edit(d) { $0.expiresAt = .days(500) } },
-        Case("a retired key gets another end", "retiresAt, 1970-04-01T00:00:00Z, has come and would change") {
-            $0.edit(a) { $0.retiresAt = .days(91) }
-        },
-        Case("the primary's beginning changes", "activatesAt, 1970-04-01T00:00:00Z, has come and would change") {
-            $0.edit(b) { $0.activatesAt = .days(91) }
-        },
-        Case("a creation time changes", "createdAt, 1970-06-23T00:00:00Z, has come and would change") {
-            $0.edit(c) { $0.createdAt = .days(175) }
-        },
-        Case("an end in the past", "would be set to 1970-06-24T00:00:00Z, which is past") {
-            $0.edit(a) { $0.expiresAt = .days(174) }
-        },
-        Case("a key that opens expires early", "would expire before its time, 1970-06-30T00:10:00Z") {
-            $0.edit(a) { $0.expiresAt = .days(179) }
-        },
-        Case("it expires early, and another one was given up", "would expire before its time", givingUp: [b, c]) {
-            $0.edit(a) { $0.expiresAt = .days(179) }
-        },
-        Case("a key that opens is destroyed", "may be needed by a push on its way") {
-            $0.edit(a) { $0.destroyedAt = .days(175) }
-        },
-        Case("it is destroyed, and another one was given up", "may be needed by a push", givingUp: [b, c]) {
-            $0.edit(a) { $0.destroyedAt = .days(175) }
-        },
-        Case("a pending key is destroyed", "may be needed by a push on its way") {
-            $0.edit(c) { $0.destroyedAt = .days(175) }
-            $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
-        },
-        Case("a key that opens is revoked", "may be needed by a push") { $0.edit(a) { $0.revokedAt = .days(175) } },
-        Case("the overlap is too short by a second", "would expire while pushes sealed with it are on their way") {
-            $0.edit(b) { $0.expiresAt = .days(210) + 599 }
-        },
-        Case("and counts from a promotion", "would expire while pushes sealed with it are on their way") {
-            $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(205) + 599) }
-            $0.edit(c) { $0.activatesAt = .days(175) }
-        },
-        Case("a pending key's overlap", "would expire while pushes sealed with it are on their way") {
-            $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(200), .days(230) + 599) }
-            $0.keys.append(.init(.spare, KeyLifecycle(activatesAt: .days(200))))
-        },
-    ])
+    @Test(
+        "a change that violates an invariant throws its reason",
+        arguments: [
+            Case("two keys of one id", "two keys have the same id") { $0.keys.append($0.keys[1]) },
+            Case("no key seals now", "no key would seal at") { $0.edit(b) { $0.retiresAt = .days(175) } },
+            Case("no key seals for a second to come", "no key would seal at") {
+                $0.edit(b) { $0.retiresAt = .days(180) - 1 }
+            },
+            Case("the last key stops", "no key would seal at") {
+                $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(200), .days(400)) }
+            },
+            Case("the last key expires", "no key would seal at") { $0.edit(c) { $0.expiresAt = .days(400) } },
+            Case("the last key is to be revoked", "no key would seal at") { $0.edit(c) { $0.revokedAt = .days(190) } },
+            Case("the primary is revoked and not replaced", "no key would seal at", givingUp: [b]) {
+                $0.edit(b) { $0.revokedAt = .days(175) }
+            },
+            Case("the primary is destroyed", "no key would seal at", givingUp: [b]) {
+                $0.edit(b) { $0.destroyedAt = .days(175) }
+            },
+            Case("two keys seal at once", "would both seal at") {
+                $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(181), .days(300)) }
+            },
+            Case("a tombstone is removed", "would be forgotten") { timeline in timeline.keys.removeAll { $0.kid == d }
+            },
+            Case("a key is removed", "would be forgotten", givingUp: [c]) { timeline in
+                timeline.keys.removeAll { $0.kid == c }
+                timeline.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
+            },
+            Case("a destroyed key comes back", "is destroyed and would change") { $0.edit(d) { $0.destroyedAt = nil } },
+            Case("a tombstone changes", "is destroyed and would change") { $0.edit(d) { $0.expiresAt = .days(500) } },
+            Case("a retired key gets another end", "retiresAt, 1970-04-01T00:00:00Z, has come and would change") {
+                $0.edit(a) { $0.retiresAt = .days(91) }
+            },
+            Case("the primary's beginning changes", "activatesAt, 1970-04-01T00:00:00Z, has come and would change") {
+                $0.edit(b) { $0.activatesAt = .days(91) }
+            },
+            Case("a creation time changes", "createdAt, 1970-06-23T00:00:00Z, has come and would change") {
+                $0.edit(c) { $0.createdAt = .days(175) }
+            },
+            Case("an end in the past", "would be set to 1970-06-24T00:00:00Z, which is past") {
+                $0.edit(a) { $0.expiresAt = .days(174) }
+            },
+            Case("a key that opens expires early", "would expire before its time, 1970-06-30T00:10:00Z") {
+                $0.edit(a) { $0.expiresAt = .days(179) }
+            },
+            Case("it expires early, and another one was given up", "would expire before its time", givingUp: [b, c]) {
+                $0.edit(a) { $0.expiresAt = .days(179) }
+            },
+            Case("a key that opens is destroyed", "may be needed by a push on its way") {
+                $0.edit(a) { $0.destroyedAt = .days(175) }
+            },
+            Case("it is destroyed, and another one was given up", "may be needed by a push", givingUp: [b, c]) {
+                $0.edit(a) { $0.destroyedAt = .days(175) }
+            },
+            Case("a pending key is destroyed", "may be needed by a push on its way") {
+                $0.edit(c) { $0.destroyedAt = .days(175) }
+                $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
+            },
+            Case("a key that opens is revoked", "may be needed by a push") { $0.edit(a) { $0.revokedAt = .days(175) } },
+            Case("the overlap is too short by a second", "would expire while pushes sealed with it are on their way") {
+                $0.edit(b) { $0.expiresAt = .days(210) + 599 }
+            },
+            Case("and counts from a promotion", "would expire while pushes sealed with it are on their way") {
+                $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(205) + 599) }
+                $0.edit(c) { $0.activatesAt = .days(175) }
+            },
+            Case("a pending key's overlap", "would expire while pushes sealed with it are on their way") {
+                $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(200), .days(230) + 599) }
+                $0.keys.append(.init(.spare, KeyLifecycle(activatesAt: .days(200))))
+            },
+        ])
     func broken(testCase: Case) throws {
         let old = try Self.rotating().timeline
         var new = old
@@ -111,21 +114,23 @@ import Testing
         #expect(error?.reason.contains(testCase.reason) == true, "\(String(describing: error))")
     }
 
-    @Test(arguments: [
-        Case("as it was", "") { _ in },
-        Case("the shortest overlap", "") { $0.edit(b) { $0.expiresAt = .days(210) + 600 } },
-        Case("a longer one", "") { $0.edit(a) { $0.expiresAt = .days(500) } },
-        Case("a revocation", "", givingUp: [a]) { $0.edit(a) { $0.revokedAt = .days(175) } },
-        Case("a destruction", "", givingUp: [a]) { $0.edit(a) { $0.destroyedAt = .days(175) } },
-        Case("a pending key taken back", "") {
-            $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(206)) }
-            $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
-        },
-        Case("a promotion", "") {
-            $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(205) + 600) }
-            $0.edit(c) { $0.activatesAt = .days(175) }
-        },
-    ])
+    @Test(
+        "a change that keeps the invariants is accepted",
+        arguments: [
+            Case("as it was", "") { _ in },
+            Case("the shortest overlap", "") { $0.edit(b) { $0.expiresAt = .days(210) + 600 } },
+            Case("a longer one", "") { $0.edit(a) { $0.expiresAt = .days(500) } },
+            Case("a revocation", "", givingUp: [a]) { $0.edit(a) { $0.revokedAt = .days(175) } },
+            Case("a destruction", "", givingUp: [a]) { $0.edit(a) { $0.destroyedAt = .days(175) } },
+            Case("a pending key taken back", "") {
+                $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(206)) }
+                $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
+            },
+            Case("a promotion", "") {
+                $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(205) + 600) }
+                $0.edit(c) { $0.activatesAt = .days(175) }
+            },
+        ])
     func whole(testCase: Case) throws {
         let old = try Self.rotating().timeline
         var new = old
@@ -133,8 +138,8 @@ import Testing
         try Invariants.check(new, after: old, at: .days(175), givingUp: testCase.givenUp)
     }
 
-    /// A key that was overtaken behind the back of its own times doesn't come back when the other one goes.
-    @Test func statesOnlyMoveForward() throws {
+    @Test("a key that was overtaken can't become the primary again")
+    func statesOnlyMoveForward() throws {
         let old = KeyTimeline([
             .init(Self.a, KeyLifecycle(activatesAt: .days(0))), .init(Self.b, KeyLifecycle(activatesAt: .days(10))),
         ])
@@ -146,8 +151,8 @@ import Testing
         #expect(error?.reason.contains("is retiring and would be primary again") == true)
     }
 
-    /// A file written by hand may break every rule; what doesn't touch its keys goes through.
-    @Test func nothingChanges() throws {
+    @Test("a change of something else is accepted in a file that violates invariants")
+    func nothingChanges() throws {
         let odd = KeyTimeline([.init(Self.a, KeyLifecycle()), .init(Self.a, KeyLifecycle())])
         var written = odd
         written.updatedAt = .days(5)

@@ -13,7 +13,8 @@ import Testing
         return try KeyLifecycle(json.root, of: kid)
     }
 
-    @Test func whole() throws {
+    @Test("a lifecycle with all times is written and read again")
+    func whole() throws {
         let members = Self.whole.jsonMembers(withHistory: true)
         #expect(
             members == [
@@ -24,26 +25,30 @@ import Testing
         #expect(try read("{" + members.joined(separator: ",") + "}") == Self.whole)
     }
 
-    /// A published set says neither when a key was made nor when it was erased.
-    @Test func published() throws {
+    @Test("a published lifecycle has neither createdAt nor destroyedAt")
+    func published() throws {
         let read = try read("{" + Self.whole.jsonMembers(withHistory: false).joined(separator: ",") + "}")
         var expected = Self.whole
         (expected.createdAt, expected.destroyedAt) = (nil, nil)
         #expect(read == expected)
     }
 
-    @Test func nothing() throws {
+    @Test("an empty lifecycle is written without members and read again")
+    func nothing() throws {
         #expect(KeyLifecycle().jsonMembers(withHistory: true).isEmpty)
         #expect(try read("{}") == KeyLifecycle())
         #expect(try read(#"{"suite": "p256", "unknown": 1}"#) == KeyLifecycle())
     }
 
-    @Test(arguments: ["[]", "null", "1", "true", #""2026-01-01T00:00:00Z""#])
+    @Test(
+        "a lifecycle that is no object is refused as malformed",
+        arguments: ["[]", "null", "1", "true", #""2026-01-01T00:00:00Z""#])
     func noObject(text: String) {
         expectKeyError(.malformed) { try read(text) }
     }
 
     @Test(
+        "a time that is no RFC 3339 string is refused as malformed",
         arguments: ["createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt"],
         [#""tomorrow""#, "1772355600", "null", "{}", #""2026-02-30T00:00:00Z""#, #""2026-01-01T00:00:00""#])
     func noTime(name: String, value: String) {

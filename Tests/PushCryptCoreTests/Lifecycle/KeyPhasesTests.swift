@@ -4,7 +4,8 @@ import Testing
 @testable import PushCryptCore
 
 @Suite struct KeyPhasesTests {
-    @Test func aWholeLife() throws {
+    @Test("a destroyed key has the phases from pending to destroyed")
+    func aWholeLife() throws {
         var life = KeyLifecycle.at(100, created: 50, retires: 200, expires: 300)
         life.destroyedAt = UnixTime(400)
         try expect(
@@ -17,16 +18,18 @@ import Testing
             ])
     }
 
-    @Test func ofAKeyWithoutTimes() throws {
+    @Test("a key without times is pending without start and end")
+    func ofAKeyWithoutTimes() throws {
         try expect([.at(nil)], [[("pending", nil, nil)]])
     }
 
-    @Test func beforeAnybodyNotedIt() throws {
+    @Test("a key without createdAt has a first phase without a start")
+    func beforeAnybodyNotedIt() throws {
         try expect([.at(100, retires: 200)], [[("pending", nil, 100), ("primary", 100, 200), ("retiring", 200, nil)]])
     }
 
-    /// The one with the greater activatesAt takes over, whether or not the other says that it retires.
-    @Test func aSuccessorTakesOver() throws {
+    @Test("a key with a greater activatesAt becomes the primary even if the other one has no end")
+    func aSuccessorTakesOver() throws {
         try expect(
             [.at(100, created: 100), .at(200, created: 150)],
             [
@@ -35,8 +38,8 @@ import Testing
             ])
     }
 
-    /// While a successor seals that goes before it, a key rests.
-    @Test func sealsAgain() throws {
+    @Test("a key retires while a successor with precedence seals and then seals again")
+    func sealsAgain() throws {
         try expect(
             [.at(100, created: 100), .at(200, created: 150, retires: 300, expires: 400)],
             [
@@ -45,8 +48,8 @@ import Testing
             ])
     }
 
-    /// What is to come counts only from when it was made.
-    @Test func aSuccessorOfEarlierTimesThatCameLater() throws {
+    @Test("a key changes the phases of others only from its creation on")
+    func aSuccessorOfEarlierTimesThatCameLater() throws {
         try expect(
             [.at(100, created: 100, expires: 500), .at(200, created: 300)],
             [
@@ -55,7 +58,8 @@ import Testing
             ])
     }
 
-    @Test func revoked() throws {
+    @Test("a revoked key has no phase after revoked")
+    func revoked() throws {
         try expect(
             [.at(100, created: 50, expires: 400, revoked: 150), .at(nil, created: 60, revoked: 70)],
             [
@@ -64,8 +68,7 @@ import Testing
             ])
     }
 
-    /// At every moment of its life the phase is the state.
-    @Test(arguments: UInt64(0)..<40)
+    @Test("at every time the phase of a key is its state", arguments: UInt64(0)..<40)
     func agreeWithStates(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let sample = (0..<Int(random.next() % 5) + 1).map { _ in

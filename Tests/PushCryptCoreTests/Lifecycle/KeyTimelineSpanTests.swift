@@ -3,10 +3,9 @@ import Testing
 
 @testable import PushCryptCore
 
-/// How long a choice of keys holds.
+/// The range of time in which all states stay the same.
 @Suite("KeyTimeline.span") struct KeyTimelineSpanTests {
-    /// Every second of small timelines: within a span all states are the same, and at each of its ends one is another.
-    @Test(arguments: 0..<60)
+    @Test("all states are the same within a span and change at its ends", arguments: 0..<LongTests.rounds(20, long: 60))
     func everySecond(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let lifecycles = (0..<3).map { _ -> KeyLifecycle in
@@ -30,15 +29,16 @@ import Testing
         }
     }
 
-    @Test func endsWhereTheNextKeyBegins() throws {
+    @Test("a span ends when the next key begins to seal")
+    func endsWhereTheNextKeyBegins() throws {
         let timeline = try TestKeysets.keyset([.at(10, retires: 50), .at(50)], updatedAt: 20).timeline
         #expect(timeline.span(around: UnixTime(30)) == UnixTime(.min)..<UnixTime(50))
         #expect(timeline.span(around: UnixTime(49)).upperBound == UnixTime(50))
         #expect(timeline.span(around: UnixTime(50)) == UnixTime(50)..<UnixTime(.max))
     }
 
-    /// A clock that was set back is no earlier than the last write.
-    @Test func beginsWithTheLastWrite() throws {
+    @Test("a time before the last write has the span of the last write")
+    func beginsWithTheLastWrite() throws {
         let timeline = try TestKeysets.keyset([.at(10, retires: 50), .at(50)], updatedAt: 60).timeline
         #expect(timeline.span(around: UnixTime(5)) == UnixTime(.min)..<UnixTime(.max))
         let unwritten = try TestKeysets.keyset([.at(10)]).timeline

@@ -26,31 +26,35 @@ import Testing
         .at(200, created: 160),
     ]
 
-    @Test(arguments: [
-        (-1, "pending pending pending"), (0, "primary pending pending"), (1, "primary pending pending"),
-        (99, "primary pending pending"), (100, "retiring primary pending"), (101, "retiring primary pending"),
-        (149, "retiring primary pending"), (150, "expired primary pending"), (199, "expired primary pending"),
-        (200, "expired retiring primary"), (249, "expired retiring primary"), (250, "expired revoked primary"),
-        (300, "expired revoked primary"), (Int64.max, "expired revoked primary"),
-        (Int64.min, "pending pending pending"),
-    ])
+    @Test(
+        "each key changes its state in the second of its timestamp",
+        arguments: [
+            (-1, "pending pending pending"), (0, "primary pending pending"), (1, "primary pending pending"),
+            (99, "primary pending pending"), (100, "retiring primary pending"), (101, "retiring primary pending"),
+            (149, "retiring primary pending"), (150, "expired primary pending"), (199, "expired primary pending"),
+            (200, "expired retiring primary"), (249, "expired retiring primary"), (250, "expired revoked primary"),
+            (300, "expired revoked primary"), (Int64.max, "expired revoked primary"),
+            (Int64.min, "pending pending pending"),
+        ])
     func everyBoundary(seconds: Int64, expected: String) throws {
         #expect(states(try timeline(Self.rotation), at: seconds) == expected)
     }
 
-    /// The last write clamps: no earlier clock undoes what was true then, a later one counts.
-    @Test(arguments: [
-        (0, "retiring primary pending"), (Int64.min, "retiring primary pending"), (99, "retiring primary pending"),
-        (120, "retiring primary pending"), (121, "retiring primary pending"), (150, "expired primary pending"),
-        (200, "expired retiring primary"),
-    ])
+    @Test(
+        "a time before the last write has the states of the last write",
+        arguments: [
+            (0, "retiring primary pending"), (Int64.min, "retiring primary pending"), (99, "retiring primary pending"),
+            (120, "retiring primary pending"), (121, "retiring primary pending"), (150, "expired primary pending"),
+            (200, "expired retiring primary"),
+        ])
     func noEarlierThanTheLastWrite(clock: Int64, expected: String) throws {
         let timeline = try timeline(Self.rotation, updatedAt: 120)
         #expect(states(timeline, at: clock) == expected)
         #expect(timeline.effective(UnixTime(clock)) == UnixTime(max(clock, 120)))
     }
 
-    @Test func everyStateAlone() throws {
+    @Test("a single key goes through every state")
+    func everyStateAlone() throws {
         let cases: [(KeyLifecycle, KeyState)] = [
             (.at(nil), .pending), (.at(nil, created: 5), .pending), (.at(nil, retires: 11), .pending),
             (.at(nil, retires: 10), .retiring), (.at(11, retires: 10), .retiring), (.at(11, expires: 10), .expired),
@@ -64,16 +68,16 @@ import Testing
         }
     }
 
-    /// Along a key's life, ranks grow; what is before `expired` opens.
-    @Test func ranks() {
+    @Test("states have growing ranks, and those before expired open")
+    func ranks() {
         let life: [KeyState] = [.pending, .primary, .retiring, .expired, .revoked, .destroyed]
         #expect(life.map(\.rank) == life.map(\.rank).sorted())
         #expect(Set(life.map(\.rank)).count == life.count)
         #expect(life.map(\.opens) == [true, true, true, false, false, false])
     }
 
-    /// Readers of a published set know no creation times and not when it was written.
-    @Test func publishedTimesAlone() throws {
+    @Test("the published times alone determine the primary")
+    func publishedTimesAlone() throws {
         let whole = try timeline(Self.rotation, updatedAt: 0)
         var published = whole
         published.updatedAt = nil
@@ -85,7 +89,8 @@ import Testing
         }
     }
 
-    @Test func lookups() throws {
+    @Test("lookups find keys by id and by state")
+    func lookups() throws {
         let timeline = try timeline(Self.rotation)
         let now = UnixTime(120)
         #expect(timeline.keys(in: .retiring, .pending, at: now).map(\.kid) == [try Self.kid(0), try Self.kid(2)])
@@ -96,7 +101,8 @@ import Testing
         #expect(timeline.state(of: stranger, at: now) == nil)
     }
 
-    @Test func rank() throws {
+    @Test("keys are ordered by activatesAt, createdAt and id")
+    func rank() throws {
         let early = KeyTimeline.Key(try Self.kid(2), .at(1, created: 9))
         let late = KeyTimeline.Key(try Self.kid(0), .at(2, created: 1))
         let same = KeyTimeline.Key(try Self.kid(1), .at(2, created: 1))

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-/// Files that somebody wrote by hand: whatever their times, the plan brings them back to one key at a time.
+/// Files written by hand with any times: the plan makes one key seal at a time again.
 @Suite struct OddFileTests {
     private let a = TimelineInDays.a
     private let b = TimelineInDays.b
@@ -18,8 +18,9 @@ import Testing
             revokedAt: time(revoked))
     }
 
-    /// It ends by itself on day 50: the next key must come a week before.
-    @Test(arguments: [[50, nil], [50, 51], [nil, 50], [60, 50]] as [[Int64?]])
+    @Test(
+        "a primary with an end and no successor is followed by a new key a week before it",
+        arguments: [[50, nil], [50, 51], [nil, 50], [60, 50]] as [[Int64?]])
     func anEndWithoutASuccessor(ends: [Int64?]) throws {
         var sample = TimelineInDays(.standard, [(a, life(0, ends[0], ends[1]))])
         #expect(sample.plan(on: 42).lines.last == "next add 43: seals from 50")
@@ -28,21 +29,23 @@ import Testing
         #expect(sample.lines == ["A 0 52 142+10m", "B 52 - -"])
     }
 
-    @Test func anEndWithoutASuccessorUnderAGate() throws {
+    @Test("under required coverage a primary with an end is followed by a key that must be promoted")
+    func anEndWithoutASuccessorUnderAGate() throws {
         var sample = TimelineInDays(.days(90, lead: 7, gated: true), [(a, life(0, 50, 60))])
         try sample.add(b, on: 45, sealsFrom: nil)
         #expect(sample.lines == ["A 0 - -", "B - - -"])
     }
 
-    @Test func noKeySeals() throws {
+    @Test("a file without a sealing key gets a new key at once")
+    func noKeySeals() throws {
         var sample = TimelineInDays(.days(90, lead: 7, gated: true), [(a, life(0, 50, 500)), (b, life(200))])
         #expect(sample.plan(on: 100).due.map(\.line) == ["add 100: seals from 100"])
         try sample.add(c, on: 100, sealsFrom: 100)
         #expect(sample.lines == ["A 0 50 500", "B 200 - -", "C 100 200 290+10m"])
     }
 
-    /// The one that was passed over has sealed for some reader until now.
-    @Test func twoKeysSeal() throws {
+    @Test("of two sealing keys the one that isn't primary retires now")
+    func twoKeysSeal() throws {
         var sample = TimelineInDays(.standard, [(a, life(0)), (b, life(10)), (c, life(20))])
         try sample.add(TimelineInDays.d, on: 100, sealsFrom: 110)
         #expect(
@@ -50,15 +53,16 @@ import Testing
         #expect(sample.states(on: 100) == "retiring retiring primary pending")
     }
 
-    @Test func anExpiredKeyWithoutItsRetirement() throws {
+    @Test("an expired key without retiresAt is erased and not changed otherwise")
+    func anExpiredKeyWithoutItsRetirement() throws {
         var sample = TimelineInDays(.standard, [(a, life(0, nil, 40)), (b, life(35))])
         try sample.add(c, on: 50, sealsFrom: 60)
         #expect(sample.lines == ["A 0 - 40", "B 35 60 150+10m", "C 60 - -"])
         #expect(sample.plan(on: 50).due.map(\.line) == ["destroy A 40"])
     }
 
-    /// Keys that seal no more get the end that is missing.
-    @Test func noExpiry() throws {
+    @Test("keys that seal no more get their missing expiry")
+    func noExpiry() throws {
         var sample = TimelineInDays(.standard, [(a, life(0, 30)), (b, life(30, nil, nil, revoked: 60)), (c, life(60))])
         #expect(sample.states(on: 999) == "retiring revoked primary")
         try sample.add(TimelineInDays.d, on: 100, sealsFrom: 150)
@@ -66,22 +70,22 @@ import Testing
         #expect(sample.plan(on: 195).due.map(\.line) == ["destroy A 190+10m", "destroy B 190+10m"])
     }
 
-    /// Nothing says since when it is published: an operator decides.
-    @Test func aPendingKeyWithoutACreationTime() {
+    @Test("a pending key without createdAt isn't promoted by the plan")
+    func aPendingKeyWithoutACreationTime() {
         let sample = TimelineInDays(.standard, [(a, life(0)), (b, life(nil))])
         let plan = sample.plan(on: 5_000)
         #expect(plan.lines == ["promote B 5000 blocked", "next -"])
         #expect(plan.blocked[0].blockedBy?.contains("--force") == true)
     }
 
-    /// An end that is too short is no reason to refuse every change until it is over.
-    @Test func anOverlapThatIsTooShort() throws {
+    @Test("an overlap that is too short doesn't block other changes")
+    func anOverlapThatIsTooShort() throws {
         var sample = TimelineInDays(.standard, [(a, life(0, 30, 31)), (b, life(30, 100, 101)), (c, life(100))])
         try sample.adopt(.days(90, lead: 8), on: 30)
         #expect(sample.lines == ["A 0 30 120+10m", "B 30 100 190+10m", "C 100 - -"])
     }
 
-    @Test(arguments: 0..<300)
+    @Test("plans for random times never violate an invariant", arguments: 0..<300)
     func anyTimes(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let now = UnixTime.days(1_000)

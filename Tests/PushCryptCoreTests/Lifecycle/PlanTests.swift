@@ -1,13 +1,14 @@
 import PushCryptCore
 import Testing
 
-/// What a plan says on a day, under 90 days, 7 days, 30 days, 2 keys.
+/// The steps of a plan on a day, with a policy of 90, 7 and 30 days and 2 keys.
 @Suite struct PlanTests {
     private let a = TimelineInDays.a
     private let b = TimelineInDays.b
     private let c = TimelineInDays.c
 
     @Test(
+        "the first rotation has the steps of its day",
         arguments: [
             (0, ["next add 83: seals from 90"]), (82, ["next add 83: seals from 90"]),
             (83, ["add 83: seals from 90", "next -"]), (84, ["add 83: seals from 91", "next -"]),
@@ -19,6 +20,7 @@ import Testing
     }
 
     @Test(
+        "the second rotation has the steps of its day",
         arguments: [
             (83, ["next add 173: seals from 180"]), (90, ["next add 173: seals from 180"]),
             (172, ["next add 173: seals from 180"]), (173, ["add 173: seals from 180", "next destroy A 180+10m"]),
@@ -31,8 +33,8 @@ import Testing
         #expect(sample.plan(on: day).lines == expected)
     }
 
-    /// To the second.
-    @Test func boundaries() throws {
+    @Test("a step is due from its second on")
+    func boundaries() throws {
         var sample = TimelineInDays()
         let due = UnixTime.days(83)
         for (time, count) in [(due - 1, 0), (due, 1), (due + 1, 1)] {
@@ -47,7 +49,8 @@ import Testing
         }
     }
 
-    @Test func begunEarly() throws {
+    @Test("a rotation that begins early adds a key now")
+    func begunEarly() throws {
         var sample = TimelineInDays()
         #expect(sample.plan(on: 10, beginsNow: true).lines == ["add 10: seals from 17", "next -"])
         #expect(sample.plan(on: 85, beginsNow: true).lines == ["add 83: seals from 92", "next -"])
@@ -56,7 +59,8 @@ import Testing
         #expect(sample.plan(on: 11, beginsNow: true).lines == ["next add 100: seals from 107"])
     }
 
-    @Test func gated() throws {
+    @Test("a key under required coverage is promoted only with enough coverage")
+    func gated() throws {
         var sample = TimelineInDays(.days(90, lead: 7, gated: true))
         #expect(sample.plan(on: 82).lines == ["next add 83: waits"])
         #expect(sample.plan(on: 83).lines == ["add 83: waits", "next -"])
@@ -69,8 +73,8 @@ import Testing
         #expect(sample.plan(on: 300).lines == ["next add 383: waits"])
     }
 
-    /// One rotation at a time: a second key that waits comes a rotation after the first one.
-    @Test func twoKeysThatWait() throws {
+    @Test("a second key that must be promoted is promoted one rotation after the first")
+    func twoKeysThatWait() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 80, sealsFrom: nil)
         try sample.add(c, on: 81, sealsFrom: nil)
@@ -79,15 +83,16 @@ import Testing
         #expect(sample.plan(on: 100).lines == ["next promote C 190"])
     }
 
-    /// A key that waits behind one with a time of its own.
-    @Test func waitingBehindAPendingKey() throws {
+    @Test("a key that must be promoted is promoted one rotation after a pending key with a time")
+    func waitingBehindAPendingKey() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 80, sealsFrom: 90)
         try sample.add(c, on: 81, sealsFrom: nil)
         #expect(sample.plan(on: 89).lines == ["next promote C 180"])
     }
 
-    @Test func reasons() throws {
+    @Test("each step has its reason as a sentence")
+    func reasons() throws {
         var sample = TimelineInDays(.days(90, lead: 7, gated: true))
         try sample.add(b, on: 83, sealsFrom: nil)
         let unknown = try #require(sample.plan(on: 95).blocked.first)
@@ -100,15 +105,16 @@ import Testing
         #expect(step.why.contains("before 1970-04-06T00:00:00Z"))
     }
 
-    /// Where the clock is behind the last change, the plan is one for that moment.
-    @Test func theLastChangeClamps() throws {
+    @Test("a plan for a time before the last change is that of the last change")
+    func theLastChangeClamps() throws {
         var sample = TimelineInDays()
         sample.timeline.updatedAt = .days(84)
         #expect(sample.plan(on: 3).at == .days(84))
         #expect(sample.plan(on: 3).lines == ["add 83: seals from 91", "next -"])
     }
 
-    @Test func names() {
+    @Test("each step has the name of its action")
+    func names() {
         let actions: [RotationPlan.Action] = [.add(activatesAt: nil), .promote(a), .destroy(b)]
         #expect(actions.map(\.name) == ["add", "promote", "destroy"])
         #expect(actions.map(\.kid) == [nil, a, b])

@@ -15,13 +15,15 @@ import Testing
         return sample
     }
 
-    @Test func aLongerOverlap() throws {
+    @Test("a longer overlap extends the expiry of retired keys")
+    func aLongerOverlap() throws {
         var sample = try rotating()
         #expect(try sample.adopt(.days(90, lead: 7, overlap: 200), on: 175) == [])
         #expect(sample.lines == ["A 0 90 290+10m", "B 90 180 380+10m", "C 180 - -"])
     }
 
-    @Test func aShorterOverlap() throws {
+    @Test("a shorter overlap keeps the expiry of retired keys")
+    func aShorterOverlap() throws {
         var sample = try rotating()
         try sample.adopt(.days(90, lead: 7, keep: 1), on: 175)
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 180 270+10m", "C 180 - -"])
@@ -31,14 +33,15 @@ import Testing
         #expect(sample.lines[1] == "B 90 190 220+10m")
     }
 
-    @Test func moreKeys() throws {
+    @Test("a greater keep extends the expiry of retired keys")
+    func moreKeys() throws {
         var sample = try rotating()
         try sample.adopt(.days(90, lead: 7, keep: 4), on: 175)
         #expect(sample.lines == ["A 0 90 360+10m", "B 90 180 450+10m", "C 180 - -"])
     }
 
-    /// What is over stays over; tombstones don't change.
-    @Test func aLongerOverlapTooLate() throws {
+    @Test("a longer overlap doesn't revive expired or destroyed keys")
+    func aLongerOverlapTooLate() throws {
         var sample = try rotating()
         try sample.adopt(.days(90, lead: 7, overlap: 200), on: 181)
         #expect(sample.lines[0] == "A 0 90 180+10m")
@@ -50,8 +53,8 @@ import Testing
         #expect(sample.lines[..<2] == before[..<2])
     }
 
-    /// A pending key waits under a gate that came after it.
-    @Test func aGate() throws {
+    @Test("required coverage makes a pending key wait for its promotion")
+    func aGate() throws {
         var sample = try rotating()
         #expect(try sample.adopt(.days(90, lead: 7, gated: true), on: 175) == [c])
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 - -", "C - - -"])
@@ -60,7 +63,8 @@ import Testing
         #expect(sample.plan(on: 190, enough: true).due.map(\.line) == ["promote C 180", "destroy A 180+10m"])
     }
 
-    @Test func noGateAnyMore() throws {
+    @Test("without required coverage a waiting key still needs its promotion")
+    func noGateAnyMore() throws {
         var sample = TimelineInDays(.days(90, lead: 7, gated: true))
         try sample.add(b, on: 83, sealsFrom: nil)
         #expect(try sample.adopt(.standard, on: 84) == [])
@@ -69,7 +73,8 @@ import Testing
         #expect(sample.plan(on: 90).due.map(\.line) == ["promote B 90"])
     }
 
-    @Test func aLongerLead() throws {
+    @Test("a longer publishLead postpones a pending key")
+    func aLongerLead() throws {
         var sample = try rotating()
         #expect(try sample.adopt(.days(90, lead: 20), on: 175) == [c])
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 193 283+10m", "C 193 - -"])
@@ -77,13 +82,15 @@ import Testing
         #expect(sample.lines[2] == "C 193 - -")
     }
 
-    @Test func aShorterLead() throws {
+    @Test("a shorter publishLead doesn't change a pending key")
+    func aShorterLead() throws {
         var sample = try rotating()
         #expect(try sample.adopt(.days(90, lead: 1), on: 175) == [])
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 180 270+10m", "C 180 - -"])
     }
 
-    @Test func aShorterRotation() throws {
+    @Test("a shorter rotateEvery makes the next key due earlier")
+    func aShorterRotation() throws {
         var sample = TimelineInDays()
         try sample.adopt(.days(30, lead: 7), on: 50)
         #expect(sample.plan(on: 50).lines == ["add 23: seals from 57", "next -"])

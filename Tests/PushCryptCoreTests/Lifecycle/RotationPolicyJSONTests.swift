@@ -11,19 +11,22 @@ import Testing
 
     private static let standard = #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#
 
-    @Test func standard() throws {
+    @Test("the standard policy is written as its documented JSON")
+    func standard() throws {
         #expect(RotationPolicy.standard.json == Self.standard)
         #expect(try read(Self.standard) == .standard)
     }
 
-    @Test func gated() throws {
+    @Test("a policy with required coverage is written and read again")
+    func gated() throws {
         let text = String(Self.standard.dropLast()) + #", "requireCoverage": 99.95}"#
         let policy = try read(text)
         #expect(policy.requiredCoverage?.thousandthsOfPercent == 99_950)
         #expect(policy.json == text)
     }
 
-    @Test func bothWays() throws {
+    @Test("written policies are read as the same policies")
+    func bothWays() throws {
         var random = SplitMix64(seed: 77)
         for _ in 0..<200 {
             let rotateEvery = Int64.random(in: 1...30_000_000, using: &random)
@@ -38,39 +41,46 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "{}", "[]", "null", "1", #""P90D""#,
-        #"{"publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
-        #"{"rotateEvery": "P90D", "overlap": "P30D", "keep": 2}"#,
-        #"{"rotateEvery": "P90D", "publishLead": "P7D", "keep": 2}"#,
-        #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D"}"#,
-        // People's form is no file's form.
-        #"{"rotateEvery": "90d", "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
-        #"{"rotateEvery": 90, "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
-        #"{"rotateEvery": "P90D", "publishLead": "P1M", "overlap": "P30D", "keep": 2}"#,
-        #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P-1D", "keep": 2}"#,
-    ])
+    @Test(
+        "a policy with a missing or mistyped member is refused as malformed",
+        arguments: [
+            "{}", "[]", "null", "1", #""P90D""#,
+            #"{"publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
+            #"{"rotateEvery": "P90D", "overlap": "P30D", "keep": 2}"#,
+            #"{"rotateEvery": "P90D", "publishLead": "P7D", "keep": 2}"#,
+            #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D"}"#,
+            // People's form is no file's form.
+            #"{"rotateEvery": "90d", "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
+            #"{"rotateEvery": 90, "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
+            #"{"rotateEvery": "P90D", "publishLead": "P1M", "overlap": "P30D", "keep": 2}"#,
+            #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P-1D", "keep": 2}"#,
+        ])
     func malformed(text: String) {
         expectKeyError(.malformed) { try read(text) }
     }
 
-    @Test(arguments: ["\"2\"", "2.0", "-1", "true", "null", "1e2", "9007199254740992"])
+    @Test(
+        "a keep that is no protocol integer is refused as malformed",
+        arguments: ["\"2\"", "2.0", "-1", "true", "null", "1e2", "9007199254740992"])
     func malformedKeep(text: String) {
         let text = Self.standard.replacing("\"keep\": 2", with: "\"keep\": \(text)")
         expectKeyError(.malformed) { try read(text) }
     }
 
-    @Test(arguments: ["0", "101", "1001", "9007199254740991"])
+    @Test("a keep outside 1 to 100 throws invalidPolicy", arguments: ["0", "101", "1001", "9007199254740991"])
     func keepOutOfRange(text: String) {
         let text = Self.standard.replacing("\"keep\": 2", with: "\"keep\": \(text)")
         expectKeyError(.invalidPolicy) { try read(text) }
     }
 
-    @Test func leadNotShorterThanTheRotation() {
+    @Test("a publishLead that isn't shorter than rotateEvery throws invalidPolicy")
+    func leadNotShorterThanTheRotation() {
         expectKeyError(.invalidPolicy) { try read(Self.standard.replacing("P7D", with: "P90D")) }
     }
 
-    @Test(arguments: ["\"99.9\"", "\"99.9%\"", "100.1", "-1", "1e1", "99.9999", "true", "null", "{}", "[99]"])
+    @Test(
+        "a required coverage that is no percentage is refused as malformed",
+        arguments: ["\"99.9\"", "\"99.9%\"", "100.1", "-1", "1e1", "99.9999", "true", "null", "{}", "[99]"])
     func malformedCoverage(text: String) {
         let text = String(Self.standard.dropLast()) + ", \"requireCoverage\": \(text)}"
         expectKeyError(.malformed) { try read(text) }

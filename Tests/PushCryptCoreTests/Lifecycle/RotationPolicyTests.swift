@@ -6,7 +6,8 @@ import Testing
     private static let day: Int64 = 86_400
     private static let century: Int64 = 36_525 * day
 
-    @Test func standard() {
+    @Test("the standard policy is 90, 7 and 30 days and 2 keys")
+    func standard() {
         let policy = RotationPolicy.standard
         #expect(policy.rotateEveryInSeconds == 90 * Self.day)
         #expect(policy.publishLeadInSeconds == 7 * Self.day)
@@ -16,8 +17,8 @@ import Testing
         #expect(policy.opensAfterRetiringInSeconds == 90 * Self.day + 600)
     }
 
-    /// The longest of the overlap, 30 days, and what `keep` takes; and ten minutes.
     @Test(
+        "a retired key opens for the longest of overlap, flight and keep, and ten minutes",
         arguments: [
             (90, 30, 1, 30), (90, 0, 1, 30), (90, 29, 1, 30), (90, 31, 1, 31), (90, 400, 1, 400), (90, 30, 2, 90),
             (90, 89, 2, 90), (90, 91, 2, 91), (90, 30, 3, 180), (10, 0, 2, 30), (10, 0, 4, 30), (10, 0, 5, 40),
@@ -31,6 +32,7 @@ import Testing
     }
 
     @Test(
+        "durations and counts at the limits are accepted",
         arguments: [
             (1, 0, 0, 1), (90, 89, 0, 1), (century, 0, 0, 1), (century, century - 1, century, 2), (1, 0, 0, 100),
             (century / 99, 0, 0, 100),
@@ -42,6 +44,7 @@ import Testing
     }
 
     @Test(
+        "durations and counts outside the limits throw invalidPolicy",
         arguments: [
             (0, 0, 0, 1), (-1, 0, 0, 1), (century + 1, 0, 0, 1), (90, -1, 0, 1), (90, 90, 0, 1), (90, 91, 0, 1),
             (90, 7, -1, 1), (90, 7, century + 1, 1), (90, 7, 0, 0), (90, 7, 0, -1), (90, 7, 0, 101), (.max, 7, 0, 100),
@@ -56,11 +59,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("0", 0, "0"), ("1", 1_000, "1"), ("99.9", 99_900, "99.9"), ("99.90", 99_900, "99.9"),
-        ("99.900%", 99_900, "99.9"), ("99.999", 99_999, "99.999"), ("99.05", 99_050, "99.05"),
-        ("0.001", 1, "0.001"), ("100", 100_000, "100"), ("100.000%", 100_000, "100"), ("007", 7_000, "7"),
-    ])
+    @Test(
+        "a percentage is read and written exactly",
+        arguments: [
+            ("0", 0, "0"), ("1", 1_000, "1"), ("99.9", 99_900, "99.9"), ("99.90", 99_900, "99.9"),
+            ("99.900%", 99_900, "99.9"), ("99.999", 99_999, "99.999"), ("99.05", 99_050, "99.05"),
+            ("0.001", 1, "0.001"), ("100", 100_000, "100"), ("100.000%", 100_000, "100"), ("007", 7_000, "7"),
+        ])
     func coverage(text: String, thousandths: Int, number: String) {
         let coverage = RotationPolicy.Coverage(text)
         #expect(coverage?.thousandthsOfPercent == thousandths)
@@ -68,15 +73,19 @@ import Testing
         #expect(coverage?.description == number + "%")
     }
 
-    @Test(arguments: [
-        "", "%", ".", ".5", "5.", "99.9.9", "-1", "+1", "100.001", "101", "1000", "0099", "99.9999", "99,9", "99.9%%",
-        "%99", "1e1", " 99", "99 ", "99 %", "٩٩", "none", #""99""#,
-    ])
+    @Test(
+        "a text that is no percentage is refused",
+        arguments: [
+            "", "%", ".", ".5", "5.", "99.9.9", "-1", "+1", "100.001", "101", "1000", "0099", "99.9999", "99,9",
+            "99.9%%",
+            "%99", "1e1", " 99", "99 ", "99 %", "٩٩", "none", #""99""#,
+        ])
     func noCoverage(text: String) {
         #expect(RotationPolicy.Coverage(text) == nil)
     }
 
-    @Test func coverageOrder() throws {
+    @Test("percentages are ordered by their value")
+    func coverageOrder() throws {
         let (low, high) = try (#require(RotationPolicy.Coverage("9.5")), #require(RotationPolicy.Coverage("10")))
         #expect(low < high)
         #expect(!(high < low))

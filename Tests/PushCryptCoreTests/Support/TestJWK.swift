@@ -24,7 +24,7 @@ struct TestJWK: Sendable, CustomStringConvertible {
 
     func bytes(_ member: String) -> [UInt8] { Base64URL.decode(Array(text(member).utf8)[...]) ?? [] }
 
-    /// - Parameter json: raw JSON; nil takes the member out.
+    /// - Parameter json: raw JSON; nil removes the member.
     func with(_ member: String, _ json: String?) -> TestJWK {
         var changed = self
         changed.members[member] = json

@@ -5,38 +5,48 @@ import Testing
 
 /// RFC 9180 appendix A, from the project's own file: these run in every clone.
 @Suite struct AppendixATests {
-    @Test(arguments: try HPKEVector.appendixA(), Backends.all)
+    @Test(
+        "the key pairs of RFC 9180 appendix A are derived from their ikm", arguments: try HPKEVector.appendixA(),
+        Backends.all)
     func keys(_ vector: HPKEVector, _ named: NamedBackend) throws {
         try VectorCheck(vector, named).keys()
     }
 
-    @Test(arguments: try HPKEVector.appendixA(), Backends.all)
+    @Test(
+        "Encap and Decap return the shared secret of RFC 9180 appendix A", arguments: try HPKEVector.appendixA(),
+        Backends.all)
     func sharedSecrets(_ vector: HPKEVector, _ named: NamedBackend) throws {
         try VectorCheck(vector, named).sharedSecrets()
     }
 
-    @Test(arguments: try HPKEVector.appendixA(), Backends.all)
+    @Test(
+        "the key schedule returns the values of RFC 9180 appendix A", arguments: try HPKEVector.appendixA(),
+        Backends.all)
     func keySchedule(_ vector: HPKEVector, _ named: NamedBackend) throws {
         try VectorCheck(vector, named).keySchedule()
     }
 
-    @Test(arguments: try HPKEVector.appendixA(), Backends.all)
+    @Test(
+        "Seal returns the ciphertexts of RFC 9180 appendix A, and Open the plaintexts",
+        arguments: try HPKEVector.appendixA(), Backends.all)
     func encryptions(_ vector: HPKEVector, _ named: NamedBackend) throws {
         try VectorCheck(vector, named).encryptions()
     }
 
-    @Test(arguments: try HPKEVector.appendixA(), Backends.all)
+    @Test("Export returns the values of RFC 9180 appendix A", arguments: try HPKEVector.appendixA(), Backends.all)
     func exports(_ vector: HPKEVector, _ named: NamedBackend) throws {
         try VectorCheck(vector, named).exports()
     }
 
-    @Test(arguments: try HPKEVector.appendixA(), Backends.all)
+    @Test(
+        "a single-shot Seal returns the first message of RFC 9180 appendix A", arguments: try HPKEVector.appendixA(),
+        Backends.all)
     func singleShot(_ vector: HPKEVector, _ named: NamedBackend) throws {
         try VectorCheck(vector, named).singleShot()
     }
 
-    /// A.1 and A.2 (X25519), A.3 and A.5 (P-256) and A.7 (export-only), four modes each.
-    @Test func counts() throws {
+    @Test("the file has A.1, A.2, A.3, A.5 and A.7 in four modes each")
+    func counts() throws {
         let vectors = try HPKEVector.appendixA()
         let sections = ["A.1", "A.2", "A.3", "A.5", "A.7"].flatMap { section in (1...4).map { "\(section).\($0)" } }
         #expect(vectors.map(\.section) == sections)

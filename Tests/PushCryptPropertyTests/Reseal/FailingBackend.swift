@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// A backend without entropy or without memory; everything else it hands on.
+/// A backend without entropy or without memory. It forwards all other calls.
 struct FailingBackend: CryptoBackend {
     enum Failure: CaseIterable {
         case random, seal, open

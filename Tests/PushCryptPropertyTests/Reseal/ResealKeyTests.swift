@@ -15,7 +15,7 @@ import Testing
         ("revoked", KeyLifecycle(activatesAt: UnixTime(0), revokedAt: now - 60)),
     ]
 
-    @Test(arguments: states, Rotation.all)
+    @Test("a push under an old key is resealed even if that key is expired or revoked", arguments: states, Rotation.all)
     func oldKey(state: (name: String, lifecycle: KeyLifecycle), rotation: Rotation) throws {
         let resealer = try Resealer(
             topic: Channel.topic, keyset: rotation.keyset(old: state.lifecycle),
@@ -25,8 +25,8 @@ import Testing
         #expect(throws: Never.self) { try opener.open(push.payload, at: Self.now).get() }
     }
 
-    /// The sender was rotated and the shared key wasn't, or the other way round.
-    @Test(arguments: [nil, "phone-1_A"])
+    @Test(
+        "a resealer reseals if only the sender key or only the shared key was rotated", arguments: [nil, "phone-1_A"])
     func oneOfTheTwo(device: String?) throws {
         let rotation = Rotation(device: device, isSigned: true)
         let resealer = try rotation.resealer()
@@ -38,8 +38,7 @@ import Testing
         }
     }
 
-    /// What is under the primary already is opened all the same.
-    @Test(arguments: Rotation.all)
+    @Test("a tampered push to the primary is refused although it needs no resealing", arguments: Rotation.all)
     func primaryTampered(rotation: Rotation) throws {
         let resealer = try rotation.resealer()
         let payload = try rotation.seal(to: Rotation.new, by: Rotation.newSender)
@@ -50,8 +49,8 @@ import Testing
         expectSenderError(.undecryptable) { try resealer.reseal(tampered(payload), device: device) }
     }
 
-    /// With a sender at hand, too: a recipient that pins none refuses what is signed.
-    @Test func unsignedStaysUnsigned() throws {
+    @Test("an unsigned push stays unsigned although the resealer has a sender key")
+    func unsignedStaysUnsigned() throws {
         let rotation = Rotation(isSigned: false)
         let resealer = try Resealer(
             topic: Channel.topic, keyset: rotation.keyset(), senders: rotation.senders(), clock: { Self.now })
@@ -61,8 +60,9 @@ import Testing
         #expect(opened.signedBy == nil)
     }
 
-    /// The key of the id and no other: with another kid of the set nothing opens, although the right key is there.
-    @Test(arguments: Rotation.all)
+    @Test(
+        "a push with the kid of another key of the set is refused although the right key is in the set",
+        arguments: Rotation.all)
     func neverAnother(rotation: Rotation) throws {
         let (resealer, device) = (try rotation.resealer(), try rotation.deviceID())
         let queued = OuterText(try rotation.seal())
@@ -73,8 +73,9 @@ import Testing
         expectSenderError(.undecryptable) { try resealer.reseal(otherSender.bytes, device: device) }
     }
 
-    /// A master, its devices: each opens its own only.
-    @Test(arguments: [nil, "phone-1_A", "tablet-2"], [nil, "phone-1_A", "tablet-2"])
+    @Test(
+        "a push to a master or to one of its devices is resealed only with the same key",
+        arguments: [nil, "phone-1_A", "tablet-2"], [nil, "phone-1_A", "tablet-2"])
     func device(sealed: String?, named: String?) throws {
         for isSigned in [false, true] {
             let rotation = Rotation(device: sealed, isSigned: isSigned)
@@ -88,8 +89,8 @@ import Testing
         }
     }
 
-    /// One device's own keys do as well, for that device.
-    @Test func keysetOfADevice() throws {
+    @Test("a resealer with the keys of one device reseals pushes to that device")
+    func keysetOfADevice() throws {
         let rotation = Rotation(device: "phone-1_A")
         let device = try #require(try rotation.deviceID())
         let resealer = try Resealer(
@@ -102,8 +103,8 @@ import Testing
         expectSenderError(.wrongDevice) { try resealer.reseal(try rotation.seal(), device: DeviceID("tablet-2")) }
     }
 
-    /// The clock is asked for every payload: a rotation may come while a resealer is in use.
-    @Test func timePasses() throws {
+    @Test("a resealer reads the clock for every push and follows a rotation during its use")
+    func timePasses() throws {
         let rotation = Rotation(isSigned: false)
         let clock = SettableClock(Self.now)
         let lifecycle = KeyLifecycle(activatesAt: Self.now + 60, retiresAt: Self.now + 120)

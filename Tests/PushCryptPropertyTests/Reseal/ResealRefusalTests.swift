@@ -9,6 +9,7 @@ import Testing
     private static let kid = TestKeys.kid(Rotation.old)
 
     @Test(
+        "a payload that is no sealed push is refused with the class of its fault",
         arguments: [
             ("", .malformed), ("{", .malformed), ("[]", .malformed), ("\u{feff}{}", .malformed), ("{}", .notSealed),
             (#"{"aps":{"alert":"x"}}"#, .notSealed), (#"{"pushcrypt":1}"#, .malformed),
@@ -23,8 +24,7 @@ import Testing
         expectSenderError(code) { try Rotation().resealer().reseal(Array(payload.utf8)) }
     }
 
-    /// Every byte of what was sealed, one at a time.
-    @Test(arguments: Rotation.all)
+    @Test("a change of any byte of sealed, a truncation and an extension are refused", arguments: Rotation.all)
     func everyByte(rotation: Rotation) throws {
         let (resealer, device) = (try rotation.resealer(), try rotation.deviceID())
         let queued = OuterText(try rotation.seal(options: .init(padding: .none)))
@@ -44,13 +44,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Rotation.all)
+    @Test("a push for another topic is refused", arguments: Rotation.all)
     func topic(rotation: Rotation) throws {
         let resealer = try rotation.resealer(topic: "com.example.other")
         expectSenderError(.undecryptable) { try resealer.reseal(try rotation.seal(), device: rotation.deviceID()) }
     }
 
-    @Test(arguments: [nil, "phone-1_A"])
+    @Test("a push with a missing, unexpected or wrong signature is refused", arguments: [nil, "phone-1_A"])
     func signatures(device: String?) throws {
         let rotation = Rotation(device: device, isSigned: true)
         let (queued, id) = (OuterText(try rotation.seal()), try rotation.deviceID())
@@ -68,8 +68,7 @@ import Testing
         expectSenderError(.unknownKey) { try stranger.reseal(queued.bytes, device: id) }
     }
 
-    /// To the second.
-    @Test(arguments: Rotation.all)
+    @Test("a push is resealed until the last second before its expiry and then refused", arguments: Rotation.all)
     func expired(rotation: Rotation) throws {
         let queued = try rotation.seal(options: .init(expiresAfterInSeconds: 100))
         let expiresAt = Rotation.now - 60 + 100
@@ -84,8 +83,9 @@ import Testing
         }
     }
 
-    /// Something was sealed with the right key, and it is no message.
-    @Test(arguments: ["", " ", "{}", #"{"aps":{"alert":"x"}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{"id":""}}"#])
+    @Test(
+        "correctly sealed bytes that are no message are refused",
+        arguments: ["", " ", "{}", #"{"aps":{"alert":"x"}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{"id":""}}"#])
     func noMessage(message: String) throws {
         let recipient = try TestKeys.keyset(Rotation.old).recipient(at: Rotation.now)
         let sealed = try Envelope.seal(
@@ -94,8 +94,9 @@ import Testing
         expectSenderError(.malformed) { try Rotation().resealer().reseal(Array(payload.utf8)) }
     }
 
-    /// That isn't said to be the payload's fault.
-    @Test(arguments: FailingBackend.Failure.allCases, Rotation.all)
+    @Test(
+        "a failure of the backend throws backendFailure and not an error of the payload",
+        arguments: FailingBackend.Failure.allCases, Rotation.all)
     func backend(failure: FailingBackend.Failure, rotation: Rotation) throws {
         var failing = rotation
         failing.backend = FailingBackend(base: rotation.backend, failure: failure)

@@ -2,18 +2,21 @@ import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
+import PushCryptTestSupport
 import Testing
 
-/// What comes out is for the new key's holders what came in was for the old one's.
+/// A resealed push is to the new key what the queued one was to the old key.
 @Suite struct ResealRoundTripTests {
-    @Test(arguments: Rotation.onBothBackends)
+    @Test(
+        "a resealed push has the same length, ids, times and content, and opens only with the new key",
+        arguments: Rotation.onBothBackends)
     func randomPayloads(rotation: Rotation) throws {
         var payloads = RandomPayload(seed: 31)
         let resealer = try rotation.resealer()
         let before = try rotation.opener(Rotation.old, Rotation.oldSender)
         let after = try rotation.opener(Rotation.new, Rotation.newSender)
         let paddings: [PaddingPolicy] = [.none, .multiple(of: 128), .limit]
-        for index in 0..<24 {
+        for index in 0..<LongTests.rounds(9, long: 24) {
             let options = Sealer.Options(padding: paddings[index % 3], exposed: ["badge"])
             let queued = try rotation.seal(payloads.json(), options: options)
             let push = try resealer.reseal(queued, device: rotation.deviceID())
@@ -31,8 +34,7 @@ import Testing
         }
     }
 
-    /// Exposed, unknown and custom members, order and white space stay byte for byte.
-    @Test(arguments: Rotation.all)
+    @Test("resealing keeps all other members, their order and the white space byte for byte", arguments: Rotation.all)
     func restOfTheOuterPayload(rotation: Rotation) throws {
         let sealed = OuterText(try rotation.seal())
         var members = ["sealed", "kid", "skid"].compactMap { name in
@@ -61,8 +63,7 @@ import Testing
         #expect(throws: Never.self) { try opener.open(push.payload, at: Rotation.now).get() }
     }
 
-    /// A second time there is nothing left to do, and the bytes are the same.
-    @Test(arguments: Rotation.onBothBackends)
+    @Test("resealing a resealed push changes nothing", arguments: Rotation.onBothBackends)
     func again(rotation: Rotation) throws {
         let (resealer, device) = (try rotation.resealer(), try rotation.deviceID())
         let first = try resealer.reseal(try rotation.seal(), device: device)
@@ -71,8 +72,7 @@ import Testing
         #expect(!second.isChanged)
     }
 
-    /// Salts and signatures are made anew: two of the same share nothing but the frame.
-    @Test(arguments: Rotation.all)
+    @Test("two resealings of one push differ in everything except the frame", arguments: Rotation.all)
     func twice(rotation: Rotation) throws {
         let (resealer, queued) = (try rotation.resealer(), try rotation.seal())
         let sealed = try (0..<2).map { _ in
@@ -83,8 +83,8 @@ import Testing
         #expect(sealed[0].prefix(20) != sealed[1].prefix(20))
     }
 
-    /// Escapes in the envelope go: what takes their place needs none.
-    @Test func escapedEnvelope() throws {
+    @Test("an envelope with escapes is replaced by one without escapes")
+    func escapedEnvelope() throws {
         let rotation = Rotation()
         let plain = OuterText(try rotation.seal())
         let kid = try #require(plain.member("kid"))

@@ -6,31 +6,33 @@ import Testing
 @Suite struct ResealerKeysetTests {
     private static let rotation = Rotation(device: "phone-1_A", isSigned: true)
 
-    @Test(arguments: ["", "a b", "com.exämple.app"])
+    @Test("a resealer with an invalid topic throws at its initialisation", arguments: ["", "a b", "com.exämple.app"])
     func topic(topic: String) {
         refuse(.invalidTopic) { try Resealer(topic: topic, keyset: Self.rotation.keyset()) }
     }
 
-    @Test(arguments: ["p256", "x25519 psk", "sender"])
+    @Test("a resealer for a keyset of the wrong kind throws wrongKind", arguments: ["p256", "x25519 psk", "sender"])
     func kind(name: String) {
         refuse(.wrongKind) { try Resealer(topic: Channel.topic, keyset: TestKeys.keyset(name)) }
     }
 
-    @Test(arguments: ["p256", "shared"])
+    @Test("a resealer whose sender keyset is of the wrong kind throws wrongKind", arguments: ["p256", "shared"])
     func kindOfSender(name: String) {
         refuse(.wrongKind) {
             try Resealer(topic: Channel.topic, keyset: Self.rotation.keyset(), senders: TestKeys.keyset(name))
         }
     }
 
-    @Test func publicSender() {
+    @Test("a resealer with a public sender key throws wrongKind")
+    func publicSender() {
         refuse(.wrongKind) {
             let senders = try Keyset(json: TestKeys.publicJWK("sender"))
             return try Resealer(topic: Channel.topic, keyset: Self.rotation.keyset(), senders: senders)
         }
     }
 
-    @Test func noPrimary() {
+    @Test("a resealer whose keyset has no primary throws noKeySeals")
+    func noPrimary() {
         let (keys, senders) = (Rotation.old, Rotation.oldSender)
         refuse(.noKeySeals) {
             let keyset = try Keyset([Self.rotation.entry(keys, Rotation.retired)])
@@ -43,8 +45,9 @@ import Testing
         }
     }
 
-    /// What was sealed to one device would come out for another.
-    @Test(arguments: ["tablet-2", nil])
+    @Test(
+        "a keyset with keys of several devices, or of a device and a master, throws wrongDevice",
+        arguments: ["tablet-2", nil])
     func severalDevices(other: String?) {
         refuse(.wrongDevice) {
             let masters = try Self.rotation.keyset().entries

@@ -71,7 +71,7 @@ struct Rotation: Sendable, CustomStringConvertible {
     }
 }
 
-/// Expects a `SenderError` of that code and hands it over.
+/// Expects a `SenderError` with that code and returns it.
 @discardableResult
 func expectSenderError(
     _ code: SenderError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,

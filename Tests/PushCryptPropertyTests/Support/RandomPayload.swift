@@ -1,6 +1,6 @@
 import PushCryptTestSupport
 
-/// Random APNs payloads: an alert and whatever else JSON has.
+/// Random APNs payloads: an alert and random other members.
 struct RandomPayload {
     private var random: SplitMix64
 

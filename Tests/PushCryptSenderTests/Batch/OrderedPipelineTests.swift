@@ -89,7 +89,7 @@ struct OrderedPipelineTests {
 
     private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            OwnThread.startOrQueue { continuation.resume(returning: body()) }
+            DedicatedThread.run { continuation.resume(returning: body()) }
         }
     }
 }

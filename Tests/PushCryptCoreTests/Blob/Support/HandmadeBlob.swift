@@ -2,7 +2,7 @@ import PushCryptPrimitives
 
 @testable import PushCryptCore
 
-/// A blob put together chunk by chunk with tags that are right, as somebody can who knows the key.
+/// A blob of single chunks with valid tags, as an attacker with the key can make it.
 struct HandmadeBlob: Sendable, CustomStringConvertible {
     struct Chunk: Sendable {
         let plaintext: [UInt8]
@@ -25,7 +25,7 @@ struct HandmadeBlob: Sendable, CustomStringConvertible {
     var size: Int64?
     let chunks: [Chunk]
 
-    /// With its own size, where none is given, and its own digest.
+    /// The reference with the blob's digest and, without a `size`, with the blob's size.
     func make() throws -> (blob: [UInt8], reference: BlobReference?) {
         let (key, backend) = (TestBlob.key, TestBlob.openSSL)
         var blob = magic

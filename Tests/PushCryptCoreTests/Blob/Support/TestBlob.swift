@@ -3,7 +3,7 @@ import PushCryptTestSupport
 
 @testable import PushCryptCore
 
-/// Blobs with a fixed key, sealed and opened as a test says.
+/// Blobs with a fixed key, which a test seals and opens in pieces of its choice.
 enum TestBlob {
     static let chunk = BlobFormat.chunkByteCount
     static let tag = AEADAlgorithm.tagByteCount
@@ -41,7 +41,7 @@ enum TestBlob {
         return plaintext
     }
 
-    /// What opening gives; nil where it succeeds.
+    /// The failure of opening; nil if it succeeds.
     static func failure(_ blob: [UInt8], _ reference: BlobReference, pieces: Pieces = .whole) -> FailureClass? {
         do throws(FailureClass) {
             _ = try opened(blob, reference, pieces: pieces)

@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptTestSupport
 
-/// Somebody who types one command after the other, sensible or not, on a host whose clock can't be trusted.
+/// An operator who runs random commands on a host with a wrong clock.
 struct Operator {
     var keyset: SimulatedKeyset
     var witness = Witness()
@@ -93,7 +93,7 @@ struct Operator {
         }
     }
 
-    /// The primary's successor comes in the same step: a new key, or a pending one.
+    /// Revokes the primary and adds or promotes its successor in the same step.
     private mutating func revoke() throws {
         let (policy, kid, new, clock) = (keyset.policy, anyKey(), keyset.newID(), clock)
         let wasPrimary = keyset.timeline.state(of: kid, at: clock) == .primary

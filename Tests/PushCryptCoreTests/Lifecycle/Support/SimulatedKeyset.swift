@@ -16,7 +16,7 @@ struct SimulatedKeyset {
         }
     }
 
-    /// As somebody wrote it by hand.
+    /// A keyset that was written by hand.
     init(_ timeline: KeyTimeline, _ policy: RotationPolicy, seed: UInt64) {
         self.timeline = timeline
         self.policy = policy

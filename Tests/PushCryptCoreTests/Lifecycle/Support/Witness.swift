@@ -1,13 +1,13 @@
 import PushCryptCore
 
-/// Watches a keyset through its life and notes what must not happen. It asks of each moment which key seals and which
-/// open, and remembers; what the code under test plans or promises it doesn't know.
+/// Observes a keyset and records what must not happen. At each time it asks which key seals and which keys open. It uses
+/// nothing of the plans of the code under test.
 struct Witness {
     private(set) var flaws: [String] = []
     /// Keys whose early sealing, or whose loss, an operator has accepted.
     var mayBeEarly: Set<KeyID> = []
     var givenUp: Set<KeyID> = []
-    /// Whether the number of keys that open counts: where rotations come in time.
+    /// Whether the number of keys that open is checked, which requires rotations in time.
     var countsOpenKeys = false
 
     private var lastSealed: [KeyID: UnixTime] = [:]
@@ -74,7 +74,7 @@ struct Witness {
         return states
     }
 
-    /// What the published times say, without creation times and clamp, and what the keyset says.
+    /// Compares the states of the published times, without creation times and `updatedAt`, with those of the keyset.
     private mutating func lookAtPrimary(_ timeline: KeyTimeline, _ now: UnixTime) -> KeyID? {
         let sealing = timeline.keys.filter { key in
             let life = key.lifecycle

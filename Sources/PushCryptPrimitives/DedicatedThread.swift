@@ -1,0 +1,49 @@
+import Dispatch
+
+/// Runs work on a thread that does nothing else, so that a full thread pool can't delay it.
+package enum DedicatedThread {
+    /// Runs `body` on a new thread, or on a dispatch queue if the system can't create a thread.
+    package static func run(_ body: @escaping @Sendable () -> Void) {
+        let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+        guard unsafe startDetached(work) else {
+            unsafe Unmanaged<Work>.fromOpaque(work).release()
+            DispatchQueue(label: "pushcrypt.work", qos: .userInitiated).async(execute: body)
+            return
+        }
+    }
+
+    private static func startDetached(_ work: UnsafeMutableRawPointer) -> Bool {
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread = pthread_t()
+        #endif
+        guard unsafe pthread_create(&thread, nil, runWork, work) == 0 else { return false }
+        #if canImport(Darwin)
+        if let thread = unsafe thread { unsafe pthread_detach(thread) }
+        #else
+        pthread_detach(thread)
+        #endif
+        return true
+    }
+}
+
+private final class Work: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+}
+
+#if canImport(Darwin)
+private func runWork(_ work: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
+    return nil
+}
+#else
+private func runWork(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
+    return nil
+}
+#endif
