@@ -31,7 +31,7 @@ struct RefusedRecordTests {
         try expect(.invalidRecord, of: device.changing(member, to: "AAAA"))
     }
 
-    @Test("a public key with a device id is a valid record")
+    @Test("a public key with a device id is refused")
     func deviceOfPublicKey() throws {
         let device = try Device.make()
         try expect(.invalidRecord, of: device.adding(#""device":"phone""#))

@@ -61,7 +61,7 @@ import Testing
 
     /// Every limit in a row: never exceeded, and not missed by more than base64 makes necessary.
     @Test(
-        "every limit up to 4,096 bytes is kept",
+        "sealing keeps every limit from 700 to 720 bytes",
         arguments: [Channel.all[0], Channel.all[3], Channel.all[8], Channel.all[11]])
     func everyLimit(channel: Channel) throws {
         for limit in 700...720 {

@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Text and other collections of bytes are values to encode: an array or a string, which is no payload.
-    @Test("other collections of bytes are encoded as JSON and refused") func otherFormsOfBytes() throws {
+    @Test("a string or another collection of bytes is refused") func otherFormsOfBytes() throws {
         let bytes = Array(Self.json.utf8)
         for value in [Self.json, ContiguousArray(bytes), ["json": bytes]] as [any Encodable & Sendable] {
             expectSenderError(.invalidPayload) { try seal { try $0.seal(value, to: $1, placeholder: $2) } }

@@ -69,7 +69,7 @@ import Testing
     }
 
     /// `aps` belongs to the notification, `pushcrypt` to the sealer.
-    @Test("a custom member named aps is ignored") func reservedNames() throws {
+    @Test("a custom member named aps is ignored, and one named pushcrypt is refused") func reservedNames() throws {
         let payload = try json(PushNotification(title: "T", custom: ["aps": ["alert": "other"]]))
         #expect(payload == #"{"aps":{"alert":{"title":"T"}}}"#)
         expectSenderError(.invalidPayload) { try json(PushNotification(title: "T", custom: ["pushcrypt": 1])) }

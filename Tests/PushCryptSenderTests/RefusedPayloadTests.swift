@@ -61,7 +61,7 @@ import Testing
         expectSenderError(.invalidPayload) { try Channel.simple.seal(String(decoding: push.json, as: UTF8.self)) }
     }
 
-    @Test("a payload that is nested too deeply is refused", arguments: [62, 63])
+    @Test("a payload nested to the limit is sealed, and one level more is refused", arguments: [62, 63])
     func depth(nested: Int) throws {
         let arrays = String(repeating: "[", count: nested) + String(repeating: "]", count: nested)
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"},"y":\#(arrays)}"#)
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// A body of no characters is nothing to show, unless there is a title.
-    @Test("an alert with empty texts is refused") func emptyParts() throws {
+    @Test("an alert with one empty and one other text is sealed") func emptyParts() throws {
         for alert in [#"{"title":"T","body":""}"#, #"{"title":"","body":"B"}"#, #"{"subtitle":"S","title":""}"#] {
             let json = #"{"aps":{"alert":\#(alert)}}"#
             #expect(try Reading(Channel.simple.seal(json), .simple).payload == json)

@@ -77,7 +77,7 @@ struct PassphraseSourceTests {
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseDescriptor(zero) } == .secretNeeded)
     }
 
-    @Test("a descriptor that isn't open for reading is refused")
+    @Test("a closed descriptor, or one open only for writing, is refused")
     func closed() throws {
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseDescriptor(-1) } == .inputOutput)
         let null = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -125,7 +125,7 @@ struct PassphraseSourceTests {
     }
 
     /// A pipe under the name holds nobody up.
-    @Test("a folder or device in place of a passphrase file is refused")
+    @Test("a pipe, folder or device in place of a passphrase file is refused")
     func notAFile() throws {
         let pipe = folder.path + "/pipe"
         try #require(unsafe mkfifo(pipe, 0o600) == 0)

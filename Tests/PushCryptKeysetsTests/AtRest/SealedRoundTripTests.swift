@@ -30,7 +30,7 @@ struct SealedRoundTripTests {
         #expect(try text.find("pushcrypt").kind == .object)
     }
 
-    @Test("an encrypted keyset is refused where a single key is required", arguments: SealedSample.Shape.all)
+    @Test("an encrypted keyset is refused as a JWK set", arguments: SealedSample.Shape.all)
     func asJWKSet(_ shape: SealedSample.Shape) throws {
         let text = try SealedSample.keyset(shape).fileText()
         let error = #expect(throws: KeyError.self) { try Keyset(json: text) }

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A new keyset's first lines may be missing altogether.
-    @Test("a log without the first lines is completed from the keyset") func nothingWasWrittenYet() throws {
+    @Test("an empty log is completed with the lines of the first change") func nothingWasWrittenYet() throws {
         let events = [AuditEvent(.created, KeyID.a), AuditEvent(.added, KeyID.b)]
         let head = try AuditLog.head(
             after: .none, events: events, actor: Actor(name: "anna", reason: nil), at: .days(0))
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("a log with a removed, swapped or repeated line is broken") func lines() throws {
+    @Test("a log with a removed, repeated or inserted line is broken") func lines() throws {
         let (lines, head) = try Self.log()
         for index in lines.indices {
             var removed = lines
@@ -97,7 +97,7 @@ import Testing
         let longer = try AuditLog.head(
             after: head, events: [AuditEvent(.added, KeyID.b)], actor: Actor(name: "mallory", reason: nil), at: .days(9)
         )
-        #expect(flaw(lines + longer.lastLines, head)?.contains("knows of 7") == true)
+        #expect(flaw(lines + longer.lastLines, head)?.contains("records 7") == true)
         #expect(AuditLog(lines: lines + longer.lastLines).condition(longer) == .whole)
     }
 

@@ -19,14 +19,14 @@ import Testing
     /// n of SEC 2 section 2.4.2.
     private static let order = [UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
 
-    @Test("an EC key in the form of RFC 5915 is read") func asRFC5915SaysIt() throws {
+    @Test("an EC key is written byte for byte in the form of RFC 5915") func asRFC5915SaysIt() throws {
         let key = try Self.key.get()
         let inner = DER.sequence(Self.version, Self.scalar, Self.publicKey(key.publicKey))
         #expect(try key.written(as: .privateKey, .der) == Self.pkcs8(inner))
         #expect(try key.written(as: .publicKey, .der) == DER.sequence(DER.p256Key, DER.bits(key.publicKey)))
     }
 
-    @Test("an EC key without its optional members is read") func optionalMembers() throws {
+    @Test("an EC key with or without its optional members is read") func optionalMembers() throws {
         let key = try Self.key.get()
         let publicKey = Self.publicKey(key.publicKey)
         let compressed = Self.publicKey([2 + key.publicKey[64] % 2] + key.publicKey[1...32])

@@ -11,7 +11,7 @@ import Testing
     private static let version2 = DER.integer(1)
     private static let attributes = DER.element(0xa0, DER.sequence(DER.ed25519, DER.element(0x31)))
 
-    @Test("the private key of RFC 8410's example is read") func asRFC8410SaysIt() throws {
+    @Test("private keys are written byte for byte in the form of RFC 8410") func asRFC8410SaysIt() throws {
         for (algorithm, identifier) in [(ContainedKey.Algorithm.x25519, DER.x25519Key), (.ed25519, DER.ed25519Key)] {
             let key = try ContainedKey.sample(algorithm)
             let expected = DER.sequence(Self.version1, identifier, Self.octets)

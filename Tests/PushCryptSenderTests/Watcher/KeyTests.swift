@@ -22,14 +22,14 @@ import Testing
         expectWrongKind { try watch.watcher.recipient(device: DeviceID("one")) }
     }
 
-    @Test("a keyset of shared keys gives a recipient for each device") func sharedKeys() throws {
+    @Test("a keyset of shared keys gives a recipient and no sender key") func sharedKeys() throws {
         let place = try Operator(.shared)
         let watch = try Watch(place)
         #expect(try place.open(watch.seal()) == Watch.payload)
         expectWrongKind { try watch.watcher.senderKey() }
     }
 
-    @Test("a device's own shared key seals for that device only") func aDevicesOwn() throws {
+    @Test("a recipient for a device seals with that device's derived key") func aDevicesOwn() throws {
         let place = try Operator(.shared)
         let watch = try Watch(place)
         let device = try DeviceID("one")
