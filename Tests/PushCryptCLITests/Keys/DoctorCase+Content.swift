@@ -9,22 +9,22 @@ extension DoctorCase {
     static let keysets = [
         DoctorCase(
             code: "missing", severity: "error", testDescription: "a keyset whose file is gone",
-            words: "there is no keyset.json", advice: "restore a copy"
+            words: "there is no keyset.json", advice: "restore an earlier copy"
         ) { try $0.remove(keyset) },
         DoctorCase(
             code: "damaged", severity: "error", testDescription: "a changed byte", words: "doesn't match its digest",
-            advice: "restore a copy"
+            advice: "restore an earlier copy"
         ) { place in
             let text = String(decoding: try place.read(keyset), as: UTF8.self)
             try place.write(Data(text.replacing("\"seq\": 1", with: "\"seq\": 3").utf8), to: keyset)
         },
         DoctorCase(
             code: "malformed", severity: "error", testDescription: "no keyset", words: "not a JSON text",
-            advice: "restore a copy"
+            advice: "restore an earlier copy"
         ) { try $0.write(Data("{".utf8), to: keyset) },
         DoctorCase(
             code: "malformed", severity: "error", testDescription: "a folder in place of a keyset",
-            words: "is not a file", advice: "restore a copy", others: ["foreign-file"]
+            words: "is not a file", advice: "restore an earlier copy", others: ["foreign-file"]
         ) {
             try $0.remove(keyset)
             try $0.makeFolder(keyset)

@@ -6,8 +6,8 @@ import Testing
 struct KeysLogBrokenTests {
     static let damages: [(words: String, change: @Sendable (String) -> String)] = [
         ("line 1 of the audit log doesn't have number 1", { "\n" + $0 }),
-        ("line 2 of the audit log doesn't follow", { $0.replacing("seals at once", with: "seals at twice") }),
-        ("line 3 of the audit log doesn't follow", { $0.replacing("seals from", with: "seals at") }),
+        ("line 2 of the audit log doesn't contain the hash", { $0.replacing("seals at once", with: "seals at twice") }),
+        ("line 3 of the audit log doesn't contain the hash", { $0.replacing("seals from", with: "seals at") }),
         ("doesn't belong to the keyset", { $0.replacing("\\\"keep\\\": 3", with: "\\\"keep\\\": 1") }),
         ("has 1 of 3 lines: its end was cut off", { $0.split(separator: "\n")[0] + "\n" }),
         ("has 0 of 3 lines: its end was cut off", { _ in "" }),

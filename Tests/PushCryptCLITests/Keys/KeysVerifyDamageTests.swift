@@ -41,7 +41,7 @@ struct KeysVerifyDamageTests {
             try place.create("Keys/other", "recipient")
             try place.write(try place.read("Keys/other/audit.jsonl"), to: log)
         },
-        Case(testDescription: "a line too many", check: "log", words: "line 2 of the audit log doesn't follow") {
+        Case(testDescription: "a line too many", check: "log", words: "line 2 of the audit log doesn't contain the hash") {
             try $0.edit(log) { $0 + $0.replacing("\"n\":1", with: "\"n\":2") }
         },
         Case(testDescription: "an edited line", check: "log", words: "doesn't belong") {
@@ -95,6 +95,6 @@ struct KeysVerifyDamageTests {
         let output = try place.run(
             "keys", "verify", "Keys/ios", "--at", Workplace.now, "--passphrase-file", "passphrase")
         #expect(output.exit == 65, "\(output)")
-        #expect(output.text.contains("\nbad        keys       Keys/ios/keyset.json: the encrypted keys don't fit"))
+        #expect(output.text.contains("\nbad        keys       Keys/ios/keyset.json: the encrypted keys don't match"))
     }
 }
