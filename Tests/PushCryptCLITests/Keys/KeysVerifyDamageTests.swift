@@ -41,7 +41,9 @@ struct KeysVerifyDamageTests {
             try place.create("Keys/other", "recipient")
             try place.write(try place.read("Keys/other/audit.jsonl"), to: log)
         },
-        Case(testDescription: "a line too many", check: "log", words: "line 2 of the audit log doesn't contain the hash") {
+        Case(
+            testDescription: "a line too many", check: "log", words: "line 2 of the audit log doesn't contain the hash"
+        ) {
             try $0.edit(log) { $0 + $0.replacing("\"n\":1", with: "\"n\":2") }
         },
         Case(testDescription: "an edited line", check: "log", words: "doesn't belong") {
