@@ -1,7 +1,7 @@
-/// The owner and the mode of a file or folder, and the one rule that says whether it is private.
+/// The owner and the mode of a file or folder, and the rules for private ones.
 ///
-/// A private file or folder belongs to the user of this process or to root, and its mode keeps everybody else out. The
-/// owner is part of the rule because the owner can change the mode and the content at any time.
+/// A private file or folder belongs to the user of this process or to root, and its mode keeps other users out. The rule
+/// includes the owner because the owner can change the mode and the content at any time.
 package struct FileAccess: Hashable, Sendable {
     /// The user id of the owner.
     package let owner: UInt32
@@ -15,20 +15,20 @@ package struct FileAccess: Hashable, Sendable {
         self.isFolder = isFolder
     }
 
-    /// What users other than the owner may do.
+    /// The access that users other than the owner may have.
     package enum Rule: Sendable {
-        /// Nothing.
+        /// None.
         case ownerOnly
-        /// Nothing, except that the group may read what belongs to root: container platforms mount secrets like that.
+        /// None, but the group may read root's files: container platforms mount secrets with these modes.
         case ownerOrRootsGroup
-        /// Read, but not write.
+        /// They may read but not write.
         case othersMayRead
     }
 
     /// - Parameters:
     ///   - path: named in the error.
-    ///   - user: the user id that counts as the caller.
-    /// - Throws: `FileError` with `foreignOwner` or `looseMode`, and the command that corrects it.
+    ///   - user: the caller's user id.
+    /// - Throws: `FileError` with `foreignOwner` or `looseMode`; the reason contains the command that corrects it.
     package func check(_ rule: Rule, _ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
         guard belongs(to: user) else {
             throw FileError(
@@ -46,10 +46,10 @@ package struct FileAccess: Hashable, Sendable {
         }
     }
 
-    /// Whether it belongs to the user or to root.
+    /// Whether the owner is the user or root.
     package func belongs(to user: UInt32) -> Bool { owner == user || owner == 0 }
 
-    /// Whether the mode lets others do no more than the rule says.
+    /// Whether the mode gives other users no more access than the rule allows.
     package func keepsOthersOut(_ rule: Rule) -> Bool { mode & forbiddenBits(rule) == 0 }
 
     private func forbiddenBits(_ rule: Rule) -> UInt32 {

@@ -1,8 +1,8 @@
 import PushCryptPrimitives
 
-/// Why a file or folder can't be opened, read or written.
+/// Why a file or folder can't be opened, read or written, or why a helper program failed.
 ///
-/// Each target turns it into its own error in one place, see ``FileErrorConvertible``.
+/// Each target converts it to its own error in one place, see ``FileErrorConvertible``.
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     package struct Code: Hashable, Sendable {
@@ -10,9 +10,9 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// There is no such file or folder.
         package static let notFound = Code(name: "notFound")
-        /// There is something of that name already.
+        /// The name is taken.
         package static let alreadyExists = Code(name: "alreadyExists")
-        /// The file or folder can't be made.
+        /// The file or folder can't be created.
         package static let cannotCreate = Code(name: "cannotCreate")
         /// The system refuses access.
         package static let noPermission = Code(name: "noPermission")
@@ -24,19 +24,21 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let notAFile = Code(name: "notAFile")
         /// A symbolic link where none is followed.
         package static let symbolicLink = Code(name: "symbolicLink")
-        /// More bytes than the caller takes.
+        /// More bytes than the caller accepts.
         package static let tooLong = Code(name: "tooLong")
-        /// The disk is full, or the user's share of it.
+        /// The disk or the user's quota is full.
         package static let noSpace = Code(name: "noSpace")
         /// Another process holds a lock.
         package static let busy = Code(name: "busy")
-        /// Another folder took the place of the one that was opened.
+        /// Another folder replaced the one that was opened.
         package static let changedMeanwhile = Code(name: "changedMeanwhile")
-        /// Anything else.
+        /// A helper program ended with an error, ended too late or printed too much.
+        package static let helperFailed = Code(name: "helperFailed")
+        /// Any other failure.
         package static let inputOutput = Code(name: "inputOutput")
     }
 
-    /// What was tried; the raw value is its verb in ``reason``.
+    /// The operation that failed; the raw value is its verb in ``reason``.
     package enum Operation: String, Sendable {
         case read, create, write, lock, remove
     }
@@ -44,11 +46,11 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     /// The file or folder, as the caller named it.
     package let path: String
-    /// nil where a check refused the file.
+    /// nil if a check refused the file.
     package let operation: Operation?
-    /// `errno` of the call that failed; 0 where a check refused the file.
+    /// `errno` of the call that failed; 0 if a check refused the file.
     package let systemError: Int32
-    /// What is wrong, with the path, and what to do.
+    /// The fault, with the path, and how to correct it.
     package let reason: String
 
     package init(_ code: Code, _ path: String, _ reason: String) {
@@ -59,7 +61,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         systemError = 0
     }
 
-    /// What a system call said that failed.
+    /// The error of a system call that failed.
     ///
     /// - Parameter number: the value of `errno`.
     package init(_ operation: Operation, _ path: String, systemError number: Int32 = errno) {
@@ -78,10 +80,10 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The same error with more in its reason.
+    /// The same error with more text in its reason.
     package func adding(_ text: String) -> FileError { FileError(self, reason + text) }
 
-    /// What the system says of ``systemError``, without the path.
+    /// The system's description of ``systemError``, without the path.
     package var systemMessage: String { Self.message(systemError) }
 
     private static func message(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
@@ -100,16 +102,14 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { reason }
 }
 
-/// The error of a target that works with files. Its initialiser is the place where a ``FileError`` becomes one.
+/// The error of a target that works with files. Its initialiser converts a ``FileError``.
 package protocol FileErrorConvertible: Error {
     init(_ error: FileError)
 }
 
 extension FileErrorConvertible {
-    /// Runs `body`; a ``FileError`` becomes this error.
-    package static func converting<Value>(
-        _ body: () throws(FileError) -> Value
-    ) throws(Self) -> Value {
+    /// Runs `body` and converts a ``FileError`` to this error.
+    package static func converting<Value>(_ body: () throws(FileError) -> Value) throws(Self) -> Value {
         do throws(FileError) {
             return try body()
         } catch {
@@ -117,7 +117,7 @@ extension FileErrorConvertible {
         }
     }
 
-    /// Runs `body`; a ``FileError`` becomes this error, and any other error stays what it is.
+    /// Runs `body`, converts a ``FileError`` to this error and rethrows any other error.
     package static func convertingFileErrors<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()

@@ -1,9 +1,9 @@
 import PushCryptPrimitives
 
-/// A lock that processes of one user share: on a folder that no other user can open, else on a file in it that has no other
-/// purpose.
+/// A lock between processes of one user.
 ///
-/// Every user who can open a file or folder can lock it, and so stop those who wait for it.
+/// Every user who can open a file or folder can lock it and stall the processes that wait. So the lock is on the folder
+/// only if no other user can open it, and otherwise on a private file in it.
 package final class FileLock: Sendable {
     /// Whether several processes may hold a lock at once.
     package enum Kind: Sendable {
@@ -20,7 +20,7 @@ package final class FileLock: Sendable {
     private let folder: Folder
     private let file: OpenFile?
 
-    /// - Parameter name: of the file that is made in a folder that other users can open, mode 0600.
+    /// - Parameter name: the name of the private file, mode 0600.
     /// - Throws: `FileError` with `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `noPermission`.
     package init(in folder: Folder, named name: String) throws(FileError) {
         self.folder = folder
@@ -35,7 +35,7 @@ package final class FileLock: Sendable {
 
     private var descriptor: Int32 { file?.descriptor ?? folder.descriptor }
 
-    /// - Throws: `FileError` with `busy` where it wasn't free in time.
+    /// - Throws: `FileError` with `busy` if another process holds the lock for too long.
     package func lock(_ kind: Kind, _ wait: Wait) throws(FileError) {
         try Self.lock(descriptor, folder.path, kind, wait)
     }
@@ -44,7 +44,7 @@ package final class FileLock: Sendable {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// - Parameter descriptor: the lock is given back when it is closed, also by a crash.
+    /// - Parameter descriptor: closing it releases the lock, and so does a crash.
     static func lock(_ descriptor: Int32, _ path: String, _ kind: Kind, _ wait: Wait) throws(FileError) {
         let operation = kind == .shared ? LOCK_SH : LOCK_EX
         if case .forever = wait {
@@ -62,8 +62,22 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// The time after which a lock that another process holds is tried again: 2 ms.
+    /// Waits 2 ms before the next attempt to take a lock that another process holds.
     package static func pause() {
         usleep(2_000)
+    }
+}
+
+extension Folder {
+    /// Makes a private file in this folder and locks it. The holder removes the file while it still holds the lock.
+    ///
+    /// - Throws: `FileError` with `busy` if another process holds the lock until `end`.
+    package func lockedFile(_ name: String, until end: ContinuousClock.Instant) throws(FileError) -> OpenFile {
+        while true {
+            let file = try openFile(name, O_RDWR | O_CREAT, mode: 0o600, .create)
+            try FileLock.lock(file.descriptor, file.path, .exclusive, .until(end))
+            // The previous holder may have removed the file while this process waited for its lock.
+            if try status(of: name)?.identity == file.status().identity { return file }
+        }
     }
 }

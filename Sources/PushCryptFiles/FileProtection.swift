@@ -1,16 +1,16 @@
 #if os(iOS) || os(macOS) || os(watchOS) || os(tvOS) || os(visionOS)
 import Foundation
 
-/// What Apple's systems do for a file beside its mode.
+/// The data protection of files on Apple's systems.
 package enum FileProtection {
-    /// Encrypted until the first unlock after a boot, and readable from then on: pushes come to a locked device, too. Not
-    /// in backups: a key that is restored to another device would open there.
+    /// Makes the file readable from the first unlock after a boot on, because pushes also arrive at a locked device, and
+    /// excludes it from backups: a key restored to another device would open pushes there.
     ///
-    /// - Parameter path: of a file or folder; what is made in the folder later has the same class.
+    /// - Parameter path: of a file or folder; files that are made in the folder later get the same class.
     /// - Throws: `FileError` with `inputOutput`.
     static func apply(toPath path: String) throws(FileError) {
         do {
-            // A Mac's files have no such classes; its disk is encrypted as a whole.
+            // macOS has no such classes; it encrypts the whole disk.
             #if !os(macOS) && !targetEnvironment(macCatalyst)
             try FileManager.default.setAttributes(
                 [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: path)
@@ -25,7 +25,7 @@ package enum FileProtection {
     }
 }
 #else
-/// Other systems have only the mode.
+/// Does nothing: other systems protect files by their mode only.
 package enum FileProtection {
     static func apply(toPath path: String) throws(FileError) {}
 }

@@ -1,12 +1,12 @@
 package import PushCryptPrimitives
 
-/// What the system says of a file or folder, without reading it.
+/// The metadata of a file or folder, as stat(2) returns it.
 package struct FileStatus: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case file, folder, symbolicLink, other
     }
 
-    /// What makes a file or folder itself, whatever its name.
+    /// Identifies a file or folder independently of its name.
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
@@ -27,9 +27,9 @@ package struct FileStatus: Hashable, Sendable {
     package let access: FileAccess
     package let identity: Identity
     package let byteCount: Int64
-    /// When the content was changed last.
+    /// The time of the last change of the content.
     package let modified: Time
-    /// When the content, the name, the owner or the mode was changed last.
+    /// The time of the last change of the content, the name, the owner or the mode.
     package let changed: Time
 
     package init(_ status: stat) {
@@ -54,8 +54,8 @@ package struct FileStatus: Hashable, Sendable {
         #endif
     }
 
-    /// - Parameter followingLinks: whether a symbolic link stands for what it points to.
-    /// - Returns: nil where there is nothing of that name.
+    /// - Parameter followingLinks: whether to return the status of a symbolic link's target.
+    /// - Returns: nil if there is nothing of that name.
     package init?(_ path: String, followingLinks: Bool = false) {
         var status = stat()
         guard unsafe (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }

@@ -1,8 +1,8 @@
 import PushCryptPrimitives
 
-/// What callers do who know a path and need no open ``Folder``.
+/// Operations on paths, for callers that need no open ``Folder``.
 package enum FileSystem {
-    /// The whole file; links are followed, and pipes and devices are read, too.
+    /// Reads a whole file, pipe or device and follows links.
     ///
     /// - Throws: `FileError` with `notFound`, `noPermission`, `notAFile` for a folder, `tooLong` for more than 16 MiB.
     package static func readFile(_ path: String) throws(FileError) -> [UInt8] {
@@ -13,12 +13,27 @@ package enum FileSystem {
         return try file.readAll()
     }
 
-    /// Whether there is anything of that name, be it a link to nothing.
+    /// Whether the name is taken, even by a link to nothing.
     package static func exists(_ path: String) -> Bool { FileStatus(path) != nil }
 
-    /// Whether there is a folder, or a link to one.
+    /// Whether the path is that of a folder or of a link to one.
     package static func isFolder(_ path: String) -> Bool {
         FileStatus(path, followingLinks: true)?.kind == .folder
+    }
+
+    /// Checks the owner and mode of a file or folder and follows links.
+    ///
+    /// - Throws: `FileError` with `notFound`, `noPermission`, `foreignOwner`, `looseMode`.
+    package static func check(_ path: String, _ rule: FileAccess.Rule) throws(FileError) {
+        guard let status = FileStatus(path, followingLinks: true) else { throw FileError(.read, path) }
+        try status.access.check(rule, path)
+    }
+
+    /// The path without symbolic links; nil if there is no such file.
+    package static func resolvedPath(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
     }
 
     /// The names in a folder, or in one that a link points to.
@@ -26,7 +41,7 @@ package enum FileSystem {
         try Folder(path, followingLinks: true).names()
     }
 
-    /// Makes the folder and those above it, for the owner alone.
+    /// Makes the folder and its missing parents, mode 0700.
     package static func makeFolders(_ path: String) throws(FileError) {
         guard !path.isEmpty, !isFolder(path) else { return }
         try makeFolders(parent(of: path))
@@ -37,12 +52,12 @@ package enum FileSystem {
         try folder(of: path).makeFolder(name(of: path))
     }
 
-    /// Writes a file in one step: a crash leaves the old one or the new one, never a part.
+    /// Replaces a file atomically, see ``Folder/replace(_:with:mode:isProtected:step:)``.
     package static func replace(_ path: String, with bytes: [UInt8], mode: Int = 0o600) throws(FileError) {
         try folder(of: path).replace(name(of: path), with: bytes, mode: mode)
     }
 
-    /// Removes a folder with the files in it. A link stays, and so does a folder that holds another one.
+    /// Removes a folder and its files. It doesn't remove a link or a folder that contains a folder.
     package static func removeFolder(_ path: String) {
         try? folder(of: path).removeFolder(name(of: path))
     }
@@ -52,9 +67,9 @@ package enum FileSystem {
         unsafe unlink(path)
     }
 
-    /// The folder in which something is to be made; a link to a folder is followed.
+    /// Opens the parent folder of a path that is to be created; a link to a folder is followed.
     ///
-    /// - Throws: `FileError` with `cannotCreate` where there is none.
+    /// - Throws: `FileError` with `cannotCreate` if there is no such folder.
     package static func folder(of path: String) throws(FileError) -> Folder {
         do throws(FileError) {
             return try Folder(above: path)
@@ -78,13 +93,19 @@ package enum FileSystem {
 
     package static let randomNameCharacterCount = 12
 
-    /// A part of a temporary file's name. Not cryptography: the name is to be free, and `O_EXCL` says whether it is.
+    /// A part of a temporary file's name. It need not be unpredictable, because `O_EXCL` refuses a name that is taken.
     package static func randomName() -> String {
         let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         var generator = SystemRandomNumberGenerator()
         return String((0..<randomNameCharacterCount).map { _ in characters.randomElement(using: &generator)! })
     }
 
-    /// The user id that this process acts with.
+    /// This process's effective user id.
     package static var ownUser: UInt32 { geteuid() }
+
+    /// The bytes of a variable of this process's environment; nil if it isn't set. The caller wipes a secret.
+    package static func environmentVariable(_ name: String) -> [UInt8]? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+    }
 }

@@ -1,12 +1,12 @@
 import PushCryptPrimitives
 
-/// An open directory. Everything in it is reached through its descriptor and never by path, so that what was checked is
-/// what is used, even where another user exchanges the folder for another one or for a link.
+/// An open directory. Its files are opened through its descriptor and never by path. So the checked folder is the one
+/// that is used, even if another user replaces it with another folder or a link.
 package final class Folder: Sendable {
-    /// As the caller named it; empty for the current one.
+    /// The caller's path; empty for the current folder.
     package let path: String
     let descriptor: Int32
-    /// Where it was opened; nil for one that was opened by path.
+    /// nil for a folder that was opened by path.
     private let parent: Folder?
     private let followsLinks: Bool
 
@@ -16,7 +16,7 @@ package final class Folder: Sendable {
         try self.init(path, opening: path, followingLinks: followingLinks)
     }
 
-    /// The folder that a file or folder is in, or will be; a link to a folder is followed.
+    /// Opens the parent folder of a path and follows a link to a folder.
     package convenience init(above path: String) throws(FileError) {
         let parent = FileSystem.parent(of: path)
         try self.init(parent, opening: parent.isEmpty ? "." : parent, followingLinks: true)
@@ -46,7 +46,7 @@ package final class Folder: Sendable {
         close(descriptor)
     }
 
-    /// A folder in this one; a symbolic link is refused.
+    /// Opens a folder in this one and refuses a symbolic link.
     package func folder(_ name: String) throws(FileError) -> Folder {
         let inner = unsafe openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard inner >= 0 else {
@@ -56,7 +56,7 @@ package final class Folder: Sendable {
         return Folder(path(of: name), descriptor: inner, parent: self)
     }
 
-    /// Makes the folder, mode 0700, where there is nothing of that name. Those above it must exist.
+    /// Makes the folder, mode 0700, unless the name is taken. Its parent must exist.
     ///
     /// - Parameter isProtected: see ``FileProtection``.
     package static func makeIfMissing(_ path: String, isProtected: Bool = false) throws(FileError) {
@@ -81,7 +81,7 @@ package final class Folder: Sendable {
         path.isEmpty || path.hasSuffix("/") ? path + name : path + "/" + name
     }
 
-    // MARK: Looking
+    // MARK: Status
 
     package func status() throws(FileError) -> FileStatus {
         var status = stat()
@@ -89,7 +89,7 @@ package final class Folder: Sendable {
         return FileStatus(status)
     }
 
-    /// - Returns: nil where there is nothing of that name; of a symbolic link, what it is itself.
+    /// - Returns: nil if there is nothing of that name; for a symbolic link, the status of the link.
     package func status(of name: String) -> FileStatus? {
         var status = stat()
         return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
@@ -102,9 +102,9 @@ package final class Folder: Sendable {
         try status().access.check(rule, path)
     }
 
-    /// The names in it, hidden ones too, sorted, without `.` and `..`.
+    /// The sorted names in it, including hidden ones, without `.` and `..`.
     package func names() throws(FileError) -> [String] {
-        // A description of its own: one that is shared with `descriptor` would go on where the last reading stopped.
+        // A new open file description: a duplicate of `descriptor` would share its position and continue from there.
         let reader = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard reader >= 0 else { throw FileError(.read, path) }
         guard let stream = unsafe fdopendir(reader) else {
@@ -125,19 +125,19 @@ package final class Folder: Sendable {
 
     // MARK: Locking
 
-    /// Locks the folder; the lock is given back with the object, also by a crash. Only for a folder that no other user can
-    /// open, see ``FileLock``.
+    /// Locks the folder until deinitialisation or a crash. A user who can open the folder can hold the lock for ever, see
+    /// ``FileLock``.
     ///
     /// - Throws: `FileError` with `busy`, `changedMeanwhile`.
     package func lock(_ kind: FileLock.Kind, _ wait: FileLock.Wait = .forever) throws(FileError) {
         try FileLock.lock(descriptor, path, kind, wait)
-        // Another folder may have been put in its place while this process waited.
+        // Another folder may have replaced this one while this process waited.
         guard try isInPlace() else {
             throw FileError(.changedMeanwhile, path, "\(path) was replaced by another folder; try again")
         }
     }
 
-    /// Whether the name that it was opened by still is this folder's.
+    /// Whether the path still names this folder.
     func isInPlace() throws(FileError) -> Bool {
         let now =
             parent.map { $0.status(of: FileSystem.name(of: path)) }
@@ -148,14 +148,14 @@ package final class Folder: Sendable {
 
     // MARK: Reading
 
-    /// A file, open for reading; a symbolic link is refused. Doesn't wait for the other end of a pipe.
+    /// Opens a file for reading and refuses a symbolic link. Doesn't wait for the other end of a pipe.
     package func file(_ name: String) throws(FileError) -> OpenFile {
         try openFile(name, O_RDONLY | O_NONBLOCK, mode: 0, .read)
     }
 
-    /// The whole file, and the owner and mode that it has; a symbolic link is refused.
+    /// Reads a whole file with its owner and mode, and refuses a symbolic link.
     ///
-    /// - Parameter rule: who may reach the file; nil where that doesn't matter, or not yet.
+    /// - Parameter rule: nil to check the owner and mode later or not at all.
     /// - Throws: `FileError` with `notFound`, `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `tooLong`.
     package func read(
         _ name: String, _ rule: FileAccess.Rule? = nil, limitInBytes limit: Int = OpenFile.usualLimitInBytes
@@ -167,7 +167,7 @@ package final class Folder: Sendable {
 
     // MARK: Writing
 
-    /// Makes a file, open for writing.
+    /// Makes a file and opens it for writing.
     ///
     /// - Throws: `FileError` with `alreadyExists`, `noPermission`, `noSpace`, `cannotCreate`.
     package func makeFile(_ name: String, mode: Int = 0o600) throws(FileError) -> OpenFile {
@@ -185,7 +185,7 @@ package final class Folder: Sendable {
         return OpenFile(descriptor: file, named: path(of: name), isOwned: true)
     }
 
-    /// Puts a new file in place of `name` in one step: a crash leaves the old one or the new one, never a part.
+    /// Replaces a file atomically: a crash leaves the old file or the new one, never a part.
     ///
     /// - Parameters:
     ///   - isProtected: see ``FileProtection``.
@@ -198,9 +198,9 @@ package final class Folder: Sendable {
         let file = try makeFile(temporary, mode: mode)
         step("created")
         do throws(FileError) {
-            // Before the first byte: no secret is ever in a file with less protection.
+            // Before the first byte, so that no secret is in a file with less protection.
             if isProtected { try FileProtection.apply(toPath: file.path) }
-            // The umask may have taken bits away, and must not decide who reads a published file.
+            // The umask may have removed bits, and must not decide which users can read a published file.
             try file.setMode(mode)
             try file.write(bytes)
             step("written")
@@ -223,7 +223,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Appends to a file, which is made where there is none.
+    /// Appends to a file, and makes it if there is none.
     package func append(_ bytes: [UInt8], to name: String) throws(FileError) {
         let file = try openFile(name, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600, .write)
         try file.write(bytes)
@@ -231,7 +231,7 @@ package final class Folder: Sendable {
         try synchronize()
     }
 
-    /// - Parameter isLasting: whether the new name is to outlast a power failure.
+    /// - Parameter isLasting: whether to wait until the new name is on the disk.
     package func rename(_ name: String, to other: String, isLasting: Bool = true) throws(FileError) {
         try rename(name, to: other, .write)
         if isLasting { try synchronize() }
@@ -255,19 +255,19 @@ package final class Folder: Sendable {
 
     // MARK: Removing
 
-    /// Removes a file or link; nothing happens where there is none.
+    /// Removes a file or link if there is one.
     package func remove(_ name: String) throws(FileError) {
         guard unsafe unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
             throw FileError(.remove, path(of: name))
         }
     }
 
-    /// Removes a folder in this one with the files in it. Nothing is removed where it was renamed, and the folder stays
-    /// where it holds another one.
+    /// Removes a folder in this one and its files. Does nothing if the folder was renamed; leaves a folder that contains
+    /// another folder.
     ///
     /// - Parameters:
     ///   - folder: what ``folder(_:)`` returned.
-    ///   - checked: called when the folder was found under its name, for the tests of those who exchange it then.
+    ///   - checked: called after the name was checked, for tests that replace the folder at this moment.
     /// - Returns: whether nothing of that name is left.
     @discardableResult
     package func remove(_ folder: Folder, checked: () -> Void = {}) -> Bool {
@@ -275,17 +275,17 @@ package final class Folder: Sendable {
         guard (try? folder.isInPlace()) == true else { return !has(name) }
         checked()
         for file in (try? folder.names()) ?? [] { try? folder.remove(file) }
-        // Of a link, or of a folder that isn't empty, unlinkat(2) removes nothing.
+        // unlinkat(2) refuses a link and a folder that isn't empty.
         unsafe unlinkat(descriptor, name, AT_REMOVEDIR)
         return !has(name)
     }
 
-    /// Removes a folder in this one with the files in it. A link stays.
+    /// Removes a folder in this one and its files. Doesn't remove a link.
     package func removeFolder(_ name: String) {
         if let folder = try? folder(name) { remove(folder) }
     }
 
-    /// The files that a crash in ``replace(_:with:mode:isProtected:step:)`` left.
+    /// The names of the files that a crash during ``replace(_:with:mode:isProtected:step:)`` left.
     package func leftovers() throws(FileError) -> [String] {
         try names().filter(Self.isLeftover)
     }

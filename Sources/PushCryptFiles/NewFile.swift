@@ -1,7 +1,7 @@
 import PushCryptPrimitives
 
-/// A file for its owner alone that is written piece by piece under a temporary name beside it and gets its own name
-/// when it is complete: a reader finds a whole file or none. A file that isn't published is removed with this object.
+/// A private file that is written in parts under a temporary name and renamed when it is complete, so that readers see
+/// the whole file or none. Deinitialisation removes a file that isn't published.
 package final class NewFile {
     package let path: String
     package var temporaryPath: String { file.path }
@@ -35,17 +35,17 @@ package final class NewFile {
 
     /// - Throws: `FileError` with `noSpace`, `inputOutput`; a part may have been written.
     package func append(_ bytes: [UInt8]) throws(FileError) {
-        // Counted before: what a failure leaves behind is to be cut off too.
+        // Counted first, so that publish() also cuts off a part that a failed write left.
         byteCount += bytes.count
         try file.write(bytes)
     }
 
-    /// Says that the file is whole so far. ``publish()`` cuts off what was appended later.
+    /// Marks the content so far as complete. ``publish()`` cuts off bytes that are appended later.
     package func markWhole() {
         wholeByteCount = byteCount
     }
 
-    /// Gives the file its name, which must still be free. If that fails the temporary file stays.
+    /// Renames the file to its own name, which must still be free. After a failure the temporary file remains.
     ///
     /// - Throws: `FileError`, with the temporary name in its reason.
     package func publish() throws(FileError) {
@@ -60,7 +60,7 @@ package final class NewFile {
         }
     }
 
-    /// link(2) takes no name that is taken, as rename(2) would. Not every file system has it.
+    /// Uses link(2), which refuses a name that is taken, unlike rename(2). Not every file system has it.
     private func takeName() throws(FileError) {
         if unsafe linkat(folder.descriptor, temporaryName, folder.descriptor, name, 0) == 0 {
             return try folder.remove(temporaryName)

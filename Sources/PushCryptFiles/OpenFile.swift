@@ -1,8 +1,8 @@
 import PushCryptPrimitives
 
-/// An open file, pipe or device. It is closed with this object.
+/// An open file, pipe or device. Deinitialisation closes it.
 package final class OpenFile: Sendable {
-    /// As errors name it.
+    /// The name in errors.
     package let path: String
     package let descriptor: Int32
     private let isOwned: Bool
@@ -18,8 +18,7 @@ package final class OpenFile: Sendable {
 
     /// Opens a file for reading; links are followed.
     ///
-    /// - Parameter waiting: whether to wait for somebody who writes to a pipe. A pipe in place of a file would hold up for
-    ///   good a process that waits.
+    /// - Parameter waiting: whether to wait until another process opens a pipe for writing. Such a wait may never end.
     /// - Throws: `FileError` with `notFound`, `noPermission`.
     package convenience init(_ path: String, waiting: Bool = false) throws(FileError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (waiting ? 0 : O_NONBLOCK))
@@ -38,8 +37,8 @@ package final class OpenFile: Sendable {
     }
 
     /// - Parameters:
-    ///   - rule: who may reach it; nil where that doesn't matter, or not yet.
-    ///   - advice: what is needed in place of something that isn't a file, for the error.
+    ///   - rule: nil to check the owner and mode later or not at all.
+    ///   - advice: text for the error about a folder, pipe or device.
     /// - Throws: `FileError` with `notAFile`, `foreignOwner`, `looseMode`.
     @discardableResult
     package func requireFile(_ rule: FileAccess.Rule? = nil, advice: String = "") throws(FileError) -> FileStatus {
@@ -51,13 +50,12 @@ package final class OpenFile: Sendable {
 
     // MARK: Reading
 
-    /// Most files of this project are small: keys and their logs.
+    /// 16 MiB. Keys and their logs are much smaller.
     package static let usualLimitInBytes = 16 << 20
 
-    /// Everything to the end.
+    /// Reads to the end.
     ///
-    /// Space for all of it, of a pipe for what is likely, is reserved at once: an array that grows leaves copies of secrets
-    /// behind.
+    /// The array reserves its space first, because an array that grows leaves copies of secrets in memory.
     ///
     /// - Throws: `FileError` with `tooLong`, `inputOutput`, `noPermission`.
     package func readAll(limitInBytes limit: Int = usualLimitInBytes) throws(FileError) -> [UInt8] {
@@ -89,9 +87,26 @@ package final class OpenFile: Sendable {
         return count
     }
 
-    /// Reads what is there; waits only where there is nothing.
+    /// Reads a part of a file without moving its position, until the buffer is full or the file ends.
     ///
-    /// - Parameter start: an index of the buffer, which must have at least one byte from there.
+    /// - Returns: the number of bytes.
+    package func readFull(into buffer: inout [UInt8], at offset: Int64) throws(FileError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let more = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe pread(descriptor, bytes.baseAddress! + count, bytes.count - count, off_t(offset) + off_t(count))
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more >= 0 else { throw FileError(.read, path) }
+            guard more > 0 else { break }
+            count += more
+        }
+        return count
+    }
+
+    /// Reads the bytes that are available, and waits only if there are none.
+    ///
+    /// - Parameter start: the index in the buffer of the first byte to write; less than `buffer.count`.
     /// - Returns: the number of bytes; 0 at the end.
     package func readSome(into buffer: inout [UInt8], from start: Int = 0) throws(FileError) -> Int {
         while true {
@@ -106,7 +121,7 @@ package final class OpenFile: Sendable {
 
     // MARK: Writing
 
-    /// - Parameter count: grows by the bytes that were written, also before an error.
+    /// - Parameter count: is increased by the number of bytes written, also if an error follows.
     /// - Throws: `FileError` with `noSpace`, `inputOutput`; a part may have been written.
     package func write(_ bytes: ArraySlice<UInt8>, counting count: inout Int) throws(FileError) {
         var rest = bytes
@@ -136,7 +151,7 @@ package final class OpenFile: Sendable {
 
     /// Waits until the content is on the disk.
     ///
-    /// Apple's fsync(2) leaves it in the drive's cache: a battery that dies would take a key with it whose public half was
+    /// Apple's fsync(2) leaves it in the drive's cache. A power failure could then lose a key whose public half is
     /// published.
     package func synchronize() throws(FileError) {
         #if canImport(Darwin)
@@ -146,7 +161,7 @@ package final class OpenFile: Sendable {
     }
 }
 
-/// read(2) and write(2), which methods of the same name hide.
+/// write(2), which methods of the same name hide.
 private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
     unsafe write(descriptor, start, count)
 }

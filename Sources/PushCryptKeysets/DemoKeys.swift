@@ -1,9 +1,9 @@
 package import PushCryptCore
 
-/// Keys that are published with this project, private halves and all: for the demo and for trying things out. What is
-/// sealed to them is secret from nobody, so everything else refuses them unless they are explicitly allowed.
+/// Keys that are published with this project, including their private halves, for the demo and for trials. They protect
+/// nothing, so all other commands refuse them unless they are explicitly allowed.
 ///
-/// The same text as in Keys/demo, so that the demo runs from any folder.
+/// The text is the same as in Keys/demo, so that the demo runs from any folder.
 package enum DemoKeys {
     package static let recipientJSON = #"""
         {
@@ -46,13 +46,12 @@ package enum DemoKeys {
         }
         """#
 
-    /// Whether any key of the set is published here, whatever file it came from.
+    /// Whether any key of the set is a demo key.
     package static func contains(_ keyset: Keyset) -> Bool {
         keyset.keyIDs.contains { ids.contains($0.description) }
     }
 
-    /// Whether these are keys that are published here, and no others: then their file has nothing to hide. A file without
-    /// keys is none of the demo's.
+    /// Whether all these keys are demo keys, so that their file contains no secret. False for no keys.
     package static func covers(_ kids: [KeyID]) -> Bool {
         !kids.isEmpty && kids.allSatisfy { ids.contains($0.description) }
     }

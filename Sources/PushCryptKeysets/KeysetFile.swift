@@ -1,7 +1,7 @@
 package import PushCryptCore
 package import PushCryptPrimitives
 
-/// `keyset.json` as it lies on disk, read but not unlocked.
+/// A `keyset.json` that is read but not unlocked.
 ///
 /// ```
 /// {
@@ -10,8 +10,8 @@ package import PushCryptPrimitives
 ///   "digest": B64(SHA-256 of the file up to the comma before "digest")
 /// }
 /// ```
-/// The digest finds a flipped bit before anybody is asked for a passphrase; against intent it protects nothing. It may be
-/// missing: a set that was written by hand is one too.
+/// The digest detects accidental damage before a passphrase is requested; it doesn't protect against attackers. A file
+/// that was written by hand may omit it.
 package struct KeysetFile: Sendable {
     package let metadata: KeysetMetadata
     package let protection: Protection
@@ -31,7 +31,7 @@ package struct KeysetFile: Sendable {
         }
         try Self.checkDigest(bytes, root, path)
         guard let member = root["pushcrypt"] else {
-            throw KeyError(.malformed, "a keyset needs a pushcrypt member with the lives of its keys")
+            throw KeyError(.malformed, "a keyset needs a pushcrypt member with the lifecycles of its keys")
         }
         if let sealed = root["sealed"] {
             guard root["keys"] == nil else {
@@ -51,18 +51,18 @@ package struct KeysetFile: Sendable {
 
     private var text: JSONText { wholeText.text }
 
-    /// The whole text, private keys that lie in clear included.
+    /// The parsed file, including plain-text private keys.
     package var root: JSONValue { text.root }
 
-    /// The ids of its keys, destroyed ones among them, as the file says.
+    /// The ids in the metadata, including those of destroyed keys.
     package var keyIDs: [KeyID] { metadata.timeline.keys.map(\.kid) }
 
-    /// The same; none where there are plain device keys: the id of a device's key is its master's and says nothing of the key.
+    /// ``keyIDs``, or none if there are plain device keys: a device key has its master's id, which doesn't identify it.
     var provenKeyIDs: [KeyID] { records.values.contains(where: \.isDeviceKey) ? [] : keyIDs }
 
-    /// The keyset with its keys. There is no other way to them.
+    /// Returns the keyset with its keys. No other function returns the keys.
     ///
-    /// - Throws: `KeystoreError` with `notEncrypted` for plain keys where a secret was given; `KeyError`.
+    /// - Throws: `KeystoreError` with `notEncrypted` for plain keys and a given secret; `KeyError`.
     package func unlocked(_ source: SecretSource) throws -> StoredKeyset {
         guard let sealed = text.root["sealed"], let member = text.root["pushcrypt"] else {
             try source.requireEncryption(of: provenKeyIDs, in: path)
@@ -77,15 +77,15 @@ package struct KeysetFile: Sendable {
         return StoredKeyset(metadata: metadata, records: keys, protection: protection, secret: secret)
     }
 
-    /// What the file says beside the keys: authenticated where a secret was given, else as it stands there.
+    /// The metadata, authenticated if a secret was given.
     ///
-    /// - Throws: where a secret was given, as ``unlocked(_:)``.
+    /// - Throws: with a given secret, as ``unlocked(_:)``.
     package func metadata(_ source: SecretSource) throws -> KeysetMetadata {
         source.isGiven ? try unlocked(source).metadata : metadata
     }
 
-    /// The source with its answer, so that no question is asked while a lock is held. An answer for encrypted keys counts as
-    /// given: the file must not hold plain keys when it is read again.
+    /// Asks for the secret now, so that no person is asked while a lock is held. The answer for encrypted keys counts as
+    /// given: when the file is read again, plain keys are refused.
     ///
     /// - Throws: `KeystoreError` with `notEncrypted`; what the source throws.
     package func answered(_ source: SecretSource) throws -> SecretSource {
@@ -116,14 +116,14 @@ package struct KeysetFile: Sendable {
         return records
     }
 
-    /// Each key that isn't destroyed, and no other.
+    /// Requires every key that isn't destroyed, and no other.
     private static func requireEveryKey(of metadata: KeysetMetadata, in records: [KeyID: KeyRecord]) throws {
         let wanted = Set(metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid))
         if let kid = wanted.subtracting(records.keys).min() {
             throw KeyError(.malformed, "the set's pushcrypt member names key \(kid), which is not in the set")
         }
         if let kid = Set(records.keys).subtracting(wanted).min() {
-            throw KeyError(.malformed, "the set's pushcrypt member says nothing of key \(kid)")
+            throw KeyError(.malformed, "the set's pushcrypt member doesn't contain key \(kid)")
         }
         if let kid = records.first(where: { $0.value.kind != metadata.kind })?.key {
             throw KeyError(.wrongKind, "key \(kid) is not a \(metadata.kind.rawValue) key like the others")
@@ -138,8 +138,8 @@ package struct KeysetFile: Sendable {
         else {
             throw KeystoreError(
                 .damaged,
-                "\(path) is not what was written: damaged, or edited by hand; restore a copy (whoever means the edit "
-                    + "takes the digest out)")
+                "\(path) doesn't match its digest: it is damaged, or was edited by hand; restore a copy (to keep an "
+                    + "edit, remove the digest)")
         }
     }
 
@@ -152,13 +152,44 @@ package struct KeysetFile: Sendable {
     }
 }
 
-/// How the private keys lie in their file.
+/// An unlocked keyset of a keystore.
+package struct StoredKeyset: Sendable {
+    package var metadata: KeysetMetadata
+    /// Every key that isn't destroyed.
+    package var records: [KeyID: KeyRecord]
+    package var protection: Protection
+    /// The secret that unlocked it, for writing it again; nil for plain text.
+    package var secret: KeysetSecret?
+
+    package init(
+        metadata: KeysetMetadata, records: [KeyID: KeyRecord], protection: Protection, secret: KeysetSecret?
+    ) {
+        self.metadata = metadata
+        self.records = records
+        self.protection = protection
+        self.secret = secret
+    }
+
+    /// The keys that aren't destroyed, for sealing and opening.
+    ///
+    /// - Throws: `KeyError` if all are destroyed.
+    package func keyset() throws -> Keyset {
+        let entries = metadata.timeline.keys.compactMap { key in
+            records[key.kid].map { record in
+                Keyset.Entry(record, key.lifecycle, demandsPSK: metadata.traits[key.kid]?.demandsPSK)
+            }
+        }
+        return try Keyset(entries, sequence: metadata.sequence, updatedAt: metadata.timeline.updatedAt)
+    }
+}
+
+/// How the private keys are protected in their file.
 package enum Protection: Hashable, Sendable {
-    /// In clear: `--insecure-plaintext`.
+    /// Not encrypted: `--insecure-plaintext`.
     case plaintext
-    /// Under a data key that a key derived from a passphrase wraps.
+    /// Encrypted with a data key, which is wrapped with a key derived from a passphrase.
     case passphrase(ScryptParameters)
-    /// Under a data key that an external command wraps.
+    /// Encrypted with a data key, which an external command wraps.
     case command
 
     package var name: String {
@@ -170,9 +201,9 @@ package enum Protection: Hashable, Sendable {
     }
 }
 
-/// A JSON text that may hold private keys in clear: wiped with the last reference.
+/// A JSON text that may contain plain-text private keys. Deinitialisation wipes it.
 final class WipedText: @unchecked Sendable {
-    // Unchecked because of the variable: it is written in deinit only.
+    // Unchecked because of the variable, which only deinit writes.
     private var scanned: JSONText?
 
     /// - Throws: `JSONError`.

@@ -2,13 +2,13 @@ package import PushCryptCore
 package import PushCryptFiles
 import PushCryptPrimitives
 
-/// One keyset of a keystore: a folder for its owner alone.
+/// The private folder of one keyset of a keystore.
 ///
 /// ```
 /// NAME/                    0700
 ///   keyset.json            0600   the keys and their lifecycles
-///   public.jwks.json       0644   what may be published, made from keyset.json
-///   audit.jsonl            0600   who did what, when and why
+///   public.jwks.json       0644   the public keys, made from keyset.json
+///   audit.jsonl            0600   the changes with their authors, times and reasons
 /// ```
 package struct KeysetFolder: Sendable {
     package let path: String
@@ -22,10 +22,10 @@ package struct KeysetFolder: Sendable {
         self.path = trimmed.isEmpty ? path : String(trimmed.reversed())
     }
 
-    /// Whether a keyset is there.
+    /// Whether the folder contains a keyset.
     package var exists: Bool { FileSystem.exists(path + "/" + Self.keysetName) }
 
-    /// The keyset's file. A private one must be private on disk; the published demo keysets are exempt.
+    /// Reads the keyset's file. File and folder must be private, except those of the published demo keysets.
     ///
     /// - Throws: `KeystoreError`, `KeyError`.
     package func file() throws -> KeysetFile {
@@ -41,8 +41,8 @@ package struct KeysetFolder: Sendable {
     }
 
     /// - Parameters:
-    ///   - bytes: what was read from the folder.
-    ///   - access: of the file that they were read from.
+    ///   - bytes: the content of the keyset's file.
+    ///   - access: the access of that file.
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
         if !DemoKeys.covers(file.provenKeyIDs) {
@@ -54,7 +54,7 @@ package struct KeysetFolder: Sendable {
         return file
     }
 
-    /// The keyset with its keys.
+    /// Loads the keyset with its keys.
     ///
     /// - Throws: `KeystoreError`, `KeyError`.
     package func load(_ secret: SecretSource = .none) throws -> Keyset {

@@ -1,16 +1,15 @@
 package import PushCryptCore
 import PushCryptPrimitives
 
-/// Everything that a keyset's file says beside the keys themselves. It stands there in clear, also where the keys are
-/// encrypted: a plan or a list needs no secret.
+/// The content of a keyset's file besides the keys. It is never encrypted, so that a plan or a list needs no secret.
 package struct KeysetMetadata: Hashable, Sendable {
     package let kind: KeyKind
-    /// Grows with every change; a reader refuses a lower one than it has seen.
+    /// Increases with every change; a watcher refuses a lower number than the last.
     package var sequence: Int64
     package var timeline: KeyTimeline
     package var policy: RotationPolicy
     package var audit: AuditHead
-    /// What each key is like.
+    /// The suite of each key, and whether it has a psk.
     package var traits: [KeyID: Traits]
 
     package struct Traits: Hashable, Sendable {
@@ -40,18 +39,19 @@ package struct KeysetMetadata: Hashable, Sendable {
     }
 }
 
-/// What the keyset's file remembers of its audit log, so that a log that was cut or exchanged shows.
+/// The number of lines and the last hash of the audit log. The keyset's file contains them, so that a log that was cut or
+/// replaced is detected.
 ///
 /// ```
 /// "audit": {"count": n, "head": BASE64URL(SHA-256 of line n), "last": [LINE, ...]}
 /// ```
 package struct AuditHead: Hashable, Sendable {
-    /// Lines of the log.
+    /// The number of lines.
     package var count: Int64
-    /// SHA-256 of the last line, 32 bytes; of an empty log 32 zero bytes.
+    /// SHA-256 of the last line, 32 bytes; 32 zero bytes for an empty log.
     package var hash: [UInt8]
-    /// The lines that the last change added: the file is renamed first, and what a crash keeps from the log is taken
-    /// from here.
+    /// The lines of the last change. A crash after the file was renamed can lose them from the log, which is then
+    /// completed from here.
     package var lastLines: [String]
 
     package init(count: Int64, hash: [UInt8], lastLines: [String]) {
@@ -66,7 +66,7 @@ package struct AuditHead: Hashable, Sendable {
 }
 
 extension KeysetMetadata {
-    /// The metadata of a set from outside a keystore: a published one, or a single key.
+    /// The metadata of a set that isn't in a keystore: a published set, or a single key.
     package init(_ keyset: Keyset) {
         var traits = [KeyID: Traits]()
         for entry in keyset.entries { traits[entry.record.kid] = Traits(entry) }
@@ -86,7 +86,7 @@ extension KeysetMetadata {
 extension KeysetMetadata {
     /// - Parameters:
     ///   - member: the file's `pushcrypt` member.
-    ///   - records: the keys, where the file holds them in clear: they say what older files leave out.
+    ///   - records: the plain-text keys, if any. They supply what files of earlier versions lack.
     /// - Throws: `KeyError`.
     init(_ member: JSONValue, records: [KeyID: KeyRecord]) throws {
         guard let sequence = member["seq"]?.protocolInteger, let keys = member["keys"], keys.kind == .object else {
@@ -95,7 +95,7 @@ extension KeysetMetadata {
         var (timeline, traits) = (KeyTimeline([], updatedAt: try member.time("updatedAt")), [KeyID: Traits]())
         for member in keys.members {
             guard let kid = KeyID(member.name) else {
-                throw KeyError(.malformed, "the set's pushcrypt member names a key whose id isn't one")
+                throw KeyError(.malformed, "the set's pushcrypt member contains an invalid key id")
             }
             timeline.keys.append(.init(kid, try KeyLifecycle(member.value, of: kid)))
             traits[kid] = try Traits(member.value, kid, records[kid])
@@ -110,11 +110,11 @@ extension KeysetMetadata {
     private static func kind(_ member: JSONValue, _ traits: some Sequence<Traits>) throws -> KeyKind {
         let kinds = Set(traits.map(\.suite.kind))
         guard kinds.count <= 1 else {
-            throw KeyError(.wrongKind, "the set mixes kinds of keys; a set holds recipient, shared or sender keys")
+            throw KeyError(.wrongKind, "the set mixes kinds of keys; a set contains recipient, shared or sender keys")
         }
         let named = member["kind"]?.string.flatMap(KeyKind.init(rawValue:))
         guard let kind = named ?? kinds.first, kinds.isEmpty || kinds.contains(kind) else {
-            throw KeyError(.malformed, "the set holds no key, or others than its kind says")
+            throw KeyError(.malformed, "the set contains no key, or keys of another kind than its own")
         }
         return kind
     }

@@ -1,7 +1,7 @@
 import PushCryptFiles
 public import PushCryptPrimitives
 
-/// What opens the private keys of an encrypted keyset: a passphrase, or a command that unwraps data keys.
+/// The secret that decrypts a keyset's private keys: a passphrase, or a command that unwraps data keys.
 public struct KeysetSecret: Sendable {
     enum Kind: Sendable {
         case passphrase(SecretBytes)
@@ -24,22 +24,27 @@ public struct KeysetSecret: Sendable {
         return own == others
     }
 
-    /// - Parameter bytes: the passphrase, UTF-8, as it was given when the keyset was encrypted.
+    /// Makes a secret of a passphrase.
+    ///
+    /// - Parameter bytes: the passphrase with which the keyset was encrypted, UTF-8.
     public static func passphrase(_ bytes: SecretBytes) -> KeysetSecret {
         KeysetSecret(kind: .passphrase(bytes))
     }
 
-    /// - Parameter command: a command of /bin/sh; see ``WrapCommand`` for its contract.
+    /// Makes a secret of a command that unwraps data keys.
+    ///
+    /// - Parameter command: a command for /bin/sh; see ``WrapCommand`` for its contract.
     public static func command(_ command: String) -> KeysetSecret {
         KeysetSecret(kind: .command(command))
     }
 
-    /// The most bytes of a passphrase from anywhere but ``passphrase(_:)``.
+    /// The limit for passphrases that are read from a file, a descriptor or the environment.
     package static let maximumPassphraseByteCount = 1_024
 
-    /// A passphrase from a private file, which belongs to this process's user or to root and which other users can't reach;
-    /// one newline at its end doesn't count. The group may read a file of root's, and links are followed, because container
-    /// platforms mount secrets like that.
+    /// Reads a passphrase from a private file and drops one newline at its end.
+    ///
+    /// The file must belong to this process's user or to root, and other users must not be able to open it. The group may
+    /// read root's files, and links are followed, because container platforms mount secrets in this way.
     ///
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `looseMode`, `foreignOwner`, `notAKeyset` for anything
     ///   but a file, `secretNeeded` for an empty passphrase or one of more than 1,024 bytes.
@@ -52,8 +57,7 @@ public struct KeysetSecret: Sendable {
         return try passphrase(from: file)
     }
 
-    /// A passphrase from a descriptor that was inherited from the parent process, read to its end; one newline there
-    /// doesn't count. It stays open.
+    /// Reads a passphrase from an inherited descriptor to its end and drops one newline there. Doesn't close it.
     ///
     /// - Throws: `KeystoreError` with `inputOutput`, `secretNeeded` as ``passphraseFile(_:)`` and for a terminal.
     public static func passphraseDescriptor(_ descriptor: Int32) throws -> KeysetSecret {
@@ -65,27 +69,21 @@ public struct KeysetSecret: Sendable {
     }
 
     private static func passphrase(from file: OpenFile) throws -> KeysetSecret {
-        // With a line's end, and one more byte that says too long.
+        // Room for CR and LF, and one more byte to detect a passphrase that is too long.
         var buffer = [UInt8](repeating: 0, count: maximumPassphraseByteCount + 3)
         defer { wipe(&buffer) }
-        let count: Int
-        do throws(FileError) {
-            count = try file.readFull(into: &buffer)
-        } catch {
-            throw KeystoreError(error)
-        }
+        let count = try KeystoreError.convertingFileErrors { try file.readFull(into: &buffer) }
         return try passphrase(line: buffer.bytes.extracting(first: count), from: file.path)
     }
 
-    /// A passphrase from an environment variable: visible to users who may look at the process, as in containers.
+    /// Reads a passphrase from an environment variable. Users who may inspect the process can see it.
     ///
-    /// - Throws: `KeystoreError` with `secretNeeded` where the variable isn't set, for an empty one, or one of more than
-    ///   1,024 bytes.
+    /// - Throws: `KeystoreError` with `secretNeeded` if the variable isn't set, is empty or has more than 1,024 bytes.
     public static func environment(_ name: String) throws -> KeysetSecret {
-        guard let value = unsafe getenv(name) else {
-            throw KeystoreError(.secretNeeded, "the environment variable \(name) isn't set; it is to hold a passphrase")
+        guard var bytes = FileSystem.environmentVariable(name) else {
+            throw KeystoreError(
+                .secretNeeded, "the environment variable \(name) isn't set; it must contain a passphrase")
         }
-        var bytes = unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
         defer { wipe(&bytes) }
         return try passphrase(line: bytes.bytes, from: "the environment variable \(name)")
     }
@@ -97,7 +95,7 @@ public struct KeysetSecret: Sendable {
         guard count > 0 else { throw KeystoreError(.secretNeeded, "the passphrase from \(source) is empty") }
         guard count <= maximumPassphraseByteCount else {
             throw KeystoreError(
-                .secretNeeded, "what \(source) holds has more than \(maximumPassphraseByteCount) bytes: no passphrase")
+                .secretNeeded, "the passphrase from \(source) has more than \(maximumPassphraseByteCount) bytes")
         }
         return passphrase(SecretBytes(copying: bytes.extracting(first: count)))
     }

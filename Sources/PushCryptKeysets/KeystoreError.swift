@@ -10,42 +10,43 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
             self.name = name
         }
 
-        /// There is something of that name already.
+        /// The name is taken.
         public static let alreadyExists = Code(name: "alreadyExists")
-        /// The file or folder can't be made.
+        /// The file or folder can't be created.
         public static let cannotCreate = Code(name: "cannotCreate")
         /// There is no such file or keyset.
         public static let notFound = Code(name: "notFound")
         /// The system refuses access.
         public static let noPermission = Code(name: "noPermission")
-        /// Others than the owner can reach a private file.
+        /// Users other than the owner can open a private file.
         public static let looseMode = Code(name: "looseMode")
         /// A private file or folder belongs to another user, who isn't root.
         public static let foreignOwner = Code(name: "foreignOwner")
         /// Not a keyset: a folder, a link, a device, or far too long.
         public static let notAKeyset = Code(name: "notAKeyset")
-        /// Keys that are published with this project: everybody has their private halves.
+        /// Keys that are published with this project, including their private halves.
         public static let demoKeys = Code(name: "demoKeys")
-        /// Reading or writing failed half-way.
+        /// Reading or writing failed.
         public static let inputOutput = Code(name: "inputOutput")
-        /// The keyset's folder was exchanged for another one while the command waited for it.
+        /// Another folder replaced the keyset's folder while the command waited for its lock.
         public static let changedMeanwhile = Code(name: "changedMeanwhile")
-        /// The file isn't what was written: a bit flipped, the end is missing, somebody edited it.
+        /// The file doesn't match its digest, or the encrypted keys can't be authenticated.
         public static let damaged = Code(name: "damaged")
-        /// The private keys are encrypted, and nothing was given that opens them.
+        /// The private keys are encrypted, and no suitable secret was given.
         public static let secretNeeded = Code(name: "secretNeeded")
-        /// A secret was given, and the keys are in plain text: perhaps not those that were encrypted with it.
+        /// A secret was given, and the keys are in plain text: an attacker may have replaced the encrypted ones.
         public static let notEncrypted = Code(name: "notEncrypted")
-        /// The passphrase doesn't open the private keys.
+        /// The passphrase doesn't decrypt the private keys.
         public static let wrongSecret = Code(name: "wrongSecret")
         /// The external command that wraps data keys failed.
         public static let wrapCommandFailed = Code(name: "wrapCommandFailed")
-        /// The audit log doesn't follow from the keyset.
+        /// The audit log doesn't match the keyset.
         public static let auditBroken = Code(name: "auditBroken")
     }
 
+    /// The kind of failure.
     public let code: Code
-    /// What is wrong, where, and what to do.
+    /// The fault, its place, and how to correct it.
     public let reason: String
 
     package init(_ code: Code, _ reason: String) {
@@ -53,6 +54,7 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
         self.reason = reason
     }
 
+    /// ``reason``
     public var description: String { reason }
 }
 

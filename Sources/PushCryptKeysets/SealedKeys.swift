@@ -11,18 +11,19 @@ package import PushCryptPrimitives
 ///   "dataKey": B64(wrapped data key),
 ///   "keys": B64(nonce(12) || ciphertext || tag(16))
 /// }
-/// dataKey    fresh, random, 32 bytes, for every writing of the file
+/// dataKey    32 random bytes, new each time the file is written
 /// wrapped    by a passphrase:  nonce(12) || AES-256-GCM(KEK, nonce, aad "pushcrypt/1 data key", dataKey)
-///            by a command:     what it prints
+///            by a command:     the command's output
 /// KEK || check = scrypt(passphrase, salt, N, r, p, 48)                                RFC 7914
 /// keys       = AES-256-GCM(dataKey, nonce, aad "pushcrypt/1 keyset" || 0x00 || M, {"keys": [JWK, ...]})
 /// M          = the bytes of the file's "pushcrypt" member
 /// ```
-/// M is authenticated with the keys: somebody who can write the file but doesn't know the secret can't undo a revocation.
-/// `check` distinguishes a wrong passphrase from a damaged file; it helps no more than the tag to guess passphrases.
+/// M is authenticated with the keys: an attacker who can write the file but doesn't know the secret can't undo a
+/// revocation. `check` distinguishes a wrong passphrase from a damaged file. It is no more help in guessing passphrases
+/// than the tag.
 package struct SealedKeys {
     let lock: Lock
-    /// Wrapped: `Lock.dataKeyByteCounts`.
+    /// The wrapped data key; its length is in `Lock.dataKeyByteCounts`.
     let dataKey: [UInt8]
     /// No shorter than `overheadByteCount`.
     let keys: [UInt8]
@@ -54,11 +55,11 @@ package struct SealedKeys {
         }
     }
 
-    /// Encrypts under a fresh data key.
+    /// Encrypts with a new data key.
     ///
     /// - Parameters:
     ///   - metadata: the bytes of the file's `pushcrypt` member.
-    ///   - parameters: of scrypt; not used with a command.
+    ///   - parameters: for scrypt; not used with a command.
     package static func seal(
         _ plaintext: [UInt8], metadata: [UInt8], secret: KeysetSecret, parameters: ScryptParameters
     ) throws -> SealedKeys {
@@ -82,7 +83,7 @@ package struct SealedKeys {
     /// - Throws: `KeystoreError` with `wrongSecret`, `damaged`, `wrapCommandFailed`.
     func open(metadata: [UInt8], secret: KeysetSecret, path: String) throws -> [UInt8] {
         let damaged = KeystoreError(
-            .damaged, "\(path): the encrypted keys don't fit together with the rest: damaged or changed by others")
+            .damaged, "\(path): the encrypted keys don't match the metadata: the file is damaged or was changed")
         let dataKey = try unwrappedDataKey(secret, path, damaged)
         guard let plaintext = try Self.decrypt(keys, under: dataKey.bytes, aad: Self.context(metadata)) else {
             throw damaged
@@ -107,9 +108,9 @@ package struct SealedKeys {
         case (.command, .command(let command)):
             return try WrapCommand(command).unwrap(dataKey, count: Self.keyByteCount)
         case (.passphrase, _):
-            throw KeystoreError(.secretNeeded, "\(path): the private keys are under a passphrase, not a command")
+            throw KeystoreError(.secretNeeded, "\(path): the private keys need a passphrase, not a command")
         case (.command, _):
-            throw KeystoreError(.secretNeeded, "\(path): the private keys are under a command, not a passphrase")
+            throw KeystoreError(.secretNeeded, "\(path): the private keys need a command, not a passphrase")
         }
     }
 
@@ -139,7 +140,7 @@ package struct SealedKeys {
         return output
     }
 
-    /// - Returns: nil for what isn't authentic.
+    /// - Returns: nil if authentication fails.
     private static func decrypt(_ sealed: [UInt8], under key: Span<UInt8>, aad: [UInt8]) throws -> [UInt8]? {
         do {
             return try OpenSSLBackend().open(
@@ -155,7 +156,7 @@ extension SealedKeys {
     /// - Throws: `KeyError` with `malformed`, also for scrypt parameters out of bounds.
     init(_ member: JSONValue) throws(KeyError) {
         guard member["v"]?.protocolInteger == 1 else {
-            throw KeyError(.malformed, "sealed is of a version that this pushcrypt doesn't know")
+            throw KeyError(.malformed, "this pushcrypt doesn't support the version of sealed")
         }
         let lock = try Lock(member)
         guard let dataKey = member["dataKey"]?.utf8.flatMap(Base64URL.decode),
@@ -191,7 +192,7 @@ extension SealedKeys.Lock {
         case (let passphrase?, nil): try self.init(passphrase: passphrase)
         case (nil, let command?) where command.boolean == true: self = .command
         default:
-            throw KeyError(.malformed, "sealed is not either under a passphrase or under a command")
+            throw KeyError(.malformed, "sealed needs either passphrase or command")
         }
     }
 

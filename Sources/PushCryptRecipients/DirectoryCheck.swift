@@ -1,14 +1,14 @@
 package import PushCryptCore
 
-/// Every record of a directory, read and judged.
+/// Checks every record of a directory.
 package struct DirectoryCheck: Sendable {
-    /// Recipients that can be sealed to.
+    /// The number of recipients that can be sealed to.
     package private(set) var recipientCounts: [Suite: Int] = [:]
-    /// Ids with several records. Only a table with another key than ours can have them.
+    /// The number of ids with several records. A table with our primary key has none.
     package private(set) var collisionCount = 0
-    /// Rows that nothing can be sealed to, and those that no lookup finds.
+    /// The number of rows that can't be sealed to or that no lookup finds.
     package private(set) var badCount = 0
-    /// The first collisions and bad records.
+    /// The first 100 collisions and bad records.
     package private(set) var problems: [Problem] = []
 
     package struct Problem: Hashable, Sendable {
@@ -17,13 +17,13 @@ package struct DirectoryCheck: Sendable {
     }
 
     private static let problemLimit = 100
-    /// Rows come in the order of their names.
+    /// The previous row. Rows are read in the order of their names.
     private var last: (name: RecordName, suite: Suite?, isCollision: Bool)?
 
     package var isClean: Bool { collisionCount == 0 && badCount == 0 }
 
-    /// - Parameter progress: is called once for each 1,024 records, on this thread.
-    /// - Throws: `RecipientDirectoryError` if the directory itself can't be read.
+    /// - Parameter progress: called on this thread for each 1,024 records.
+    /// - Throws: `RecipientDirectoryError` if the directory can't be read.
     package init(
         _ directory: RecipientDirectory, progress: (DirectoryProgress) -> Void = { _ in }
     ) throws(RecipientDirectoryError) {
@@ -46,7 +46,7 @@ package struct DirectoryCheck: Sendable {
             guard last?.isCollision == false else { return }
             last?.isCollision = true
             collisionCount += 1
-            add(Problem(isCollision: true, reason: "\(path): several records of key \(name): no choice is made"))
+            add(Problem(isCollision: true, reason: "\(path): several records of key \(name); none is used"))
         } catch {
             badCount += 1
             add(Problem(isCollision: false, reason: error.reason))
@@ -63,17 +63,17 @@ package struct DirectoryCheck: Sendable {
     }
 }
 
-/// How far the work on a directory is.
+/// The progress of the work on a directory.
 package struct DirectoryProgress: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
-        /// Of the bytes of a file of JSON lines.
+        /// Counts the bytes of a file of JSON lines.
         case reading
-        /// Of the records that are checked or copied.
+        /// Counts the records that are checked or copied.
         case visiting
     }
 
     package let phase: Phase
     package let done: Int64
-    /// nil for the records of a database, which would have to be read once more to be counted.
+    /// nil for the records of a database: counting them would take a second pass.
     package let total: Int64?
 }

@@ -3,8 +3,8 @@ import PushCryptFiles
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// Puts all records of a file of JSON lines, or of another directory, into a directory, or none: it replaces nothing that is
-/// different.
+/// Copies all records of a file of JSON lines or of another directory into a directory, or none. It never replaces a
+/// different record.
 package struct DirectoryImport: Hashable, Sendable {
     package private(set) var addedCount = 0
     package private(set) var unchangedCount = 0
@@ -12,10 +12,10 @@ package struct DirectoryImport: Hashable, Sendable {
     private let target: String
 
     /// - Parameters:
-    ///   - source: JSON lines, a recipient's record on each, or a database.
-    ///   - path: of a database, which is made if there is none.
-    ///   - progress: is called once for each MiB that is read, and for each 1,024 records; on this thread.
-    /// - Throws: `RecipientDirectoryError` for the first record that can't be taken; then nothing was.
+    ///   - source: the path of a file with one record per line, or of a database.
+    ///   - path: the path of a database, which is made if there is none.
+    ///   - progress: called on this thread for each MiB that is read and for each 1,024 records.
+    /// - Throws: `RecipientDirectoryError` for the first record that can't be imported; then nothing was imported.
     package init(
         from source: String, into path: String, progress: @escaping (DirectoryProgress) -> Void = { _ in }
     ) throws(RecipientDirectoryError) {
@@ -45,6 +45,7 @@ package struct DirectoryImport: Hashable, Sendable {
     }
 
     /// - Returns: false if there is no such file.
+    /// - Throws: `RecipientDirectoryError` with `notADirectory` for a file that is not a database.
     private static func isDatabase(_ path: String) throws -> Bool {
         let file: DirectoryFile
         do throws(RecipientDirectoryError) {
@@ -102,13 +103,13 @@ package struct DirectoryImport: Hashable, Sendable {
             addedCount += 1
             return
         }
-        var held =
+        var present =
             try database.first(
                 "SELECT record FROM recipients WHERE kid = ? AND device = ?", .text(name.kid.description),
                 .text(name.deviceText)
             ) { $0.bytes(0) ?? [] } ?? []
-        defer { wipe(&held) }
-        guard let other = try? StoredRecord(held, named: name)?.result.get(), other.isSameRecipient(as: record)
+        defer { wipe(&present) }
+        guard let other = try? StoredRecord(present, named: name)?.result.get(), other.isSameRecipient(as: record)
         else {
             let place = line.map { "line \($0) of \(source)" } ?? source
             throw RecipientDirectoryError(
@@ -119,81 +120,41 @@ package struct DirectoryImport: Hashable, Sendable {
     }
 }
 
-/// A file that gets its name when it is whole: until then it is `NAME.new`, for its owner alone.
+/// A private file `NAME.new` that is renamed to `NAME` when it is complete.
 ///
-/// The process that writes it holds a lock on `NAME.lock`, which only its owner can open. (A lock on
-/// the folder could be held by every user who can read the folder.) What a killed process left of both is taken over.
+/// The process that writes it holds a lock on `NAME.lock`, which only its owner can open: every user who can read the
+/// folder could hold a lock on the folder. The next import removes what a killed process left of both files.
 private final class UnfinishedFile {
-    let path: String
+    private let folder: Folder
     private let name: String
-    private let lockPath: String
-    private let lock: Int32
+    private let temporaryName: String
+    private let lockName: String
+    private let lock: OpenFile
 
-    /// - Throws: `RecipientDirectoryError` with `busy`, `cannotCreate`, `noPermission`, or about the folder.
-    init(of name: String) throws(RecipientDirectoryError) {
-        self.name = name
-        path = name + ".new"
-        lockPath = name + ".lock"
-        try DirectoryFile.requireOwn(folder: DirectoryFile.split(name).folder)
-        lock = try Self.lock(lockPath)
-        do {
-            try create()
-        } catch {
-            unsafe unlink(lockPath)
-            close(lock)
-            throw error
+    var path: String { folder.path(of: temporaryName) }
+
+    /// - Throws: `FileError` with `busy`, `alreadyExists`, `cannotCreate`, `noPermission`; `RecipientDirectoryError` with
+    ///   `foreignOwner` or `looseMode` for the folder.
+    init(of path: String) throws {
+        name = FileSystem.name(of: path)
+        temporaryName = name + ".new"
+        lockName = name + ".lock"
+        try DirectoryFile.requireOwnFolder(of: path)
+        folder = try Folder(above: path)
+        lock = try folder.lockedFile(lockName, until: .now + RecipientTable.busyTimeout)
+        // From here on deinit runs after an error, too.
+        for suffix in ["", "-journal"] { try folder.remove(temporaryName + suffix) }
+        guard !folder.has(name) else {
+            throw FileError(.alreadyExists, path, "\(path) exists already; start again")
         }
+        _ = try folder.makeFile(temporaryName)
     }
 
     deinit {
-        unsafe unlink(path)
-        unsafe unlink(lockPath)
-        close(lock)
+        // The lock is released last.
+        try? folder.remove(temporaryName)
+        try? folder.remove(lockName)
     }
 
-    private func create() throws(RecipientDirectoryError) {
-        for suffix in ["", "-journal"] { unsafe unlink(path + suffix) }
-        try requireFree()
-        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw DirectoryFile.failure("create", path) }
-        close(file)
-    }
-
-    private func requireFree() throws(RecipientDirectoryError) {
-        var found = stat()
-        guard unsafe lstat(name, &found) != 0 else {
-            throw RecipientDirectoryError(.cannotCreate, "\(name) exists by now; begin again")
-        }
-    }
-
-    func publish() throws(RecipientDirectoryError) {
-        try requireFree()
-        guard unsafe rename(path, name) == 0 else { throw DirectoryFile.failure("create", name) }
-        let folder = unsafe open(DirectoryFile.split(name).folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
-    }
-
-    private static func lock(_ path: String) throws(RecipientDirectoryError) -> Int32 {
-        let end = ContinuousClock.now + RecipientTable.busyTimeout
-        while true {
-            let file = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard file >= 0 else { throw DirectoryFile.failure("create", path) }
-            if flock(file, LOCK_EX | LOCK_NB) == 0, isNamed(path, file) { return file }
-            close(file)
-            guard ContinuousClock.now < end else {
-                throw RecipientDirectoryError(.busy, "another process is making \(path.dropLast(5))")
-            }
-            usleep(2_000)
-        }
-    }
-
-    /// The previous holder of the lock removes the file: then this is a lock on a file without a name.
-    private static func isNamed(_ path: String, _ file: Int32) -> Bool {
-        var opened = stat()
-        var named = stat()
-        return unsafe fstat(file, &opened) == 0 && lstat(path, &named) == 0
-            && FileStatus(opened).identity == FileStatus(named).identity
-    }
+    func publish() throws(FileError) { try folder.publish(temporaryName, as: name) }
 }

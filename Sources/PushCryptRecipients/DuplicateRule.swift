@@ -1,16 +1,15 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// Decides between the lines of one name in a file of JSON lines.
+/// Chooses between the lines with one name in a file of JSON lines.
 ///
 /// ```
-/// a key that isn't what its kid says, and one that is    the latter counts
-/// the same recipient again                               a duplicate: the first counts
-/// different recipients                                   a collision: none counts
+/// an invalid record and a valid one    the valid one is used
+/// the same recipient twice             the first is used
+/// different recipients                 a collision: none is used
 /// ```
-/// So nobody who can add a line takes another recipient out of the directory with a key that isn't the kid's.
+/// An attacker who can add a line can't remove a recipient from the directory with a key that doesn't match its kid.
 struct DuplicateRule {
-    /// A line with the name.
     struct Line {
         /// From 1.
         let number: Int
@@ -18,23 +17,22 @@ struct DuplicateRule {
         let record: StoredRecord
     }
 
-    /// A line that is left out.
     struct SkippedLine {
         let number: Int
         let reason: String
     }
 
-    /// The line that counts, if there is no collision.
+    /// The line to use if there is no collision.
     private(set) var line: Line
-    /// The first line with another recipient of the same name.
+    /// The number of the first line with a different recipient of the same name.
     private var rival: Int?
 
     init(_ first: Line) {
         line = first
     }
 
-    /// - Parameter newcomer: a later line of the same name. It is wiped unless it takes the place of ``line``.
-    /// - Returns: the line that is left out because its record can't be used; nil if both can.
+    /// - Parameter newcomer: a later line with the same name. It is wiped unless it replaces ``line``.
+    /// - Returns: the line whose record is invalid; nil if both are valid.
     mutating func add(_ newcomer: consuming Line) -> SkippedLine? {
         switch (line.record.result, newcomer.record.result) {
         case (_, .failure(let flaw)):
@@ -45,22 +43,22 @@ struct DuplicateRule {
             wipeText()
             line = newcomer
             return skipped
-        case (.success(let held), .success(let other)):
-            if !held.isSameRecipient(as: other) { rival = rival ?? newcomer.number }
+        case (.success(let record), .success(let other)):
+            if !record.isSameRecipient(as: other) { rival = rival ?? newcomer.number }
             wipe(&newcomer.text)
             return nil
         }
     }
 
-    /// The record that counts.
+    /// The record to use.
     ///
     /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`.
     func record(_ path: String) throws(RecipientDirectoryError) -> KeyRecord {
         if let rival {
             throw RecipientDirectoryError(
                 .collision,
-                "\(path): lines \(line.number) and \(rival) have different records of key \(line.record.name): no choice "
-                    + "is made", line: line.number)
+                "\(path): lines \(line.number) and \(rival) have different records of key \(line.record.name); none is used",
+                line: line.number)
         }
         do throws(StoredRecord.Flaw) {
             return try line.record.result.get()

@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// The lines of a file, one at a time and in constant memory.
+/// Reads a file line by line in constant memory.
 final class LineScanner {
     struct Line {
         /// From 1.
@@ -14,19 +14,18 @@ final class LineScanner {
         var isTooLong: Bool { bytes.isEmpty && byteCount > 0 }
     }
 
-    /// Many times what a record takes.
+    /// Many times the length of a record.
     static let limitInBytes = 65_536
 
     private let file: DirectoryFile
     private let end: Int64
     private var chunk = [UInt8](repeating: 0, count: 1 << 18)
     private var unread = 0..<0
-    /// Where the first unread byte lies in the file.
+    /// The offset of the first unread byte in the file.
     private(set) var offset: Int64 = 0
     private var number = 0
 
-    /// - Parameters:
-    ///   - end: bytes that are appended later aren't read.
+    /// - Parameter end: the offset to stop at. Bytes that are appended later aren't read.
     init(_ file: DirectoryFile, to end: Int64) {
         self.file = file
         self.end = end
@@ -61,7 +60,7 @@ final class LineScanner {
         offset += Int64(count)
     }
 
-    /// - Returns: whether there is anything unread.
+    /// - Returns: false at the end.
     private func fill() throws(RecipientDirectoryError) -> Bool {
         guard unread.isEmpty else { return true }
         let wanted = Int(min(Int64(chunk.count), end - offset))

@@ -2,15 +2,15 @@ package import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// The keys of many recipients by their ids, in a SQLite database.
+/// A SQLite database with the keys of many recipients, by key id.
 ///
 /// ```
 /// CREATE TABLE recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL,
 ///     PRIMARY KEY (kid, device)) WITHOUT ROWID
 /// ```
-/// A record is a JWK of suite 1 or 2, with its psk if it has one, a device's key of a shared master, or a shared key.
-/// Records hold secrets: a file that other users can reach is refused. Its owner may change the database while it is used;
-/// each lookup sees what was committed before.
+/// A record is a JWK of suite 1 or 2 with its psk, if any, a device key derived from a shared master, or a shared key.
+/// Records contain secrets, so a file that other users can read is refused. Other processes may change the database while
+/// it is used; each lookup sees the committed changes.
 package final class RecipientDirectory: Sendable {
     package let path: String
     private let file: DirectoryFile
@@ -29,14 +29,14 @@ package final class RecipientDirectory: Sendable {
         }
     }
 
-    /// Opens it again if another file took the name meanwhile.
+    /// Opens it again if another file replaced it meanwhile.
     private static func file(_ path: String) throws -> DirectoryFile {
         for _ in 0..<attempts {
             let file = try DirectoryFile(path)
             guard try file.isDatabase else {
                 throw RecipientDirectoryError(
                     .notADirectory,
-                    "\(path) is not a SQLite database; to make one of JSON lines: pushcrypt recipients import FILE "
+                    "\(path) is not a SQLite database; make one from JSON lines with: pushcrypt recipients import FILE "
                         + "--into DATABASE")
             }
             _ = try RecipientReader(path, sameAs: file)
@@ -45,9 +45,9 @@ package final class RecipientDirectory: Sendable {
         throw replaced(path)
     }
 
-    /// A reader for one thread; readers don't wait for each other.
+    /// Makes a reader for one thread. Readers don't wait for each other.
     ///
-    /// - Throws: `RecipientDirectoryError` with `changedMeanwhile` when another file has taken the directory's name.
+    /// - Throws: `RecipientDirectoryError` with `changedMeanwhile` if another file replaced the directory.
     package func makeReader() throws(RecipientDirectoryError) -> RecipientReader {
         do {
             return try RecipientReader(path, sameAs: file)
@@ -57,11 +57,11 @@ package final class RecipientDirectory: Sendable {
     }
 
     static func replaced(_ path: String) -> RecipientDirectoryError {
-        RecipientDirectoryError(.changedMeanwhile, "\(path) was replaced by another file; begin again")
+        RecipientDirectoryError(.changedMeanwhile, "\(path) was replaced by another file; start again")
     }
 }
 
-/// Looks recipients up in a directory. For one thread: make one for each.
+/// Looks up recipients in a directory, on one thread.
 package final class RecipientReader {
     private let path: String
     private let database: Database
@@ -69,7 +69,7 @@ package final class RecipientReader {
     init(_ path: String, sameAs file: DirectoryFile) throws {
         self.path = path
         try file.requireOwnFolder()
-        // Opened for writing too: SQLite rolls back what a killed writer left.
+        // Opened for writing too, so that SQLite can roll back the transaction of a killed writer.
         database = try Database(path: path, busyTimeout: RecipientTable.busyTimeout)
         guard !file.hasMoved else { throw RecipientDirectory.replaced(path) }
         try database.script(
@@ -77,10 +77,10 @@ package final class RecipientReader {
         try RecipientTable.require(in: database, path)
     }
 
-    /// The recipient of that id; nil where the directory has none.
+    /// The recipient with that id; nil if the directory has none.
     ///
-    /// With a device it is that device's own shared key or, where only the master is there, the key derived from it. A
-    /// public key belongs to one install as it is, and the device only names it.
+    /// With a device, returns the device's own shared key or else the key derived from the master. A public key already
+    /// belongs to one installation, so the device doesn't change it.
     ///
     /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`, `busy`, `damaged`,
     ///   `inputOutput`.
@@ -103,7 +103,7 @@ package final class RecipientReader {
         }
     }
 
-    /// The record of exactly that name; nil if there is none.
+    /// The record with exactly that name; nil if there is none.
     private func record(_ name: RecordName) throws(RecipientDirectoryError) -> KeyRecord? {
         var texts: [[UInt8]]
         do throws(SQLiteError) {
@@ -115,9 +115,9 @@ package final class RecipientReader {
             throw RecipientDirectoryError(error, path)
         }
         defer { for index in texts.indices { wipe(&texts[index]) } }
-        // A table with another key than ours can have several.
+        // A table without our primary key can have several.
         guard texts.count < 2 else {
-            throw RecipientDirectoryError(.collision, "\(path): several records of key \(name): no choice is made")
+            throw RecipientDirectoryError(.collision, "\(path): several records of key \(name); none is used")
         }
         guard let text = texts.first else { return nil }
         return try record(name, text)
@@ -135,9 +135,9 @@ package final class RecipientReader {
         }
     }
 
-    /// All records one after the other, in the order of their names.
+    /// Reads all records in the order of their names.
     ///
-    /// - Parameter progress: is called once for each 1,024 records, on this thread.
+    /// - Parameter progress: called on this thread for each 1,024 records.
     func visitAll(_ progress: (DirectoryProgress) -> Void, _ body: (Row) throws -> Void) throws {
         let rows = try database.cursor("SELECT kid, device, record FROM recipients ORDER BY kid, device")
         var done: Int64 = 0
@@ -150,7 +150,6 @@ package final class RecipientReader {
         }
     }
 
-    /// A row of the table.
     struct Row {
         let text: [UInt8]
         let outcome: Result<(name: RecordName, record: KeyRecord), RecipientDirectoryError>
@@ -161,7 +160,7 @@ package final class RecipientReader {
             text: text,
             outcome: Result { () throws(RecipientDirectoryError) in
                 guard let name = try? RecordName(kid: kid, device: device) else {
-                    throw RecipientDirectoryError(.invalidRecord, "\(path): a row's kid or device isn't one")
+                    throw RecipientDirectoryError(.invalidRecord, "\(path): a row's kid or device is invalid")
                 }
                 return (name, try record(name, text))
             })
@@ -175,10 +174,10 @@ enum RecipientTable {
             PRIMARY KEY (kid, device)) WITHOUT ROWID
         """
 
-    /// How long one statement waits for others who hold the database.
+    /// The longest time that one statement waits for another process's lock.
     static let busyTimeout: Duration = .seconds(60)
 
-    /// Throws unless a lookup is a search: in a table without the key every single one would read all of it.
+    /// Throws unless a lookup is an index search: without the primary key each lookup would read the whole table.
     static func require(in database: Database, _ path: String) throws {
         let steps: [String]
         do throws(SQLiteError) {
@@ -186,7 +185,7 @@ enum RecipientTable {
                 "EXPLAIN QUERY PLAN SELECT record FROM recipients WHERE kid = ? AND device = ? LIMIT 2"
             ) { $0.text(3) ?? "" }
         } catch {
-            // SQLITE_ERROR: it doesn't know the table or a column.
+            // SQLITE_ERROR: the table or a column is missing.
             guard error.extendedCode == 1 else { throw error }
             throw RecipientDirectoryError(
                 .notADirectory,
@@ -195,7 +194,7 @@ enum RecipientTable {
         guard !steps.isEmpty, steps.allSatisfy({ $0.hasPrefix("SEARCH") }) else {
             throw RecipientDirectoryError(
                 .notADirectory,
-                "\(path): the table recipients lacks PRIMARY KEY (kid, device): each lookup would read all of it")
+                "\(path): the table recipients lacks PRIMARY KEY (kid, device); each lookup would read the whole table")
         }
     }
 }

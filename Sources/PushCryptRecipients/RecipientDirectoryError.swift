@@ -1,6 +1,7 @@
+package import PushCryptFiles
 import PushCryptSQLite
 
-/// Why a recipient directory, or one record of it, can't be used. It carries no key bytes.
+/// Why a recipient directory or one of its records can't be used. It contains no key bytes.
 package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -12,34 +13,34 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
         package static let notFound = Code(name: "notFound")
         /// The system refuses access.
         package static let noPermission = Code(name: "noPermission")
-        /// The file, which may hold pre-shared keys, belongs to another user, who isn't root.
+        /// The file or its folder belongs to another user, who isn't root.
         package static let foreignOwner = Code(name: "foreignOwner")
-        /// Others than the owner can reach the file, which may hold pre-shared keys.
+        /// Users other than the owner can read the file or write to its folder.
         package static let looseMode = Code(name: "looseMode")
-        /// Not a database with the table `recipients`; at an import, not JSON lines with records either.
+        /// Not a database with the table `recipients`, nor, at an import, JSON lines with records.
         package static let notADirectory = Code(name: "notADirectory")
-        /// Another file took the name, or a line changed during an import.
+        /// Another file replaced the directory, or a line changed during an import.
         package static let changedMeanwhile = Code(name: "changedMeanwhile")
-        /// Several keys have this id: none of them is chosen.
+        /// Several keys have this id, and none of them is chosen.
         package static let collision = Code(name: "collision")
-        /// A private key. It belongs on the device, not in a backend.
+        /// A private key, which belongs on the device and not in a backend.
         package static let privateKey = Code(name: "privateKey")
         /// Not a key that can be sealed to, or not the key of its `kid`.
         package static let invalidRecord = Code(name: "invalidRecord")
         /// The database is damaged.
         package static let damaged = Code(name: "damaged")
-        /// Others hold the database for too long.
+        /// Another process holds a lock for too long.
         package static let busy = Code(name: "busy")
-        /// The file to make can't be made; there is something of that name already.
+        /// The file can't be created, for instance because its name is taken.
         package static let cannotCreate = Code(name: "cannotCreate")
-        /// Reading or writing failed half-way, or the disk is full.
+        /// Reading or writing failed, or the disk is full.
         package static let inputOutput = Code(name: "inputOutput")
     }
 
     package let code: Code
-    /// What is wrong, where, and what to do.
+    /// The fault, its place, and how to correct it.
     package let reason: String
-    /// At an import, the line of the record at fault, from 1; nil if there is none.
+    /// At an import, the line number of the record, from 1; otherwise nil.
     package let lineNumber: Int?
 
     package init(_ code: Code, _ reason: String, line lineNumber: Int? = nil) {
@@ -51,8 +52,23 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
     package var description: String { reason }
 }
 
-extension RecipientDirectoryError {
-    /// - Parameter path: of the database.
+extension RecipientDirectoryError: FileErrorConvertible {
+    package init(_ error: FileError) {
+        let code: Code =
+            switch error.code {
+            case .notFound: .notFound
+            case .noPermission, .symbolicLink: .noPermission
+            case .foreignOwner: .foreignOwner
+            case .looseMode: .looseMode
+            case .notAFile: .notADirectory
+            case .busy: .busy
+            case .cannotCreate, .alreadyExists: .cannotCreate
+            default: .inputOutput
+            }
+        self.init(code, error.reason)
+    }
+
+    /// - Parameter path: the path of the database.
     init(_ error: SQLiteError, _ path: String) {
         let code: Code =
             switch error.kind {
@@ -65,18 +81,17 @@ extension RecipientDirectoryError {
         self.init(code, "\(path): \(error.reason)")
     }
 
-    /// Any error of a closure as one of these.
+    /// Converts any error of the layers below.
     init(_ error: any Error, _ path: String) {
         switch error {
         case let error as RecipientDirectoryError: self = error
         case let error as SQLiteError: self.init(error, path)
+        case let error as FileError: self.init(error)
         default: self.init(.inputOutput, "\(path): \(error)")
         }
     }
-}
 
-extension RecipientDirectoryError {
-    /// A record that can't be used.
+    /// The error of a record that can't be used.
     init(flaw: StoredRecord.Flaw, in path: String, line: Int? = nil) {
         let place = line.map { "\(path): line \($0)" } ?? path
         self.init(flaw.isPrivateKey ? .privateKey : .invalidRecord, "\(place): \(flaw.reason)", line: line)

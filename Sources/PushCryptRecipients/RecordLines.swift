@@ -6,8 +6,8 @@ import PushCryptSQLite
 /// The records of a file of JSON lines, in the order of their names and in constant memory.
 ///
 /// ```
-/// stage   each line's name and place into a temporary table, which holds nothing of any key
-/// visit   by name; the record is read again from its place; of several lines of one name, `DuplicateRule` decides
+/// stage   writes each line's name and offset into a temporary table, which contains no key bytes
+/// visit   reads the lines again in the order of their names; `DuplicateRule` chooses between lines with one name
 /// ```
 final class RecordLines {
     private let file: DirectoryFile
@@ -22,7 +22,7 @@ final class RecordLines {
         self.progress = progress
     }
 
-    /// Reads the lines that the file has now.
+    /// Reads the lines up to the current end of the file.
     ///
     /// - Throws: `RecipientDirectoryError` with `notADirectory` if no line has a name.
     func stage(in database: Database) throws {
@@ -73,11 +73,11 @@ final class RecordLines {
         firstSkipped = firstSkipped ?? .init(number: number, reason: reason)
     }
 
-    /// Hands out each recipient once.
+    /// Calls `body` once for each recipient.
     ///
-    /// - Parameter body: not called any more after the first error. Errors about a record come after all lines are read.
-    /// - Throws: `RecipientDirectoryError` for the lines that were skipped or, if none was, for the first record, in the
-    ///   order of names, that can't be taken.
+    /// - Parameter body: not called after the first error. Errors about a record are thrown after all lines are read.
+    /// - Throws: `RecipientDirectoryError` for the skipped lines, otherwise for the first invalid record in the order of
+    ///   names.
     func visit(in database: Database, _ body: (DuplicateRule.Line, KeyRecord) throws -> Void) throws {
         var failure: RecipientDirectoryError?
         func finish(_ rule: inout DuplicateRule?) throws {
@@ -119,7 +119,7 @@ final class RecordLines {
         guard count == text.count, let record = StoredRecord(text, named: name) else {
             wipe(&text)
             throw RecipientDirectoryError(
-                .changedMeanwhile, "\(file.path): line \(number) was changed during the import; begin again",
+                .changedMeanwhile, "\(file.path): line \(number) was changed during the import; start again",
                 line: number)
         }
         return DuplicateRule.Line(number: number, text: text, record: record)
@@ -129,7 +129,7 @@ final class RecordLines {
         guard let firstSkipped else { return }
         throw RecipientDirectoryError(
             .invalidRecord,
-            "\(file.path): line \(firstSkipped.number): \(firstSkipped.reason); of its lines \(skippedCount) can't be taken",
+            "\(file.path): line \(firstSkipped.number): \(firstSkipped.reason); \(skippedCount) of its lines can't be imported",
             line: firstSkipped.number)
     }
 }

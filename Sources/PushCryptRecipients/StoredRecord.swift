@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// What a record is found by: the key's id and, for one device's key of a shared master, the device's.
+/// The name of a record: the key's id and, for a device key derived from a shared master, the device's id.
 struct RecordName: Hashable, Sendable, CustomStringConvertible {
     let kid: KeyID
     let device: DeviceID?
@@ -11,7 +11,7 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
         self.device = device
     }
 
-    /// Why a text has no name. The reason holds nothing of the text.
+    /// Why a text has no name. The reason contains nothing of the text.
     struct Missing: Error {
         let reason: String
     }
@@ -32,33 +32,33 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
         self.device = id
     }
 
-    /// Of a row of the table.
+    /// Reads the name of a row of the table.
     init(kid: String, device: String) throws(Missing) {
         guard let kid = KeyID(kid), device.isEmpty || (try? DeviceID(device)) != nil else {
-            throw Missing(reason: "kid or device isn't one")
+            throw Missing(reason: "kid or device is invalid")
         }
         self.init(kid, try? DeviceID(device))
     }
 
-    /// As the table has it: empty if there is none.
+    /// The table's column; empty if there is no device.
     var deviceText: String { device?.description ?? "" }
 
     var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }
 }
 
-/// A record of a directory, or why there is none that messages can be sealed to.
+/// A record of a directory, or why no message can be sealed to it.
 struct StoredRecord {
     let name: RecordName
     let result: Result<KeyRecord, Flaw>
 
-    /// Why a record can't be used. The reason holds no key bytes.
+    /// Why a record can't be used. The reason contains no key bytes.
     struct Flaw: Error {
         let reason: String
         let isPrivateKey: Bool
     }
 
-    /// - Parameter text: belongs to the caller, who wipes it.
-    /// - Returns: nil if the text isn't a record of that name.
+    /// - Parameter text: the caller wipes it.
+    /// - Returns: nil if the text isn't a record with that name.
     init?(_ text: [UInt8], named name: RecordName) {
         guard let root = try? JSONText(text).root, let found = try? RecordName(root), found == name else { return nil }
         self.name = name
@@ -84,7 +84,7 @@ struct StoredRecord {
 }
 
 extension KeyRecord {
-    /// Whether messages to both come out the same: the same key, whole, and the same psk.
+    /// Whether both have the same key and the same psk.
     func isSameRecipient(as other: KeyRecord) -> Bool {
         guard let own = try? thumbprint(), let others = try? other.thumbprint(), own == others else { return false }
         switch (material, other.material) {

@@ -21,23 +21,22 @@ public struct BatchSealer: Sendable {
     private let width: Int
 
     /// - Parameters:
-    ///   - sealer: its options are used where a request doesn't bring its own.
-    ///   - width: how many requests are read before their results are taken, and so the most that are sealed at the
-    ///     same time; at least 1. nil is four times the number of cores, so that neither a slow push nor a slow reader of
-    ///     the results leaves a core idle.
+    ///   - sealer: its options are used for requests without options.
+    ///   - width: the number of requests that are read before their results are taken, and sealed at the same time; at
+    ///     least 1. The default is four times the number of cores, so that neither a slow push nor a slow reader of the
+    ///     results leaves a core idle.
     public init(_ sealer: Sealer, width: Int? = nil) {
         self.sealer = sealer
         self.width = max(width ?? 4 * ProcessInfo.processInfo.activeProcessorCount, 1)
     }
 
-    /// One outcome for each request, in the same order.
+    /// Returns one outcome for each request, in the same order.
     ///
-    /// Requests are read while results are asked for, never more than `width` of them ahead, and sealed by tasks of the
-    /// concurrency runtime's pool. A request that can't be sealed is an outcome like any other. When the task that reads
-    /// the results is cancelled they end; what reads the requests is cancelled then, and also when nobody holds the
-    /// results any more.
+    /// Requests are read while outcomes are requested, at most `width` of them ahead, and sealed by tasks of the
+    /// concurrency runtime's pool. A request that can't be sealed has an outcome too. Cancelling the task that reads the
+    /// outcomes ends them. This and releasing the iterator cancel the task that reads the requests.
     ///
-    /// - Returns: a sequence to read once. It throws what `requests` throws, after the outcomes of the requests before.
+    /// - Returns: a sequence to read once. It throws the error of `requests` after the outcomes of the earlier requests.
     public func seal<Requests: AsyncSequence & Sendable, Context>(
         _ requests: Requests
     ) -> SealedBatch<Context> where Requests.Element == SealRequest<Context> {
@@ -52,22 +51,22 @@ public struct BatchSealer: Sendable {
 
 /// One push of a batch.
 public struct SealRequest<Context: Sendable>: Sendable {
-    /// The notification, as for ``Sealer/seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``.
+    /// The notification, see ``Sealer/seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``.
     public var payload: any Encodable & Sendable
     /// The key to encrypt to.
     public var recipient: Recipient
-    /// The text that stays visible.
+    /// The unencrypted text.
     public var placeholder: Placeholder
     /// At most 8.
     public var attachments: [AttachmentReference]
-    /// Where the whole payload is stored, if it is too long for a push.
+    /// The place of the whole payload, if it is too long for a push.
     public var offload: OffloadReference?
-    /// nil: the sealer's own.
+    /// nil for the sealer's options.
     public var options: Sealer.Options?
-    /// Anything that tells you what the result belongs to; it comes back with it.
+    /// A value of the caller's that the outcome contains.
     public var context: Context
 
-    /// Parameters as the properties of the same names.
+    /// Makes a request; the parameters are the properties of the same names.
     public init(
         _ payload: any Encodable & Sendable, to recipient: Recipient, placeholder: Placeholder,
         attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, options: Sealer.Options? = nil,
@@ -83,11 +82,11 @@ public struct SealRequest<Context: Sendable>: Sendable {
     }
 }
 
-/// What became of a ``SealRequest``.
+/// The outcome of a ``SealRequest``.
 public struct SealOutcome<Context: Sendable>: Sendable {
-    /// The request's own.
+    /// The request's context.
     public let context: Context
-    /// The payload to send, or why this one push wasn't sealed.
+    /// The payload to send, or why this push wasn't sealed.
     public let result: Result<SealedPush, SenderError>
 
     fileprivate init(_ request: SealRequest<Context>, _ sealer: Sealer) {
@@ -100,7 +99,7 @@ public struct SealOutcome<Context: Sendable>: Sendable {
             } catch let error as SenderError {
                 throw error
             } catch {
-                // The encoder's own text may quote the payload.
+                // The encoder's error may quote the payload.
                 throw SenderError(.invalidPayload, "the payload can't be encoded as JSON")
             }
         }
@@ -109,7 +108,7 @@ public struct SealOutcome<Context: Sendable>: Sendable {
 
 /// The outcomes of a batch, in the order of its requests.
 public struct SealedBatch<Context: Sendable>: AsyncSequence, Sendable {
-    /// What became of one request.
+    /// The outcome of one request.
     public typealias Element = SealOutcome<Context>
 
     private let start: @Sendable () -> OrderedPipeline<Element>
@@ -118,17 +117,18 @@ public struct SealedBatch<Context: Sendable>: AsyncSequence, Sendable {
         self.start = start
     }
 
-    /// Begins to read the requests.
+    /// Starts to read the requests.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(pipeline: start())
     }
 
-    /// Reads the requests while it is asked for outcomes, and no longer than it exists.
+    /// Reads the requests while outcomes are requested. Releasing it stops reading.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let pipeline: OrderedPipeline<Element>
 
-        /// - Returns: nil after the last outcome, or after a cancellation.
-        /// - Throws: what the requests throw.
+        /// Returns the next outcome; nil after the last one or after a cancellation.
+        ///
+        /// - Throws: the error of the requests.
         public mutating func next() async throws -> SealOutcome<Context>? {
             try await pipeline.next()
         }

@@ -1,5 +1,4 @@
-// A user of this library names keys, times and placeholders, loads keysets and hands over passphrases without a second
-// import.
+// Users of this library need keys, times, placeholders, keysets and passphrases without a second import.
 @_exported public import PushCryptCore
 @_exported public import PushCryptKeysets
 

@@ -1,10 +1,10 @@
 import PushCryptCore
 
-/// The members of `aps` that are seen outside (PROTOCOL section 2): two hints, and what the caller names. They are copies
-/// of raw JSON; the inner payload stays complete.
+/// The unencrypted members of `aps` (PROTOCOL section 2): two hints, and the members that the caller names. They are copies
+/// of raw JSON; the inner payload contains them too.
 enum ExposedMembers {
-    /// - Parameter names: as `Sealer.Options.check()` lets them pass.
-    /// - Throws: `SenderError` with `notExposable` for a name that `aps` doesn't have, or whose value isn't of its type.
+    /// - Parameter names: checked by `Sealer.Options.check()`.
+    /// - Throws: `SenderError` with `notExposable` if `aps` lacks a member or its value has the wrong type.
     static func rawMembers(of aps: JSONValue?, named names: [String]) throws(SenderError) -> [[UInt8]] {
         var members: [[UInt8]] = []
         if !names.contains("sound"), hasSound(aps?["sound"]) {
@@ -46,7 +46,7 @@ enum ExposedMembers {
     }
 }
 
-/// What the value of an exposed member may be. Anything else could carry content outside that its name doesn't say.
+/// The type of an exposed member's value. Other values could expose content that the name doesn't suggest.
 private struct ExposedType: Sendable {
     /// Follows "it is not".
     let description: String
@@ -57,13 +57,14 @@ private struct ExposedType: Sendable {
     }
 
     private init(_ description: String, _ covers: @escaping @Sendable (JSONValue) -> Bool) {
-        (self.description, self.covers) = (description, covers)
+        self.description = description
+        self.covers = covers
     }
 
     private static let string = Self("a string") { $0.kind == .string }
     private static let integer = Self("an integer from 0 on") { $0.protocolInteger != nil }
     private static let number = Self("a number") { $0.double != nil }
-    /// Of a member that this version doesn't know.
+    /// For members that this version doesn't know.
     private static let scalar = Self("a string, a number or a boolean") {
         $0.kind == .string || $0.kind == .boolean || $0.double != nil
     }

@@ -1,16 +1,16 @@
 import Dispatch
 import PushCryptPrimitives
 
-/// Works on the elements of a sequence in several lanes and hands the results out in order.
+/// Processes the elements of a sequence in several lanes and returns the results in order.
 ///
 /// ```
 /// inputs ──(one for each permit)──> lanes ──> results, in the order of the inputs
 ///    ^                                           │
-///    └────────── a permit for each taken ────────┘
+///    └────── a permit for each result taken ─────┘
 /// ```
-/// There are `capacity` permits at first, so memory is bounded: there are never more than `capacity` inputs whose results
-/// nobody has taken. An error of the sequence comes after the results of everything that was read before it. Cancelling
-/// the task that takes results, or releasing the pipeline, cancels the task that reads the inputs.
+/// There are `capacity` permits, so at most `capacity` inputs are in memory whose results weren't taken. An error of the
+/// sequence is thrown after the results of all earlier inputs. Cancelling the task that takes results, or releasing the
+/// pipeline, cancels the task that reads the inputs.
 package final class OrderedPipeline<Output: Sendable>: Sendable {
     private typealias Work = Task<Output, Never>
 
@@ -19,11 +19,11 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
     private let reading: Task<Void, Never>
     private let started: StartedWork
 
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// - Parameters:
-    ///   - capacity: the most inputs that are read ahead of the results taken, at least 1.
-    ///   - lanes: what works on the inputs; as many inputs as there are lanes are worked on at the same time. At least one.
+    ///   - capacity: the largest number of inputs whose results weren't taken, at least 1.
+    ///   - lanes: at least one. Each processes one input at a time.
     package init<Inputs: AsyncSequence & Sendable>(
         _ inputs: Inputs, capacity: Int, lanes: [PipelineLane<Inputs.Element, Output>]
     ) where Inputs.Element: Sendable {
@@ -40,7 +40,7 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
                 var iterator = inputs.makeAsyncIterator()
                 var count = 0
                 for await _ in permitted {
-                    // Permits that were given before the cancellation still arrive after it.
+                    // Permits from before a cancellation still arrive after it.
                     guard !Task.isCancelled, let input = try await iterator.next() else { break }
                     guard started.begin() else { break }
                     let lane = lanes[count % lanes.count]
@@ -62,15 +62,16 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         reading.cancel()
     }
 
-    /// Stops reading and waits until no lane works. A process that exits while another thread is inside OpenSSL may crash:
-    /// OpenSSL frees its memory at exit. A read that blocks is not waited for.
+    /// Stops reading and waits until no lane works, but not for a read that blocks. A process that exits while another
+    /// thread is inside OpenSSL may crash, because OpenSSL frees its memory at exit.
     package func stopAndWait() {
         reading.cancel()
         started.stopAndWait()
     }
 
-    /// - Returns: the next result; nil after the last one or after a cancellation.
-    /// - Throws: what the inputs throw.
+    /// Returns the next result; nil after the last one or after a cancellation.
+    ///
+    /// - Throws: the error of the inputs.
     package func next() async throws -> Output? {
         try await withTaskCancellationHandler {
             var iterator = results.makeAsyncIterator()
@@ -83,7 +84,7 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         }
     }
 
-    /// The same for a thread that may block: never one of the concurrency runtime's.
+    /// Blocks until ``next()`` returns. Not for threads of the concurrency runtime.
     package func waitForNext() throws -> Output? {
         let arrival = DispatchSemaphore(value: 0)
         let result = Locked<Result<Output?, any Error>?>(nil)
@@ -101,12 +102,12 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
     }
 }
 
-/// Counts the work of the lanes that has begun and hasn't ended.
+/// Counts the inputs that lanes are processing.
 private final class StartedWork: Sendable {
     private let isStopped = Locked(false)
     private let running = DispatchGroup()
 
-    /// - Returns: false once the pipeline is stopped.
+    /// - Returns: false if the pipeline is stopped.
     func begin() -> Bool {
         isStopped.withLock { isStopped in
             if !isStopped { running.enter() }
@@ -124,7 +125,7 @@ private final class StartedWork: Sendable {
     }
 }
 
-/// Works on one input at a time. What the work uses belongs to its lane alone and needs no lock.
+/// Processes one input at a time. State that the work captures belongs to its lane and needs no lock.
 package actor PipelineLane<Input: Sendable, Output: Sendable> {
     private let work: (Input) -> Output
 

@@ -1,6 +1,6 @@
-/// A notification to write in code; encodes to an APNs payload.
+/// A notification that encodes to an APNs payload.
 ///
-/// Anything that isn't here (live activities, ...) can be sent as an `Encodable` type of your own or as JSON.
+/// To send other payloads, such as live activities, use your own `Encodable` type or JSON.
 public struct PushNotification: Encodable, Sendable {
     /// `aps.alert.title`: the first line.
     public var title: String?
@@ -8,11 +8,11 @@ public struct PushNotification: Encodable, Sendable {
     public var subtitle: String?
     /// `aps.alert.body`: the text.
     public var body: String?
-    /// `aps.alert.title-loc-key`: a key of the app's Localizable.strings, in place of ``title``.
+    /// `aps.alert.title-loc-key`: a key of the app's Localizable.strings, instead of ``title``.
     public var titleLocKey: String?
     /// `aps.alert.title-loc-args`: the arguments of the text of ``titleLocKey``.
     public var titleLocArguments: [String]
-    /// `aps.alert.loc-key`: a key of the app's Localizable.strings, in place of ``body``.
+    /// `aps.alert.loc-key`: a key of the app's Localizable.strings, instead of ``body``.
     public var bodyLocKey: String?
     /// `aps.alert.loc-args`: the arguments of the text of ``bodyLocKey``.
     public var bodyLocArguments: [String]
@@ -20,23 +20,23 @@ public struct PushNotification: Encodable, Sendable {
     public var badge: Int?
     /// `aps.sound`
     public var sound: Sound?
-    /// `aps.category`: the name of a set of actions that the app has registered.
+    /// `aps.category`: the name of a registered set of actions.
     public var category: String?
-    /// `aps.thread-id`: notifications of one thread are shown as a group.
+    /// `aps.thread-id`: the system groups the notifications of one thread.
     public var threadID: String?
     /// `aps.interruption-level`
     public var interruptionLevel: InterruptionLevel?
-    /// `aps.relevance-score`, 0 to 1: the highest of an app's notifications is shown first in a summary.
+    /// `aps.relevance-score`, 0 to 1: a summary shows the app's notification with the highest score first.
     public var relevanceScore: Double?
-    /// `aps.target-content-id`: the window of the app that is brought to the front.
+    /// `aps.target-content-id`: the window of the app to bring to the front.
     public var targetContentID: String?
-    /// `aps.content-available`: wakes the app as well. It is visible outside.
+    /// `aps.content-available`: also wakes the app. It is not encrypted.
     public var isContentAvailable: Bool
     /// Members beside `aps`, for the app.
     public var custom: [String: any Encodable & Sendable]
 
-    /// Parameters as the properties of the same names. At least one text or key of a text is needed: without, sealing throws
-    /// `invalidPayload`.
+    /// Makes a notification; the parameters are the properties of the same names. Without a text or a key of a text, sealing
+    /// throws `invalidPayload`.
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil, titleLocKey: String? = nil,
         titleLocArguments: [String] = [], bodyLocKey: String? = nil, bodyLocArguments: [String] = [],
@@ -62,12 +62,12 @@ public struct PushNotification: Encodable, Sendable {
         self.custom = custom
     }
 
-    /// When and how the system interrupts.
+    /// Whether and how the system interrupts the user.
     public struct InterruptionLevel: RawRepresentable, Hashable, Sendable, Encodable {
-        /// As APNs has it.
+        /// The name in APNs.
         public let rawValue: String
 
-        /// A level that isn't named here.
+        /// Makes a level of its name in APNs.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -76,7 +76,7 @@ public struct PushNotification: Encodable, Sendable {
         public static let passive = InterruptionLevel(rawValue: "passive")
         /// Lights the screen and can play a sound: the system's default.
         public static let active = InterruptionLevel(rawValue: "active")
-        /// Also breaks through the system's controls of notifications; needs Apple's entitlement.
+        /// Also bypasses Focus and the notification summary; needs Apple's entitlement.
         public static let timeSensitive = InterruptionLevel(rawValue: "time-sensitive")
         /// Also plays a sound when the device is muted; needs Apple's entitlement.
         public static let critical = InterruptionLevel(rawValue: "critical")
@@ -85,7 +85,7 @@ public struct PushNotification: Encodable, Sendable {
     /// A sound file of the app, or the system's default.
     public struct Sound: Hashable, Sendable, Encodable {
         let name: String
-        /// Of a critical alert, 0 to 1.
+        /// 0 to 1, for a critical alert; otherwise nil.
         let criticalVolume: Double?
 
         /// The system's sound.
@@ -103,7 +103,7 @@ public struct PushNotification: Encodable, Sendable {
             Sound(name: name, criticalVolume: volume)
         }
 
-        /// As APNs has it: a name, or a dictionary for a critical alert.
+        /// Encodes a name, or a dictionary for a critical alert.
         public func encode(to encoder: any Encoder) throws {
             guard let criticalVolume else { return try name.encode(to: encoder) }
             var container = encoder.container(keyedBy: Key.self)
@@ -124,7 +124,7 @@ extension PushNotification {
         init?(intValue: Int) { nil }
     }
 
-    /// As APNs has it: `aps`, and ``custom`` beside it.
+    /// Encodes `aps` and the members of ``custom`` beside it.
     public func encode(to encoder: any Encoder) throws {
         var root = encoder.container(keyedBy: Key.self)
         for (name, value) in custom where name != "aps" {

@@ -1,13 +1,12 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// Seals payloads that are still queued at the sender under the primary of a shared keyset, after a rotation (suite 4).
+/// Reseals payloads that are queued at the sender with the new primary of a shared keyset, after a rotation (suite 4).
 ///
-/// Old keys open here whatever their state: after a leaked master was revoked, what is queued under it is exactly what
-/// no device opens any more.
+/// Old keys open payloads here in every state, also revoked: devices no longer open payloads under a revoked key.
 ///
-/// Feed it from the sender's own queue and nothing else. Anybody who has the old key can seal with it, and what is sealed
-/// again here bears the new key, and your signature, as if you had written it.
+/// Use it only for the sender's own queue. An attacker with a leaked key can seal payloads with it. Resealing such a
+/// payload would give it the new key and your signature.
 public struct Resealer: Sendable {
     private let topic: Topic
     private let keyset: Keyset
@@ -15,12 +14,12 @@ public struct Resealer: Sendable {
     private let clock: @Sendable () -> UnixTime
 
     /// - Parameters:
-    ///   - topic: the app's bundle identifier, the same that the payloads were sealed with.
-    ///   - keyset: bare shared keys, or masters that devices' keys are derived from, old and new.
-    ///   - senders: for signed payloads. The primary signs; each key, in whatever state, verifies what it has signed.
-    ///   - clock: tells the time at which the primary is chosen and messages expire.
-    /// - Throws: `KeyError` with `invalidTopic`, `wrongKind` for keys that are no shared or no sender's private keys,
-    ///   `wrongDevice` for the own keys of several devices, `noKeySeals`.
+    ///   - topic: the app's bundle identifier with which the payloads were sealed.
+    ///   - keyset: the old and new shared keys or masters of device keys.
+    ///   - senders: for signed payloads. The primary signs; keys in every state verify.
+    ///   - clock: the time for choosing the primary and for expiry.
+    /// - Throws: `KeyError` with `invalidTopic`, `wrongKind` for other keys than shared keys and private sender keys,
+    ///   `wrongDevice` for device keys of several devices, `noKeySeals`.
     public init(
         topic: String, keyset: Keyset, senders: Keyset? = nil,
         clock: @escaping @Sendable () -> UnixTime = { .now }
@@ -28,7 +27,7 @@ public struct Resealer: Sendable {
         guard keyset.kind == .shared else {
             throw KeyError(
                 .wrongKind,
-                "the set holds \(keyset.kind.rawValue) keys: a sender opens, and seals again, with shared keys only")
+                "the set contains \(keyset.kind.rawValue) keys; resealing needs shared keys")
         }
         guard Set(keyset.entries.map(\.device)).count == 1 else {
             throw KeyError(.wrongDevice, "the set mixes keys of several devices, or of devices and their masters")
@@ -42,15 +41,15 @@ public struct Resealer: Sendable {
         _ = try senders?.senderKey(at: now)
     }
 
-    /// Opens a payload with the key that it names and seals the message again, as it is, with the primary.
+    /// Opens a payload with its key and seals the message with the primary.
     ///
-    /// The message keeps its id, its times and its padding. A signed one is verified and signed again, because the
-    /// signature covers the key's id. Of the outer payload only `kid`, `sealed` and `skid` change, and their lengths
-    /// don't. A payload that is under the primary keys already is opened and verified all the same.
+    /// The message keeps its id, times and padding. A signed message is verified and signed again, because the signature
+    /// covers the key's id. In the outer payload only `kid`, `sealed` and `skid` change, and their lengths don't. A payload
+    /// that already uses the primary keys is also opened and verified.
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
-    ///   - device: the device whose key, derived from the master, it was sealed with; nil for the bare shared key.
+    ///   - device: the device whose derived key the payload uses; nil for the shared key itself.
     /// - Throws: `SenderError` with `notSealed`, `malformed`, `unsupportedVersion`, `unknownKey`, `undecryptable`, `expired`,
     ///   `signerMissing`, `wrongDevice`, `noKeySeals`, `backendFailure`.
     public func reseal(_ payload: [UInt8], device: DeviceID? = nil) throws(SenderError) -> ResealedPush {
@@ -61,7 +60,7 @@ public struct Resealer: Sendable {
             let message = try open(outer, device)
             try Self.check(message, at: now)
             let recipient = try Recipient(keyset.sealingEntry(at: now), device: device)
-            // Signed stays signed, unsigned unsigned: a recipient that pins no sender refuses what is signed.
+            // An unsigned message isn't signed: a recipient that pins no sender refuses signed messages.
             let signer = outer.skid == nil ? nil : try senders?.senderKey(at: now)
             guard outer.kid != recipient.kid || outer.skid != signer?.kid else {
                 return ResealedPush(payload: payload, isChanged: false)
@@ -97,7 +96,7 @@ public struct Resealer: Sendable {
         }
     }
 
-    /// The message with its padding. The one key of each id is used, in whatever state, and no other is tried.
+    /// Returns the message with its padding. Uses the key with the payload's kid in any state, and tries no other.
     private func open(_ outer: OuterPayload, _ device: DeviceID?) throws -> [UInt8] {
         guard let entry = keyset.entry(outer.kid) else {
             throw SenderError(.unknownKey, "no key \(outer.kid) is in the shared keyset")
@@ -110,7 +109,7 @@ public struct Resealer: Sendable {
             guard error != .internalError else {
                 throw SenderError(.backendFailure, "the cryptographic library failed")
             }
-            let key = device == nil ? "a device's key and no device named" : "another device's key or the bare one"
+            let key = device == nil ? "a device key and no device was given" : "another device's key or the shared key"
             throw SenderError(
                 .undecryptable, "key \(outer.kid) doesn't open it: another topic, changed bytes, or \(key)")
         }
@@ -121,7 +120,7 @@ public struct Resealer: Sendable {
     ) throws(SenderError) -> (skid: KeyID, key: any VerificationKey)? {
         guard let skid = outer.skid else { return nil }
         guard let senders else {
-            throw SenderError(.signerMissing, "key \(skid) has signed it: sealing it again needs the sender's keyset")
+            throw SenderError(.signerMissing, "key \(skid) signed it: resealing it needs the sender's keyset")
         }
         guard case .sender(let key, _) = senders.entry(skid)?.record.material else {
             throw SenderError(.unknownKey, "no key \(skid) is in the sender's keyset")
@@ -129,25 +128,25 @@ public struct Resealer: Sendable {
         return (skid, key)
     }
 
-    /// Refuses what no recipient would show. The error doesn't say when it expired, because that was encrypted.
+    /// Refuses messages that no recipient would show. The error doesn't contain the time, which was encrypted.
     private static func check(_ message: [UInt8], at time: UnixTime) throws(SenderError) {
         guard let header = try? InnerPayload(message: message).header else {
             throw SenderError(.malformed, "what was sealed is not a message: every recipient would refuse it")
         }
-        guard header.expiresAt > time else { throw SenderError(.expired, "its time is over") }
+        guard header.expiresAt > time else { throw SenderError(.expired, "the message has expired") }
     }
 }
 
-/// A queued payload under the primary key.
+/// A queued payload that is sealed with the primary key.
 public struct ResealedPush: Hashable, Sendable {
     /// The request body for APNs, UTF-8 JSON.
     public let payload: [UInt8]
-    /// False if the primary keys had sealed, and if signed, signed it already: then `payload` is what came in.
+    /// False if the payload already used the primary keys and is returned unchanged.
     public let isChanged: Bool
 }
 
 extension Keyset.Entry {
-    /// The device of a device's own key; nil for a bare or a master key.
+    /// The device of a device key; nil for a shared or master key.
     fileprivate var device: DeviceID? {
         guard case .shared(_, let device) = record.material else { return nil }
         return device

@@ -1,39 +1,36 @@
 public import PushCryptCore
 
 extension Sealer {
-    /// What a caller may choose for each push.
+    /// The options of each push.
     public struct Options: Sendable {
-        /// How far the message is padded, so that its length says less.
+        /// The padding, which hides the message's length.
         public var padding: PaddingPolicy
-        /// The most bytes of the whole payload: 4096, the limit of APNs, or less.
+        /// The limit for the whole payload: at most 4096, the limit of APNs.
         public var limitInBytes: Int
-        /// How long the message may be shown: 1 second to 30 days.
+        /// The time until the message expires: 1 second to 30 days.
         public var expiresAfterInSeconds: Int64
-        /// Names of `aps` members that are copied to the outside, where APNs and every relay can read them: `badge`,
-        /// `sound`, `interruption-level`, `relevance-score`, `thread-id`, ... The inner payload stays complete. At most
-        /// 32 names, each 1 to 64 characters of `[A-Za-z0-9_-]`.
+        /// Names of `aps` members that are also sent unencrypted, where APNs and every relay can read them: `badge`,
+        /// `sound`, `interruption-level`, `relevance-score`, `thread-id`, ... At most 32 names, each 1 to 64 characters of
+        /// `[A-Za-z0-9_-]`.
         ///
-        /// Each named member must be in the payload and have the type that APNs gives it: `badge` is an integer from 0
-        /// on, `interruption-level` one of Apple's four levels, and so on. A member that this version doesn't know is a
-        /// string, a number or a boolean. Sealing throws `notExposable` for anything else: a payload without a badge is
-        /// not sealed with options that expose its badge.
+        /// Each named member must be in the payload and have its type in APNs: `badge` is a nonnegative integer,
+        /// `interruption-level` one of Apple's four levels, and so on. A member that this version doesn't know is a
+        /// string, a number or a boolean. Otherwise sealing throws `notExposable`.
         ///
-        /// Two hints are outside without being named: the integer 1 of `content-available`, and `"sound": "default"` for
-        /// a payload with any sound.
+        /// Two hints are always unencrypted: the integer 1 of `content-available`, and `"sound": "default"` for a payload
+        /// with any sound.
         public var exposed: [String]
-        /// The name of what is sent, 1 to 255 bytes: then the message's id follows from it and from the recipient.
+        /// The name of a campaign, 1 to 255 bytes, from which the message's id is derived with the recipient; nil for a
+        /// random id.
         ///
-        /// For work that may be done twice, such as a task that is tried again: the device shows the first of the pushes and
-        /// takes the others for repeats. So a campaign has one push for each recipient: of two different ones, the
-        /// second is never shown. Anybody who can seal to a device, because its public key is known and it pins no sender,
-        /// and knows the name, could use up the id: don't let it be guessed there.
-        /// A device forgets an id when the message expires. A copy that was sealed weeks later and held back until then
-        /// would be shown again, until it expires itself: let campaigns expire soon.
-        ///
-        /// nil: a random id.
+        /// Use it for work that may be repeated, such as a retried task: the device shows the first push with an id and
+        /// ignores the others. So a campaign has one push for each recipient. An attacker who knows the name and can seal
+        /// to the device, because it pins no sender, could use the id first: then the name must not be guessable.
+        /// A device forgets an id when the message expires. A copy that is sealed weeks later would be shown again, so let
+        /// campaigns expire soon.
         public var campaign: String?
 
-        /// Parameters as the properties of the same names. The values are checked when a push is sealed.
+        /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
             expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = [], campaign: String? = nil
@@ -61,7 +58,7 @@ extension Sealer {
 
         private static let maximumExposedCount = 32
 
-        /// Before any name is looked up in a payload: the names may come from outside, as in the lines of a batch.
+        /// Runs before any name is looked up in a payload: the names may be untrusted, as in the lines of a batch.
         private func checkExposed() throws(SenderError) {
             guard exposed.count <= Self.maximumExposedCount else {
                 throw SenderError(.invalidOption, "at most \(Self.maximumExposedCount) members are exposed by name")
@@ -72,7 +69,7 @@ extension Sealer {
                         .invalidOption, "the name of an exposed member is 1 to 64 characters of A-Z a-z 0-9 _ -")
                 }
                 guard name != "alert", name != "mutable-content" else {
-                    throw SenderError(.invalidOption, "aps.\(name) can't be exposed: the outside has its own")
+                    throw SenderError(.invalidOption, "aps.\(name) can't be exposed: the outer payload has its own")
                 }
             }
         }

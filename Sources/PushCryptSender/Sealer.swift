@@ -9,19 +9,21 @@ public import Foundation
 
 /// Seals notifications: encrypts the content and leaves a placeholder visible.
 ///
-/// A value is immutable and may be used from any thread; make one per app and keep it.
+/// It is immutable and may be used from any thread. Make one per app and keep it.
 public struct Sealer: Sendable {
     private let topic: Topic
     private let signer: SenderKey?
     private let options: Options
     private let clock: @Sendable () -> UnixTime
 
+    /// Makes a sealer for one app.
+    ///
     /// - Parameters:
-    ///   - topic: the app's bundle identifier, 1 to 155 characters, the same that the app's extension is configured with.
-    ///     With another app's topic every push falls back to its placeholder.
-    ///   - signer: signs every message, for recipients that pin this sender; nil: messages are not signed.
-    ///   - options: used where a call doesn't bring its own.
-    ///   - clock: tells the time that messages are stamped with.
+    ///   - topic: the app's bundle identifier, 1 to 155 characters, as configured in the app's extension. With another topic
+    ///     every push shows its placeholder.
+    ///   - signer: signs every message, for recipients that pin this sender; nil for unsigned messages.
+    ///   - options: used for calls without options.
+    ///   - clock: the time of the messages.
     /// - Throws: `KeyError` with `invalidTopic`.
     public init(
         topic: String, signer: SenderKey? = nil, options: Options = Options(),
@@ -36,18 +38,17 @@ public struct Sealer: Sendable {
     /// Seals a payload: a ``PushNotification``, a type of your own that encodes to an APNs payload, or raw JSON as
     /// `Data` or `[UInt8]`.
     ///
-    /// Raw JSON is sealed as it is, byte for byte: its numbers, unknown members and order stay.
+    /// Raw JSON is sealed byte for byte.
     ///
     /// - Parameters:
-    ///   - payload: the notification. Its JSON has at most 256 KiB and 16,384 values, and only some 2.5 KB of it fit into a
-    ///     push.
+    ///   - payload: the notification. Its JSON has at most 256 KiB and 16,384 values; about 2.5 KB fit into a push.
     ///   - recipient: the key to encrypt to.
-    ///   - placeholder: the text that APNs, and a device that can't open the push, see.
-    ///   - attachments: at most 8, which the device fetches, opens and shows; each takes some 250 bytes of the payload.
-    ///   - offload: where the whole payload is stored that the device shows in place of this one. This one is shown when the
-    ///     device has no network; see ``offload(_:)``.
-    ///   - isSelfTest: has the extension report that it works.
-    ///   - options: nil: the sealer's own.
+    ///   - placeholder: the unencrypted text. A device that can't open the push shows it.
+    ///   - attachments: at most 8, which the device fetches, opens and shows; each takes about 250 bytes of the payload.
+    ///   - offload: the place of the whole payload, which the device shows instead of this one if it has a network
+    ///     connection; see ``offload(_:)``.
+    ///   - isSelfTest: whether the extension reports that it works.
+    ///   - options: nil for the sealer's options.
     /// - Returns: the payload to send, with its exact size.
     /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `tooLarge`,
     ///   `backendFailure`; or what the encoding of `payload` throws.
@@ -106,19 +107,19 @@ public struct Sealer: Sendable {
         let time = clock()
         let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
         guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
-            throw SenderError(.invalidOption, "the time \(time.seconds) is not a time the protocol can write")
+            throw SenderError(.invalidOption, "the protocol can't represent the time \(time.seconds)")
         }
         return try MessageHeader.fresh(
             for: recipient, campaign: options.campaign, issuedAt: time,
             expiresAt: time + options.expiresAfterInSeconds, extras: extras)
     }
 
-    /// The outer payload without the characters of `sealed`.
+    /// The outer payload without the text of `sealed`.
     private func frame(
         around inner: InnerPayload, for recipient: Recipient, _ placeholder: Placeholder, _ options: Options
     ) throws(SenderError) -> OuterFrame {
         guard let alert = placeholder.json else {
-            throw SenderError(.invalidPlaceholder, "the placeholder has no text: the system wouldn't run the extension")
+            throw SenderError(.invalidPlaceholder, "the placeholder has no text; iOS wouldn't run the extension")
         }
         let exposed = try ExposedMembers.rawMembers(of: inner.aps, named: options.exposed)
         return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.kid)
@@ -143,9 +144,9 @@ public struct Sealer: Sendable {
 
 extension Sealer {
     /// Seals a payload that is too long for a push as a blob. Upload the blob's bytes, then seal a short alert with an
-    /// `OffloadReference` to the place.
+    /// `OffloadReference`.
     ///
-    /// The payload is padded to a multiple of 4 KiB. The server sees that length and nothing else.
+    /// The payload is padded to a multiple of 4 KiB. The server sees only this length.
     ///
     /// - Parameter payload: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``, at most 256
     ///   KiB and 16,384 JSON values (names not counted).
@@ -168,13 +169,13 @@ extension Sealer {
 public struct SealedPush: Hashable, Sendable {
     /// The request body for APNs, UTF-8 JSON.
     public var json: Data { Data(bytes) }
-    /// The same without a copy.
+    /// The request body without a copy.
     package let bytes: [UInt8]
-    /// The message's id, 16 bytes, random or a campaign's, as 22 characters of base64url: for logs, never sent in the clear.
+    /// The message's id for logs, 16 bytes as 22 characters of base64url. It is never sent unencrypted.
     public let id: String
-    /// When the recipient begins to refuse the message; send an `apns-expiration` that is no later.
+    /// The time from which the recipient refuses the message. Send an `apns-expiration` that is no later.
     public let expiresAt: UnixTime
 
-    /// The exact length of the request body.
+    /// The length of the request body.
     public var byteCount: Int { bytes.count }
 }

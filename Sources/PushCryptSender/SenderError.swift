@@ -1,14 +1,13 @@
 import PushCryptCore
 
-/// Why a push wasn't sealed, or a queued one not sealed again. It carries nothing of the payload.
+/// Why a push wasn't sealed or resealed. It contains nothing of the payload.
 ///
-/// Only ``Code/backendFailure`` may go away by itself. Everything else fails again until the payload, the options, the keys
-/// or the configuration change.
+/// Only after ``Code/backendFailure`` can another try succeed without a change of the payload, the options, the keys or the
+/// configuration.
 public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the code, as here. Where the recipient would fail too, it is the raw value of that
-        /// `FailureClass`.
+        /// The name of the code. If the recipient would fail too, it is the raw value of the `FailureClass`.
         public let description: String
 
         private init(_ name: String) {
@@ -21,47 +20,47 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidPayload = Code("invalidPayload")
         /// The placeholder has no text.
         public static let invalidPlaceholder = Code("invalidPlaceholder")
-        /// A limit, a lifetime or the name of an exposed member that the protocol doesn't have.
+        /// The protocol doesn't allow a limit, a lifetime or the name of an exposed member.
         public static let invalidOption = Code("invalidOption")
-        /// The payload doesn't have a member that is to be exposed, or its value isn't of the member's type.
+        /// The payload lacks a member to expose, or its value has the wrong type.
         public static let notExposable = Code("notExposable")
-        /// The payload doesn't fit; ``SenderError/bytesNeeded`` and ``SenderError/bytesAvailable`` say by how much.
+        /// The payload is too large, see ``SenderError/bytesNeeded`` and ``SenderError/bytesAvailable``.
         public static let tooLarge = Code("tooLarge")
 
-        // Sealing again.
+        // Resealing.
 
         /// The payload has no `pushcrypt` member.
         public static let notSealed = Code(FailureClass.notSealed.rawValue)
-        /// Payload or message: not strict JSON, or a member is missing or of the wrong type.
+        /// The payload or message isn't strict JSON, or a member is missing or has the wrong type.
         public static let malformed = Code(FailureClass.malformed.rawValue)
         /// A later version of the protocol.
         public static let unsupportedVersion = Code(FailureClass.unsupportedVersion.rawValue)
-        /// No shared key of that `kid`, or no sender's key of that `skid`.
+        /// No shared key with that `kid`, or no sender key with that `skid`.
         public static let unknownKey = Code(FailureClass.unknownKey.rawValue)
-        /// Decryption or verification failed, also because a payload for one device's key comes without the device.
+        /// Decryption or verification failed, for example because the payload uses a device key and no device was given.
         public static let undecryptable = Code(FailureClass.undecryptable.rawValue)
-        /// The message has expired: no recipient would show it.
+        /// The message has expired, so no recipient would show it.
         public static let expired = Code(FailureClass.expired.rawValue)
-        /// The payload is signed, and there is no sender's keyset to sign it again with.
+        /// The payload is signed, and no sender keyset was given.
         public static let signerMissing = Code("signerMissing")
-        /// The keyset holds one device's own keys, and the payload is for another device.
+        /// The keyset contains the keys of another device.
         public static let wrongDevice = Code("wrongDevice")
-        /// No key of the set may seal or sign at this time.
+        /// No key of the set seals or signs at this time.
         public static let noKeySeals = Code("noKeySeals")
 
         // Both.
 
-        /// The cryptographic library failed: no entropy, no memory. The only code that is worth another try.
+        /// The cryptographic library failed, for lack of entropy or memory. Only after this code a retry can succeed.
         public static let backendFailure = Code("backendFailure")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What is wrong and where, for a log.
+    /// The fault and its place, for a log.
     public let reason: String
-    /// With `tooLarge`: the length of the outer payload without any padding, in bytes.
+    /// The length of the outer payload without padding, in bytes; nil unless the code is `tooLarge`.
     public let bytesNeeded: Int?
-    /// With `tooLarge`: the limit, in bytes.
+    /// The limit, in bytes; nil unless the code is `tooLarge`.
     public let bytesAvailable: Int?
 
     init(_ code: Code, _ reason: String, bytesNeeded: Int? = nil, bytesAvailable: Int? = nil) {
@@ -76,8 +75,8 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SenderError {
-    /// Any error of the layers below. Errors of JSON and payload come from the inner payload; those of keys from choosing a
-    /// key of a keyset.
+    /// Converts any error of the layers below. Errors of JSON and payload are about the inner payload, those of keys about
+    /// the choice of a key.
     init(_ error: any Error) {
         switch error {
         case let error as SenderError: self = error

@@ -16,7 +16,7 @@ struct BlobTests {
         return generator.bytes(count)
     }
 
-    @Test(arguments: sizes, Backends.all)
+    @Test("Python opens a blob that Swift sealed", arguments: sizes, Backends.all)
     func swiftSeals(size: Int, named: NamedBackend) throws {
         let plaintext = Self.plaintext(size)
         for purpose in [BlobPurpose.attachment, .payload] {
@@ -32,7 +32,7 @@ struct BlobTests {
         }
     }
 
-    @Test(arguments: sizes, Backends.all)
+    @Test("Swift opens a blob that Python sealed", arguments: sizes, Backends.all)
     func pythonSeals(size: Int, named: NamedBackend) throws {
         let plaintext = Self.plaintext(size)
         let key = String(decoding: Base64URL.encode(Self.plaintext(32).bytes), as: UTF8.self)
@@ -60,7 +60,7 @@ struct BlobTests {
         return (attachments, try OffloadReference(url: "https://a.b/c", blob: Sealer.offload(payload).reference))
     }
 
-    @Test(arguments: Channel.all)
+    @Test("Python reads references that Swift sealed", arguments: Channel.all)
     func swiftSealsReferences(channel: Channel) throws {
         let (attachments, offload) = try Self.references()
         let backend = Backends.openSSL.backend
@@ -76,7 +76,7 @@ struct BlobTests {
         #expect(answer.extras == Extras(attachments, offload, true))
     }
 
-    @Test(arguments: Channel.all)
+    @Test("Swift reads references that Python sealed", arguments: Channel.all)
     func pythonSealsReferences(channel: Channel) throws {
         let (attachments, offload) = try Self.references()
         let extras = Extras(attachments, offload, true)

@@ -17,7 +17,9 @@ import Testing
         #expect(try Reference.ask(Request.Key(op: "kid", key: bare)).kid == key["kid"], sourceLocation: location)
     }
 
-    @Test(arguments: ReferenceVectors.shared.keys.keys.sorted().filter { !$0.contains("device") })
+    @Test(
+        "Python derives the ids and public keys of the fixed keys",
+        arguments: ReferenceVectors.shared.keys.keys.sorted().filter { !$0.contains("device") })
     func fixedKeys(name: String) throws {
         for backend in Backends.all {
             let kid = try JWK.named(name).keyset(backend.backend).keyIDs[0]
@@ -27,7 +29,7 @@ import Testing
         try Self.expectSameKeyID(JWK.named(name).withoutPrivateKey)
     }
 
-    @Test(arguments: Backends.all)
+    @Test("Python reads keys that Swift generated", arguments: Backends.all)
     func generatedKeys(backend: NamedBackend) throws {
         for _ in 0..<25 {
             try Self.expectSameKeyID(Self.jwk(.generate(.recipient, group: .p256, backend: backend.backend)))
@@ -38,7 +40,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["a", "_", "-", "phone-1_A", "0", String(repeating: "Z", count: 64)], Backends.all)
+    @Test(
+        "both implementations derive the same device keys",
+        arguments: ["a", "_", "-", "phone-1_A", "0", String(repeating: "Z", count: 64)], Backends.all)
     func deviceKeys(device: String, backend: NamedBackend) throws {
         let master = JWK.named("shared")
         let derived = try master.keyset(backend.backend).device(DeviceID(device))
@@ -48,7 +52,7 @@ import Testing
     }
 
     /// The master's holder seals to the device's key; the master itself doesn't open that.
-    @Test(arguments: Backends.all)
+    @Test("a push sealed from the master opens with the device key", arguments: Backends.all)
     func sealingFromTheMaster(backend: NamedBackend) throws {
         let (master, device) = (JWK.named("shared"), Channel("device", isSigned: false))
         let request = Request.Seal(
@@ -61,14 +65,16 @@ import Testing
         #expect(try Outcome.python(payload, bare) == .refused(.undecryptable))
     }
 
-    @Test(arguments: ["", "a b", "é", "a.b", String(repeating: "a", count: 65)])
+    @Test(
+        "both implementations refuse the same device ids",
+        arguments: ["", "a b", "é", "a.b", String(repeating: "a", count: 65)])
     func invalidDeviceIDs(device: String) throws {
         #expect(throws: KeyError.self) { try DeviceID(device) }
         let answer = try Reference.ask(Request.Key(op: "device_key", key: .named("shared"), device: device))
         #expect(answer.error == "invalidArgument")
     }
 
-    @Test(arguments: ["device", "p256", "sender"])
+    @Test("both implementations refuse to derive from anything but a master", arguments: ["device", "p256", "sender"])
     func noMaster(name: String) throws {
         for backend in Backends.all {
             #expect(throws: KeyError.self) {

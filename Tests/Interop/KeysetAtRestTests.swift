@@ -44,7 +44,7 @@ struct KeysetAtRestTests {
         }
     }
 
-    @Test(arguments: names, parameters)
+    @Test("Python opens a keyset that Swift encrypted", arguments: names, parameters)
     func swiftToPython(names: [String], parameters: (Int, Int, Int)) throws {
         let protection = Protection.passphrase(
             try ScryptParameters(n: parameters.0, r: parameters.1, p: parameters.2))
@@ -58,7 +58,7 @@ struct KeysetAtRestTests {
         }
     }
 
-    @Test(arguments: names, parameters)
+    @Test("Swift opens a keyset that Python encrypted", arguments: names, parameters)
     func pythonToSwift(names: [String], parameters: (Int, Int, Int)) throws {
         let plain = try Self.keyset(names, .plaintext, nil)
         let metadata = try #require(JSONText(try plain.fileText()).root["pushcrypt"])
@@ -76,7 +76,7 @@ struct KeysetAtRestTests {
         }
     }
 
-    @Test func lifecycleEdits() throws {
+    @Test("both implementations refuse edited lifecycles") func lifecycleEdits() throws {
         let protection = Protection.passphrase(try ScryptParameters(n: 2, r: 1, p: 1))
         let stored = try Self.keyset(["shared"], protection, Self.secret("x"))
         let text = String(decoding: try stored.fileText(), as: UTF8.self)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct MutationTests {
     private static let countPerPayload = 170
 
-    @Test(arguments: ReferenceVectors.shared.opened)
+    @Test("both implementations treat a changed byte alike", arguments: ReferenceVectors.shared.opened)
     func oneByte(vector: ReferenceVectors.Opened) throws {
         let channel = Channel(vector.key, isSigned: vector.trust != nil)
         var random = SplitMix64(seed: UInt64(vector.payload.utf8.count) << 8 | UInt64(vector.name.utf8.count))

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: channels)
+    @Test("both implementations refuse broken payloads with the same class", arguments: channels)
     func brokenPayloads(channel: Channel) throws {
         for broken in BrokenPayload.all(channel) {
             try Self.expect(broken.failure, broken.bytes, channel, "\(broken)")
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Well encrypted, by anybody who has the public key.
-    @Test(arguments: channels, MessageCase.all)
+    @Test("both implementations refuse broken messages with the same class", arguments: channels, MessageCase.all)
     func brokenMessages(channel: Channel, message: MessageCase) throws {
         for backend in Backends.all {
             let recipient = try channel.key.recipient(backend.backend)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func signatures() throws {
+    @Test("both implementations treat signatures alike") func signatures() throws {
         let key = JWK.named("x25519")
         let (unsigned, signed) = (Channel("x25519", isSigned: false), Channel("x25519", isSigned: true))
         let backend = Backends.openSSL.backend
@@ -70,10 +70,13 @@ import Testing
     }
 
     /// Seconds after sealing.
-    @Test(arguments: [
-        (0, nil), (Push.window - 1, nil), (Push.window, FailureClass.expired), (9 * Push.window, .expired), (-600, nil),
-        (-601, .notYetValid), (-Push.now, .notYetValid),
-    ])
+    @Test(
+        "both implementations refuse stale messages alike",
+        arguments: [
+            (0, nil), (Push.window - 1, nil), (Push.window, FailureClass.expired), (9 * Push.window, .expired),
+            (-600, nil),
+            (-601, .notYetValid), (-Push.now, .notYetValid),
+        ])
     func freshness(seconds: Int64, failure: FailureClass?) throws {
         for channel in Self.channels {
             let payload = try Push(description: "").seal(channel, Backends.openSSL.backend)
@@ -81,7 +84,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["com.example.App", "com.example", "com.example.app.extension", "a"])
+    @Test(
+        "both implementations refuse another topic",
+        arguments: ["com.example.App", "com.example", "com.example.app.extension", "a"])
     func otherTopic(topic: String) throws {
         for channel in Channel.all {
             let payload = try Push(description: "").seal(channel, Backends.cryptoKit.backend)

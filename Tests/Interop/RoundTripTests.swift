@@ -28,7 +28,7 @@ extension Push {
 
 /// Each opens what the other seals, and both write the same around it.
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct RoundTripTests {
-    @Test(arguments: Push.all, Channel.all)
+    @Test("Python opens a push that Swift sealed", arguments: Push.all, Channel.all)
     func swiftSeals(push: Push, channel: Channel) throws {
         for backend in Backends.all {
             let payload = try push.seal(channel, backend.backend)
@@ -38,7 +38,7 @@ extension Push {
         }
     }
 
-    @Test(arguments: Push.all, Channel.all)
+    @Test("Swift opens a push that Python sealed", arguments: Push.all, Channel.all)
     func pythonSeals(push: Push, channel: Channel) throws {
         let payload = Array(try #require(push.reference(channel).payload).utf8)
         let opened = try Outcome.python(payload, channel)
@@ -53,6 +53,7 @@ extension Push {
 
     /// Keys that one side made, for the other to read and to seal to.
     @Test(
+        "Swift seals to a key that Python generated",
         arguments: [("p256", false), ("p256", true), ("x25519", false), ("x25519", true), ("oct", false)],
         Backends.all)
     func pythonsKey(kind: (name: String, psk: Bool), backend: NamedBackend) throws {

@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The longest body that fits, and its neighbours.
-    @Test(arguments: Channel.all)
+    @Test("both implementations accept and refuse the same sizes", arguments: Channel.all)
     func boundary(channel: Channel) throws {
         var fitting = 0
         while try Self.byteCount(Self.push(bodyOf: fitting + 1, .none), channel) != nil { fitting += 1 }
@@ -39,13 +39,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "", "{}", "[]", "x", #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":{"title":1}}}"#,
-        #"{"aps":{"alert":{"subtitle-loc-key":"x"}}}"#, #"{"aps":{"content-available":1}}"#, #"{"aps":[]}"#,
-        #"{"aps":{"alert":"x"},"pushcrypt":1}"#, #"{"aps":{"alert":"x"},"\u0070ushcrypt":null}"#,
-        #"{"aps":{"alert":"x"},"a":1,"a":1}"#, #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"\ud800"}}"#,
-        "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", #"{"aps":{"alert":"x"},}"#, #"{"aps":{"alert":"x"},"a":01}"#,
-    ])
+    @Test(
+        "both implementations refuse a payload without content",
+        arguments: [
+            "", "{}", "[]", "x", #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":{"title":1}}}"#,
+            #"{"aps":{"alert":{"subtitle-loc-key":"x"}}}"#, #"{"aps":{"content-available":1}}"#, #"{"aps":[]}"#,
+            #"{"aps":{"alert":"x"},"pushcrypt":1}"#, #"{"aps":{"alert":"x"},"\u0070ushcrypt":null}"#,
+            #"{"aps":{"alert":"x"},"a":1,"a":1}"#, #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"\ud800"}}"#,
+            "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", #"{"aps":{"alert":"x"},}"#, #"{"aps":{"alert":"x"},"a":01}"#,
+        ])
     func nothingToSeal(inner: String) throws {
         let (push, channel) = (Push(description: inner, inner: inner), Channel("p256", isSigned: false))
         #expect(try push.reference(channel).error == "malformed")
@@ -53,7 +55,7 @@ import Testing
         #expect(error?.code == .invalidPayload)
     }
 
-    @Test(arguments: [0, -1, Push.window + 1])
+    @Test("both implementations refuse the same lifetimes", arguments: [0, -1, Push.window + 1])
     func lifetime(seconds: Int64) throws {
         let push = Push(description: "", expires: seconds)
         let channel = Channel("shared", isSigned: false)
@@ -89,7 +91,9 @@ import Testing
         #expect(!String(decoding: own, as: UTF8.self).contains("content-available"))
     }
 
-    @Test(arguments: ["alert", "mutable-content", "", "a b"])
+    @Test(
+        "both implementations refuse the same names of exposed members",
+        arguments: ["alert", "mutable-content", "", "a b"])
     func notAName(name: String) throws {
         let push = Push(description: "", exposed: [name])
         let channel = Channel("x25519", isSigned: true)

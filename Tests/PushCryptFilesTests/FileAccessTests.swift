@@ -25,7 +25,7 @@ struct FileAccessTests {
         #expect(Self.flaw(.ownerOrRootsGroup, 8, 0o600, 7)?.code == .foreignOwner)
     }
 
-    @Test("others may read what only its owner writes, but not what another user owns")
+    @Test("other users may read a file that only its owner writes, unless a third user owns it")
     func readers() {
         #expect(Self.flaw(.othersMayRead, 7, 0o755, 7) == nil)
         for mode in [0o775, 0o757] as [UInt32] { #expect(Self.flaw(.othersMayRead, 7, mode, 7)?.code == .looseMode) }

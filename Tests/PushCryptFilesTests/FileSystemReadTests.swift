@@ -19,7 +19,9 @@ struct FileSystemReadTests {
         #expect(error?.reason.contains(path) == true)
     }
 
-    @Test("of an endless device ends", .enabled(if: FileManager.default.fileExists(atPath: "/dev/zero")))
+    @Test(
+        "reading an endless device stops at the limit",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/zero")))
     func device() {
         let error = #expect(throws: FileError.self) { try FileSystem.readFile("/dev/zero") }
         #expect(error?.code == .tooLong)
@@ -39,7 +41,7 @@ struct FileSystemReadTests {
         }
     }
 
-    @Test("follows a link")
+    @Test("a link to a file is followed")
     func link() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [1])

@@ -15,7 +15,7 @@ struct FileSystemReplaceTests {
         #expect(try folder.names() == ["file"])
     }
 
-    @Test("takes the place of an old file, also of a longer and a loose one")
+    @Test("an old file is replaced, also a longer or a loose one")
     func old() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [UInt8](repeating: 1, count: 1_000))
@@ -26,7 +26,7 @@ struct FileSystemReplaceTests {
         #expect(try folder.names() == ["file"])
     }
 
-    @Test("whoever reads the old file goes on reading it")
+    @Test("a reader of the old file continues to read it")
     func reader() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [1, 1, 1])
@@ -35,7 +35,7 @@ struct FileSystemReplaceTests {
         #expect(try reader.readToEnd() == Data([1, 1, 1]))
     }
 
-    @Test("replaces a link and not what it points to")
+    @Test("a link is replaced and its target is unchanged")
     func link() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/target", with: [1])
@@ -46,7 +46,7 @@ struct FileSystemReplaceTests {
         #expect(try FileSystem.readFile(folder.path + "/link") == [2])
     }
 
-    @Test("that fails leaves nothing behind")
+    @Test("a failed replacement leaves no temporary file behind")
     func failure() throws {
         let folder = try TemporaryFolder()
         try FileSystem.makeFolder(folder.path + "/taken")

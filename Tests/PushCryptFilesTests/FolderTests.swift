@@ -117,7 +117,7 @@ struct FolderTests {
         folder = try Folder(place.path)
     }
 
-    @Test("names are sorted, complete at every call, and include hidden ones")
+    @Test("names are sorted and complete at every call, and include hidden ones")
     func names() throws {
         #expect(try folder.names().isEmpty)
         for name in ["b", ".a", "c"] { _ = try folder.makeFile(name) }
@@ -174,7 +174,7 @@ struct FolderTests {
         #expect(error?.code == .notAFile)
     }
 
-    @Test("the folder above a name is the current one, whose errors name files as they were named")
+    @Test("a path without a slash is in the current folder, and errors name it unchanged")
     func current() throws {
         let error = #expect(throws: FileError.self) { try Folder(above: "name").read("no such file here") }
         #expect(error?.code == .notFound)
@@ -201,7 +201,7 @@ struct FileLockTests {
         try body(FileLock(in: Folder(place.path), named: "own.lock"))
     }
 
-    @Test("a folder that other users can open is not locked itself: another user's lock on it stops nobody")
+    @Test("a folder that other users can open is not locked, so their lock on it has no effect")
     func openFolder() throws {
         try place.setMode(0o755, of: ".")
         let other = try Folder(place.path)
@@ -211,7 +211,7 @@ struct FileLockTests {
         #expect(try place.mode(of: "own.lock") == 0o600)
     }
 
-    @Test("a folder of one's own is locked itself, without another file in it")
+    @Test("a private folder is locked itself, without a lock file in it")
     func ownFolder() throws {
         let other = try Folder(place.path)
         try other.lock(.exclusive, .none)

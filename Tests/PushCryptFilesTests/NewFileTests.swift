@@ -12,7 +12,7 @@ struct NewFileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("has its name when it is published, and is for its owner alone", arguments: [[], [3], [1, 0, 3_000_000]])
+    @Test("a published file has its name, its content and mode 0600", arguments: [[], [3], [1, 0, 3_000_000]])
     func publish(_ counts: [Int]) throws {
         let pieces = counts.map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0) }
         do {
@@ -30,7 +30,7 @@ struct NewFileTests {
         #expect(try FileSystem.readFile(path) == pieces.flatMap(\.self))
     }
 
-    @Test("loses what came after the last whole")
+    @Test("bytes after the last complete mark are cut off at publication")
     func cut() throws {
         let file = try NewFile(path)
         try file.append([1, 2])
@@ -41,7 +41,7 @@ struct NewFileTests {
         #expect(try FileSystem.readFile(path) == [1, 2])
     }
 
-    @Test("that is not published leaves nothing behind")
+    @Test("a file that isn't published leaves nothing behind")
     func unpublished() throws {
         do {
             let file = try NewFile(path)
@@ -51,7 +51,7 @@ struct NewFileTests {
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("takes no name that is taken by anything", arguments: ["file", "folder", "dangling link"])
+    @Test("a name that is taken by anything is refused", arguments: ["file", "folder", "dangling link"])
     func taken(_ what: String) throws {
         switch what {
         case "file": try FileSystem.replace(path, with: [7])
@@ -65,7 +65,8 @@ struct NewFileTests {
     }
 
     /// Somebody else came first: both files stay.
-    @Test("keeps what was written when its name was taken meanwhile", arguments: ["file", "folder", "dangling link"])
+    @Test(
+        "the temporary file is kept when its name was taken meanwhile", arguments: ["file", "folder", "dangling link"])
     func takenMeanwhile(_ what: String) throws {
         let temporary: String
         do {
@@ -87,7 +88,7 @@ struct NewFileTests {
         if what == "file" { #expect(try FileSystem.readFile(path) == [7]) }
     }
 
-    @Test("can't be made where there is no folder")
+    @Test("a file in a missing folder can't be made")
     func missing() throws {
         let error = #expect(throws: FileError.self) { try NewFile(folder.path + "/none/file") }
         #expect(error?.code == .cannotCreate)

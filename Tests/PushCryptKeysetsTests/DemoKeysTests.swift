@@ -16,7 +16,7 @@ struct DemoKeysTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Keys/demo")
 
-    @Test("are the files of Keys/demo, byte for byte", arguments: constants.keys.sorted())
+    @Test("the demo keys are byte for byte the files of Keys/demo", arguments: constants.keys.sorted())
     func files(_ name: String) throws {
         let file = try Data(contentsOf: Self.folder.appendingPathComponent("\(name)/keyset.json"))
         let constant = try #require(Self.constants[name])
@@ -32,7 +32,7 @@ struct DemoKeysTests {
         #expect(Set(folders) == Set(Self.constants.keys))
     }
 
-    @Test("are known by exactly their kids")
+    @Test("demo keys are recognised by exactly their kids")
     func ids() throws {
         let keysets = try Self.constants.values.map { try Keyset(json: Array($0.utf8)) }
         #expect(Set(keysets.flatMap { $0.keyIDs.map(\.description) }) == DemoKeys.ids)
@@ -45,7 +45,9 @@ struct DemoKeysTests {
         #expect(DemoKeys.contains(mixed) && !DemoKeys.covers(mixed.keyIDs))
     }
 
-    @Test("are marked as published, and load from a folder that everybody can read", arguments: constants.keys.sorted())
+    @Test(
+        "demo keys are marked as published and load from a folder that all users can read",
+        arguments: constants.keys.sorted())
     func loose(_ name: String) throws {
         let constant = try #require(Self.constants[name])
         #expect(constant.contains("PUBLISHED DEMO KEY"))

@@ -67,7 +67,7 @@ struct KeysetFolderTests {
         #expect(error?.code == .notAKeyset)
     }
 
-    @Test("loose modes are refused, each with what mends it")
+    @Test("loose modes are refused, and the error names the correction")
     func modes() throws {
         _ = try write()
         for (name, mode, advice) in [
@@ -90,7 +90,7 @@ struct KeysetFolderTests {
         #expect(error?.code == .malformed)
     }
 
-    @Test("a folder without a keyset has none")
+    @Test("a folder without a keyset is reported as not found")
     func missing() throws {
         #expect(!KeysetFolder(path).exists)
         let error = #expect(throws: KeystoreError.self) { try KeysetFolder(path).load() }

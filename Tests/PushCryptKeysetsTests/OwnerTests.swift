@@ -42,13 +42,15 @@ struct OwnerTests {
         try body()
     }
 
-    @Test("a keyset's folder and its file, wherever a keyset is loaded", arguments: ["ios", "ios/keyset.json"])
+    @Test(
+        "a keyset's folder or file of another user is refused wherever it is loaded",
+        arguments: ["ios", "ios/keyset.json"])
     func keyset(_ name: String) throws {
         try expectRefusal(name) { _ = try KeysetFolder(path).file() }
         try expectRefusal(name) { _ = try Keyset(folder: path) }
     }
 
-    @Test("a file of its own with keys, and its folder doesn't matter")
+    @Test("a key file of another user is refused, and its folder isn't checked")
     func file() throws {
         try expectRefusal("ios/keyset.json") { _ = try Keyset(file: path + "/keyset.json") }
         try #require(unsafe chown(path, 65_534, 65_534) == 0)

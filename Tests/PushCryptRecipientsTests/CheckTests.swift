@@ -16,7 +16,7 @@ struct CheckTests {
         #expect(check.recipientCounts == [.p256: 2, .x25519: 2, .shared: 2])
     }
 
-    @Test("tells how far it is, without knowing the end")
+    @Test("a check reports progress without a total")
     func progress() throws {
         let opened = try Place(Device.ofOneMaster(2_100).map(\.line)).imported()
         var seen: [DirectoryProgress] = []

@@ -7,7 +7,7 @@ import Testing
 /// PROTOCOL section 3: the same kid with another key is refused, never replaced.
 @Suite("several lines of one key id")
 struct CollisionTests {
-    @Test("that say the same are one recipient", arguments: 1...3)
+    @Test("equal lines of one id are one recipient", arguments: 1...3)
     func duplicates(_ count: Int) throws {
         let device = try Device.make(psk: true)
         let reordered = device.line.replacing(#"{"kty":"OKP","#, with: "{").dropLast() + #","kty":"OKP"}"#
@@ -18,14 +18,14 @@ struct CollisionTests {
     }
 
     /// What a thief of the master, or a bug of the backend, can bring about.
-    @Test("with different keys are refused", arguments: [false, true])
+    @Test("lines of one id with different keys are refused", arguments: [false, true])
     func rivals(_ isReversed: Bool) throws {
         let (first, second) = try (Device.make(.shared).of("phone"), Device.make(.shared).of("phone"))
         let rival = second.changing("kid", to: "\(first.kid)")
         try expectCollision(first, isReversed ? [rival, first.line] : [first.line, rival])
     }
 
-    @Test("with different psks are refused", arguments: [false, true])
+    @Test("lines of one id with different psks are refused", arguments: [false, true])
     func psks(_ hasOther: Bool) throws {
         let (first, other) = try (Device.make(psk: true), Device.make(psk: true))
         let psk = try #require(other.line.firstMatch(of: /"psk":"([^"]+)"/)?.1)
@@ -51,10 +51,10 @@ struct CollisionTests {
         let place = try Place(comesFirst ? [impostor, device.line] : [device.line, impostor])
         let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }
         #expect(error?.code == .invalidRecord && error?.lineNumber == (comesFirst ? 1 : 2))
-        #expect(error?.reason.hasSuffix("of its lines 1 can't be taken") == true)
+        #expect(error?.reason.hasSuffix("1 of its lines can't be imported") == true)
     }
 
-    @Test("of which none can be used: the later ones are the bad lines")
+    @Test("if no line of an id is valid, the later lines are reported")
     func onlyBad() throws {
         let device = try Device.make()
         let place = try Place([device.changing("alg", to: "A"), device.changing("alg", to: "B")])

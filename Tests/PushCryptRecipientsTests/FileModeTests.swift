@@ -5,7 +5,9 @@ import Testing
 
 @Suite("a directory that can't be opened")
 struct FileModeTests {
-    @Test("others can reach it", arguments: [0o644, 0o640, 0o604, 0o620, 0o602, 0o610, 0o601], ["jsonl", "sqlite"])
+    @Test(
+        "a directory that other users can open is refused",
+        arguments: [0o644, 0o640, 0o604, 0o620, 0o602, 0o610, 0o601], ["jsonl", "sqlite"])
     func loose(_ mode: Int, _ ending: String) throws {
         let place = try Place([Device.make().line])
         try place.importLines()
@@ -52,7 +54,7 @@ struct FileModeTests {
         }
     }
 
-    @Test("it isn't there")
+    @Test("a missing directory is reported as not found")
     func missing() throws {
         let place = try Place()
         for body in [{ _ = try place.open() }, { try place.importLines() }] {
@@ -62,7 +64,7 @@ struct FileModeTests {
         }
     }
 
-    @Test("it is a folder, or a pipe, which holds nobody up", arguments: [false, true])
+    @Test("a folder or a pipe is refused without waiting", arguments: [false, true])
     func notAFile(_ isPipe: Bool) throws {
         let place = try Place()
         if isPipe {

@@ -19,7 +19,7 @@ struct ImportTests {
 
     private func run() throws -> DirectoryImport { try DirectoryImport(from: place.path, into: target.path) }
 
-    @Test("takes every record as it stands, and again changes nothing")
+    @Test("an import copies every record, and repeating it changes nothing")
     func twice() throws {
         let first = try run()
         #expect(first.addedCount == devices.count && first.unchangedCount == 0)
@@ -34,7 +34,7 @@ struct ImportTests {
         #expect(Set(records) == Set(devices.map(\.line)))
     }
 
-    @Test("adds what is new")
+    @Test("an import adds the records that are new")
     func more() throws {
         _ = try run()
         let device = try Device.make()
@@ -44,7 +44,7 @@ struct ImportTests {
         #expect(try device.opens(target.reader().recipient(kid: device.kid)))
     }
 
-    @Test("of anything that is wrong takes nothing", arguments: Flaw.allCases, [false, true])
+    @Test("an import with one invalid record imports nothing", arguments: Flaw.allCases, [false, true])
     func allOrNothing(_ flaw: Flaw, _ isThere: Bool) throws {
         if isThere { _ = try run() }
         let before = try? Data(contentsOf: target.folder.file(target.name))
@@ -55,7 +55,7 @@ struct ImportTests {
         #expect(try target.folder.names() == (isThere ? ["devices.sqlite"] : []))
     }
 
-    @Test("replaces no other record")
+    @Test("an import never replaces a different record")
     func different() throws {
         let phone = try Device.make(.shared).of("phone")
         try place.write([phone.line])
@@ -69,7 +69,9 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).recipientCounts == [.shared: 1])
     }
 
-    @Test("into something else leaves that alone", arguments: ["text", "schema", "mode", "folder"])
+    @Test(
+        "an import into a file that is no directory leaves it unchanged",
+        arguments: ["text", "schema", "mode", "folder"])
     func otherTarget(_ what: String) throws {
         switch what {
         case "text": try target.write(Data("my text\n".utf8))
@@ -87,7 +89,7 @@ struct ImportTests {
         #expect((try? Data(contentsOf: target.folder.file(target.name))) == before)
     }
 
-    @Test("tells how far it is, also where nothing is new")
+    @Test("an import reports progress, also if nothing is new")
     func progress() throws {
         try place.write(Device.ofOneMaster(2_100).map(\.line))
         for added in [2_100, 0] {
@@ -99,7 +101,7 @@ struct ImportTests {
         }
     }
 
-    @Test("of a file of several MiB tells how much of it is read, never going back")
+    @Test("an import of several MiB reports increasing numbers of bytes")
     func readingProgress() throws {
         try place.write(Device.ofOneMaster(12_000).map(\.line))
         nonisolated(unsafe) var seen: [DirectoryProgress] = []
@@ -109,7 +111,7 @@ struct ImportTests {
         #expect(!reading.isEmpty && reading.allSatisfy { $0.done <= $0.total ?? 0 })
     }
 
-    @Test("takes over what a killed import left, and leaves nothing beside the database")
+    @Test("an import removes the files of a killed import and leaves only the database")
     func leftovers() throws {
         for name in ["devices.sqlite.new", "devices.sqlite.new-journal", "devices.sqlite.lock"] {
             try Data("half".utf8).write(to: target.folder.file(name))
@@ -118,7 +120,7 @@ struct ImportTests {
         #expect(try target.folder.names() == ["devices.sqlite"])
     }
 
-    @Test("of several that begin at once makes one database, whole; the others find it made or import again")
+    @Test("several imports at once make one complete database")
     func concurrent() async throws {
         let (place, target) = (place, target)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -137,7 +139,7 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).recipientCounts.values.reduce(0, +) == devices.count)
     }
 
-    @Test("isn't held up by a lock on the folder, which any user who can read it can hold")
+    @Test("an import doesn't wait for another process's lock on the folder")
     func lockedFolder() throws {
         let folder = unsafe Foundation.open(target.folder.path, O_RDONLY | O_DIRECTORY)
         try #require(folder >= 0 && flock(folder, LOCK_EX) == 0)
@@ -146,7 +148,7 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).isClean)
     }
 
-    @Test("from a database into another")
+    @Test("an import copies one database into another")
     func fromDatabase() throws {
         _ = try run()
         let other = target.folder.file("other.sqlite").path

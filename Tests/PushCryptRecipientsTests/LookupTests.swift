@@ -28,7 +28,7 @@ struct LookupTests {
         #expect(try reader.recipient(kid: phone.kid, device: DeviceID("phone-2")) == nil)
     }
 
-    @Test("of a master gives each device its own key")
+    @Test("a lookup of a master returns each device's own key")
     func derived() throws {
         let master = try Device.make(.shared)
         let directory = try Place([master.line]).imported()
@@ -40,7 +40,7 @@ struct LookupTests {
         #expect(try master.opens(reader.recipient(kid: master.kid)))
     }
 
-    @Test("takes a device's own record before its master's")
+    @Test("a lookup prefers a device's own record to its master's")
     func ownBeforeMaster() throws {
         let (master, phone) = try (Device.make(.shared), Device.make(.shared).of("phone-1"))
         let own = phone.changing("kid", to: "\(master.kid)")
@@ -49,7 +49,7 @@ struct LookupTests {
         #expect(try !master.of("phone-1").opens(found))
     }
 
-    @Test("of a public key takes the device for its name")
+    @Test("a lookup of a public key uses the device only as its name")
     func publicKeyWithDevice() throws {
         let device = try Device.make(psk: true)
         let directory = try Place([device.line]).imported()
@@ -60,7 +60,7 @@ struct LookupTests {
         }
     }
 
-    @Test("reads lines however they end and are spaced")
+    @Test("lines with any line ending and spacing are read")
     func spacing() throws {
         let devices = try (0..<4).map { _ in try Device.make(psk: true) }
         let place = try Place([devices[0].line + "\r", "  " + devices[1].line + "\t "])
@@ -75,7 +75,7 @@ struct LookupTests {
         #expect(try directory.makeReader().recipient(kid: Device.make().kid) == nil)
     }
 
-    @Test("many readers at once")
+    @Test("many readers can look up recipients at once")
     func concurrent() async throws {
         let devices = try (0..<40).map { _ in try Device.make() }
         let directory = try Place(devices.map(\.line)).imported()

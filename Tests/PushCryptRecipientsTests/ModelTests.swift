@@ -7,7 +7,7 @@ import Testing
 /// Files with lines of few names, imported or refused, against a dictionary.
 @Suite("imports at random")
 struct ModelTests {
-    @Test("do what a dictionary says", arguments: 0..<12 as Range<UInt64>)
+    @Test("random imports have the same result as a dictionary", arguments: 0..<12 as Range<UInt64>)
     func model(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let pool = try Pool()

@@ -7,31 +7,31 @@ import Testing
 /// Records that nothing is sealed to: the import names the line and takes nothing.
 @Suite("records that can't be used")
 struct RefusedRecordTests {
-    @Test("a private key", arguments: [KeyKind.recipient, .sender])
+    @Test("a record with a private key is refused", arguments: [KeyKind.recipient, .sender])
     func privateKey(_ kind: KeyKind) throws {
         let device = try Device.make(kind, exposesPrivate: true)
         try expect(.privateKey, of: device.line)
     }
 
-    @Test("a sender's key")
+    @Test("a record with a sender key is refused")
     func sender() throws {
         let device = try Device.make(.sender)
         try expect(.invalidRecord, of: device.line)
     }
 
-    @Test("another key than its kid says")
+    @Test("a record whose kid belongs to another key is refused")
     func otherKey() throws {
         let (device, other) = try (Device.make(), Device.make())
         try expect(.invalidRecord, of: other.changing("kid", to: "\(device.kid)"))
     }
 
-    @Test("a key that isn't one", arguments: ["alg", "x", "kty"])
+    @Test("a record with an invalid key is refused", arguments: ["alg", "x", "kty"])
     func malformed(_ member: String) throws {
         let device = try Device.make()
         try expect(.invalidRecord, of: device.changing(member, to: "AAAA"))
     }
 
-    @Test("a device's id on a public key")
+    @Test("a public key with a device id is refused")
     func deviceOfPublicKey() throws {
         let device = try Device.make()
         try expect(.invalidRecord, of: device.adding(#""device":"phone""#))
@@ -59,11 +59,11 @@ struct RefusedRecordTests {
         let place = try Place([devices[0].line, line, devices[1].line])
         let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }
         #expect(error?.code == .invalidRecord && error?.lineNumber == 2)
-        #expect(error?.reason.hasSuffix("; of its lines 1 can't be taken") == true)
+        #expect(error?.reason.hasSuffix("; 1 of its lines can't be imported") == true)
         #expect(line.count < 8 || error?.reason.contains(line) == false)
     }
 
-    @Test("the longest line that is read")
+    @Test("the longest allowed line is read and one byte more is refused")
     func longest() throws {
         let device = try Device.make()
         let (note, end) = (#","note":""#, #""}"#)
@@ -77,7 +77,7 @@ struct RefusedRecordTests {
     func manySkipped() throws {
         let place = try Place([try Device.make().line] + Array(repeating: "?", count: 150))
         let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }
-        #expect(error?.lineNumber == 2 && error?.reason.hasSuffix("of its lines 150 can't be taken") == true)
+        #expect(error?.lineNumber == 2 && error?.reason.hasSuffix("150 of its lines can't be imported") == true)
     }
 
     @Test("a file without any record is no directory", arguments: ["{}\n", "{\n  \"keys\": []\n}\n", "\0\u{1}\u{2}"])

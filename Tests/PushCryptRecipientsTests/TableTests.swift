@@ -26,7 +26,7 @@ struct TableTests {
             PRIMARY KEY (kid, device)) WITHOUT ROWID
         """
 
-    @Test("is known by its beginning, and found in", arguments: [false, true])
+    @Test("a database is detected by its first bytes, and its records are found", arguments: [false, true])
     func found(_ isBlob: Bool) throws {
         let (device, phone) = try (Device.make(psk: true), Device.make(.shared).of("phone"))
         let database = try create()
@@ -44,7 +44,7 @@ struct TableTests {
         #expect(try place.folder.names() == ["any.name"])
     }
 
-    @Test("may change while it is used")
+    @Test("a directory may change while it is used")
     func changed() throws {
         let device = try Device.make()
         let database = try create()
@@ -56,7 +56,7 @@ struct TableTests {
         #expect(try reader.recipient(kid: device.kid) == nil)
     }
 
-    @Test("with another table, or none, is no directory", arguments: 0..<4)
+    @Test("a database with another table or none is no directory", arguments: 0..<4)
     func otherSchema(_ number: Int) throws {
         _ = try create(
             [
@@ -68,7 +68,7 @@ struct TableTests {
         #expect(error?.code == .notADirectory)
     }
 
-    @Test("with a key that several rows can have makes no choice")
+    @Test("several rows of one id are a collision")
     func several() throws {
         let device = try Device.make()
         let database = try create(
@@ -81,14 +81,14 @@ struct TableTests {
         #expect(error?.code == .collision)
     }
 
-    @Test("a row that isn't what its key says", arguments: ["", "?", "{}", "other", "device"])
+    @Test("a row whose record doesn't match its key is refused", arguments: ["", "?", "{}", "other", "device"])
     func foreign(_ record: String) throws {
         let (device, other) = try (Device.make(), Device.make())
         let text = ["other": other.line, "device": device.adding(#""device":"phone""#)][record] ?? record
         try expect(.invalidRecord, device.kid, text)
     }
 
-    @Test("a row with a private key, or with another key than its kid says", arguments: [false, true])
+    @Test("a row with a private key or another key than its kid's is refused", arguments: [false, true])
     func unusable(_ isPrivate: Bool) throws {
         let device = try Device.make(exposesPrivate: isPrivate)
         let text = isPrivate ? device.line : try Device.make().changing("kid", to: "\(device.kid)")
@@ -104,7 +104,7 @@ struct TableTests {
     }
 
     /// A writer that was killed leaves its journal: what it had begun is undone before anything is read.
-    @Test("that a writer was killed over is as it was before")
+    @Test("a database whose writer was killed has its previous content")
     func hotJournal() throws {
         let devices = try (0..<2).map { _ in try Device.make() }
         let database = try create()
@@ -142,7 +142,7 @@ struct TableTests {
         #expect(error?.code == .changedMeanwhile)
     }
 
-    @Test("that is damaged says so")
+    @Test("a damaged database is reported as damaged")
     func damaged() throws {
         _ = try create()
         var bytes = try Data(contentsOf: place.folder.file(place.name))

@@ -13,7 +13,7 @@ import Testing
         return (reading.aps, String(decoding: push.json, as: UTF8.self))
     }
 
-    @Test func nothingByDefault() throws {
+    @Test("no member of aps is exposed by default") func nothingByDefault() throws {
         let json = #"""
             {"aps":{"alert":{"title":"SECRET-1"},"badge":7,"category":"SECRET-2","thread-id":"SECRET-3",\#
             "interruption-level":"critical","relevance-score":0.5,"target-content-id":"SECRET-4",\#
@@ -25,22 +25,25 @@ import Testing
     }
 
     /// A sound shows that there is one, never which.
-    @Test(arguments: [
-        #""chime-SECRET.caf""#, #""default""#, #"{"name":"SECRET","critical":1,"volume":0.5}"#, #"{"volume":1}"#, "1",
-        "true", #"["SECRET"]"#,
-    ])
+    @Test(
+        "a payload with a sound exposes the default sound",
+        arguments: [
+            #""chime-SECRET.caf""#, #""default""#, #"{"name":"SECRET","critical":1,"volume":0.5}"#, #"{"volume":1}"#,
+            "1",
+            "true", #"["SECRET"]"#,
+        ])
     func soundIsHinted(sound: String) throws {
         let (aps, raw) = try outside(#"{"aps":{"alert":"x","sound":\#(sound)}}"#)
         #expect(aps["sound"] as? String == "default")
         #expect(!raw.contains("SECRET"))
     }
 
-    @Test(arguments: ["null", #""""#, "{}"])
+    @Test("a payload with an empty sound exposes no sound", arguments: ["null", #""""#, "{}"])
     func noSoundNoHint(sound: String) throws {
         #expect(try outside(#"{"aps":{"alert":"x","sound":\#(sound)}}"#).aps["sound"] == nil)
     }
 
-    @Test func contentAvailable() throws {
+    @Test("content-available 1 is exposed without being named") func contentAvailable() throws {
         let (aps, raw) = try outside(#"{"aps":{"alert":"x","content-available":1}}"#)
         #expect(aps.keys.sorted() == ["alert", "content-available", "mutable-content"])
         #expect(raw.contains(#""content-available":1"#))
@@ -120,7 +123,7 @@ import Testing
         #expect(error?.reason.contains("aps.\(name)") == true)
     }
 
-    @Test func namedTwice() throws {
+    @Test("a name that is given twice exposes one member") func namedTwice() throws {
         let json = #"{"aps":{"alert":"x","badge":1,"content-available":1}}"#
         let (aps, raw) = try outside(json, ["badge", "content-available", "badge", "content-available"])
         #expect(aps.count == 4)

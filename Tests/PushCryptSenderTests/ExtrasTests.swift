@@ -11,7 +11,7 @@ import Testing
             url: "https://cdn.example.com/\(index)", blob: blob.reference, type: "image/png", id: id)
     }
 
-    @Test(arguments: Channel.allOnBoth)
+    @Test("attachments, offload and self-test are written into the header", arguments: Channel.allOnBoth)
     func inTheHeader(channel: Channel) throws {
         let attachments = [try Self.attachment(1, id: "a"), try Self.attachment(2)]
         let payload = Array(#"{"aps":{"alert":"x"}}"#.utf8)
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The members count to the byte, as everything does.
-    @Test(arguments: [Channel.all[0], Channel.all[3], Channel.all[8]])
+    @Test("a payload with extras fits to the byte", arguments: [Channel.all[0], Channel.all[3], Channel.all[8]])
     func exactSize(channel: Channel) throws {
         let sealer = try channel.sealer(Sealer.Options(padding: .none))
         func size(_ attachments: [AttachmentReference], _ isSelfTest: Bool = false, limit: Int = 4_096) throws -> Int {
@@ -50,7 +50,7 @@ import Testing
         #expect(try size([]) < size([], true))
     }
 
-    @Test func refused() throws {
+    @Test("extras outside their limits are refused") func refused() throws {
         let nine = try (0..<9).map { try Self.attachment($0) }
         let twice = try [Self.attachment(1, id: "a"), Self.attachment(2, id: "a")]
         for attachments in [nine, twice] {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsAdded() throws {
+    @Test("a message without extras has no member for them") func nothingIsAdded() throws {
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, Sealer.Options(padding: .none))
         let message = String(decoding: try Reading(push, Channel.simple).message, as: UTF8.self)
         let expected = /\{"aps":\{"alert":"x"\},"pushcrypt":\{"id":"[A-Za-z0-9_-]{22}","iat":\d+,"exp":\d+\}\}/

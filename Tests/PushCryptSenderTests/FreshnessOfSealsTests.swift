@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FreshnessOfSealsTests {
     /// Two seals of the same input have nothing in common but the frame: neither id nor enc, salt or ciphertext.
-    @Test(arguments: Channel.allOnBoth)
+    @Test("two seals of one payload share no id, enc or ciphertext", arguments: Channel.allOnBoth)
     func twoSealsDiffer(channel: Channel) throws {
         let pushes = try (0..<2).map { _ in try channel.seal(#"{"aps":{"alert":"x"}}"#) }
         #expect(pushes[0].id != pushes[1].id)
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// One sealer, many threads.
-    @Test(arguments: [Channel.all[0], Channel.all[5], Channel.all[8]])
+    @Test("seals on many threads have different ids", arguments: [Channel.all[0], Channel.all[5], Channel.all[8]])
     func manyThreads(channel: Channel) async throws {
         let (sealer, recipient) = (try channel.sealer(), try channel.recipient())
         let ids = try await withThrowingTaskGroup(of: String.self) { group in

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// What is the longest doesn't depend on the padding: it gives way.
-    @Test(arguments: Channel.all)
+    @Test("the largest payload fits and one byte more is refused", arguments: Channel.all)
     func toTheByte(channel: Channel) throws {
         var found: Set<Int> = []
         for padding in [PaddingPolicy.none, .multiple(of: 128), .multiple(of: 1_000), .limit] {
@@ -44,7 +44,9 @@ import Testing
     }
 
     /// bytesNeeded is the size that the payload has where it fits.
-    @Test(arguments: Channel.all, [200, 201, 202, 203, 1_000])
+    @Test(
+        "the error of a large payload names the bytes needed and available", arguments: Channel.all,
+        [200, 201, 202, 203, 1_000])
     func bytesNeeded(channel: Channel, count: Int) throws {
         let bare = try channel.seal(Self.payload(count), Sealer.Options(padding: .none)).byteCount
         for padding in [PaddingPolicy.none, .multiple(of: 128), .limit] {
@@ -58,7 +60,9 @@ import Testing
     }
 
     /// Every limit in a row: never exceeded, and not missed by more than base64 makes necessary.
-    @Test(arguments: [Channel.all[0], Channel.all[3], Channel.all[8], Channel.all[11]])
+    @Test(
+        "sealing keeps every limit from 700 to 720 bytes",
+        arguments: [Channel.all[0], Channel.all[3], Channel.all[8], Channel.all[11]])
     func everyLimit(channel: Channel) throws {
         for limit in 700...720 {
             let options = Sealer.Options(padding: .limit, limitInBytes: limit)
@@ -67,14 +71,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, -1, .min, 4_097, 5_120, .max])
+    @Test("a limit of 0 or above 4,096 bytes is refused", arguments: [0, -1, .min, 4_097, 5_120, .max])
     func outOfRange(limit: Int) {
         expectSenderError(.invalidOption) {
             try Channel.simple.seal(Self.payload(1), Sealer.Options(limitInBytes: limit))
         }
     }
 
-    @Test(arguments: [1, 50, 160])
+    @Test("a limit below the outer payload's own length is refused", arguments: [1, 50, 160])
     func lessThanTheFrame(limit: Int) throws {
         let error = expectSenderError(.tooLarge) {
             try Channel.simple.seal(Self.payload(1), Sealer.Options(limitInBytes: limit))
@@ -83,7 +87,7 @@ import Testing
         #expect(error?.bytesNeeded == bare)
     }
 
-    @Test(arguments: [5_000, 100_000, 262_000])
+    @Test("a payload far above the limit is refused with its size", arguments: [5_000, 100_000, 262_000])
     func farTooLarge(count: Int) throws {
         for json in [Self.payload(count), #"{"aps":{"alert":"x"},"y":"\#(String(repeating: "a", count: count))"}"#] {
             let error = expectSenderError(.tooLarge) { try Channel.simple.seal(json) }
@@ -91,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("a payload that no message may hold is refused as one, with the limit", arguments: [262_144, 5_242_880])
+    @Test("a payload that is too large for any message is refused with the limit", arguments: [262_144, 5_242_880])
     func largerThanAnyMessage(count: Int) throws {
         let error = expectSenderError(.invalidPayload) { try Channel.simple.seal(Self.payload(count)) }
         #expect(error?.reason.contains("262144 bytes") == true)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct OffloadTests {
     private static let url = "https://cdn.example.com/payload"
 
-    @Test(arguments: Backends.all)
+    @Test("an offloaded payload is read back from its blob", arguments: Backends.all)
     func roundTrip(named: NamedBackend) throws {
         let long = String(repeating: "long ", count: 2_000)
         let json = #"{"aps":{"alert":{"body":"\#(long)"}}, "n":1.50}"#
@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Whatever can be sealed can be offloaded.
-    @Test func payloadTypes() throws {
+    @Test("every type of payload can be offloaded") func payloadTypes() throws {
         let notification = PushNotification(body: "x")
         for blob in [try Sealer.offload(notification), try Sealer.offload(Data(#"{"aps":{"alert":"x"}}"#.utf8))] {
             let plaintext = try BlobOpener.plaintext(of: blob.bytes, blob.reference)
@@ -28,7 +28,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "{}", #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{}}"#, "{\"aps\""])
+    @Test(
+        "an invalid payload is refused for offloading",
+        arguments: ["", "{}", #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{}}"#, "{\"aps\""])
     func refused(json: String) {
         expectSenderError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
     }
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func tooLong() {
+    @Test("a payload above 256 KiB is refused for offloading") func tooLong() {
         let json = #"{"aps":{"alert":"\#(String(repeating: "a", count: 1 << 18))"}}"#
         expectSenderError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
     }

@@ -6,13 +6,14 @@ import Testing
     private static let json = #"{"aps":{"alert":"x"}}"#
     private static let latest = UnixTime.protocolRange.upperBound
 
-    @Test(arguments: [1, 2, 3_600, 30 * 86_400 - 1, 30 * 86_400])
+    @Test(
+        "the message expires after the lifetime in the options", arguments: [1, 2, 3_600, 30 * 86_400 - 1, 30 * 86_400])
     func lifetime(seconds: Int64) throws {
         let push = try Channel.simple.seal(Self.json, Sealer.Options(expiresAfterInSeconds: seconds))
         #expect(push.expiresAt == Channel.now + seconds)
     }
 
-    @Test(arguments: [0, -1, .min, 30 * 86_400 + 1, .max])
+    @Test("a lifetime outside 1 second to 30 days is refused", arguments: [0, -1, .min, 30 * 86_400 + 1, .max])
     func noLifetime(seconds: Int64) {
         expectSenderError(.invalidOption) {
             try Channel.simple.seal(Self.json, Sealer.Options(expiresAfterInSeconds: seconds))
@@ -26,20 +27,20 @@ import Testing
         return try sealer.seal(Data(Self.json.utf8), to: recipient, placeholder: Channel.placeholder)
     }
 
-    @Test(arguments: [0, 1, 1_800_000_000, latest - 1])
+    @Test("the message is issued at the time of the clock", arguments: [0, 1, 1_800_000_000, latest - 1])
     func clock(time: Int64) throws {
         #expect(try seal(at: time).expiresAt == UnixTime(time + 1))
     }
 
     /// Times that the protocol's integers don't hold.
-    @Test(arguments: [-1, .min, latest, latest + 1, .max - 1, .max])
+    @Test("a clock outside the protocol's range is refused", arguments: [-1, .min, latest, latest + 1, .max - 1, .max])
     func clockOutOfRange(time: Int64) {
         expectSenderError(.invalidOption) { try seal(at: time) }
         expectSenderError(.invalidOption) { try seal(at: time, expiresAfter: 30 * 86_400) }
     }
 
     /// A call's own options take the place of the sealer's.
-    @Test func optionsOfACall() throws {
+    @Test("the options of a call replace those of the sealer") func optionsOfACall() throws {
         let (sealer, recipient) = (try Channel.simple.sealer(), try Channel.simple.recipient())
         let options = Sealer.Options(padding: .limit, limitInBytes: 1_000, expiresAfterInSeconds: 7)
         let push = try sealer.seal(
@@ -58,7 +59,7 @@ import Testing
         #expect(error?.code == .invalidTopic)
     }
 
-    @Test func standard() {
+    @Test("the standard options are those of the documentation") func standard() {
         let options = Sealer.Options()
         #expect(options.padding == .multiple(of: 128))
         #expect(options.limitInBytes == 4_096)

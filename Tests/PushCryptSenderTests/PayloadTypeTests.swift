@@ -20,17 +20,17 @@ import Testing
         return try Reading(body(channel.sealer(), channel.recipient(), Channel.placeholder), channel).payload
     }
 
-    @Test func data() throws {
+    @Test("a payload of type Data is sealed byte for byte") func data() throws {
         let payload = try seal { try $0.seal(Data(Self.json.utf8), to: $1, placeholder: $2) }
         #expect(payload == Self.json)
     }
 
-    @Test func bytes() throws {
+    @Test("a payload of type [UInt8] is sealed byte for byte") func bytes() throws {
         let payload = try seal { try $0.seal(Array(Self.json.utf8), to: $1, placeholder: $2) }
         #expect(payload == Self.json)
     }
 
-    @Test func dataWithOptions() throws {
+    @Test("a Data payload is sealed with the options of the call") func dataWithOptions() throws {
         let payload = try seal { sealer, recipient, placeholder in
             let data = Data(Self.json.utf8)
             return try sealer.seal(data, to: recipient, placeholder: placeholder, options: Sealer.Options())
@@ -39,37 +39,37 @@ import Testing
     }
 
     /// Part of a longer buffer, whose indices don't begin at 0.
-    @Test func slicedData() throws {
+    @Test("a slice of Data is sealed without the bytes around it") func slicedData() throws {
         let slice = Data("xx\(Self.json)".utf8).dropFirst(2)
         #expect(try seal { try $0.seal(slice, to: $1, placeholder: $2) } == Self.json)
     }
 
-    @Test func encodable() throws {
+    @Test("an Encodable payload is sealed as its JSON") func encodable() throws {
         let value = Payload(aps: .init(alert: "x"), url: "https://example.com/a")
         let payload = try seal { try $0.seal(value, to: $1, placeholder: $2) }
         #expect(payload == #"{"aps":{"alert":"x"},"url":"https://example.com/a"}"#)
     }
 
-    @Test func dictionary() throws {
+    @Test("a dictionary is sealed as a JSON object") func dictionary() throws {
         let payload = try seal { try $0.seal(["aps": ["alert": "x"]], to: $1, placeholder: $2) }
         #expect(payload == #"{"aps":{"alert":"x"}}"#)
     }
 
-    @Test func bytesBehindAGenericParameter() throws {
+    @Test("bytes behind a generic parameter are sealed byte for byte") func bytesBehindAGenericParameter() throws {
         for value in [Data(Self.json.utf8), Array(Self.json.utf8)] as [any Encodable & Sendable] {
             #expect(try seal { try $0.seal(value, to: $1, placeholder: $2) } == Self.json)
         }
     }
 
     /// Text and other collections of bytes are values to encode: an array or a string, which is no payload.
-    @Test func otherFormsOfBytes() throws {
+    @Test("a string or another collection of bytes is refused") func otherFormsOfBytes() throws {
         let bytes = Array(Self.json.utf8)
         for value in [Self.json, ContiguousArray(bytes), ["json": bytes]] as [any Encodable & Sendable] {
             expectSenderError(.invalidPayload) { try seal { try $0.seal(value, to: $1, placeholder: $2) } }
         }
     }
 
-    @Test func encodingThatFails() throws {
+    @Test("the error of a payload that can't be encoded is thrown") func encodingThatFails() throws {
         struct Unencodable: Encodable {
             func encode(to encoder: any Encoder) throws {
                 throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "no"))

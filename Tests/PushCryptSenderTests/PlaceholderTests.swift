@@ -3,26 +3,30 @@ import PushCryptSender
 import Testing
 
 @Suite struct PlaceholderTests {
-    @Test(arguments: [
-        (Placeholder.literal(title: "T", body: "B"), ["title": "T", "body": "B"]),
-        (.literal(title: "T", body: nil), ["title": "T"]), (.literal(title: "", body: "B"), ["body": "B"]),
-        (.localized(title: "TK", body: "BK"), ["title-loc-key": "TK", "loc-key": "BK"]),
-        (.localized(title: nil, body: "BK"), ["loc-key": "BK"]),
-        (
-            Placeholder(title: "T", body: "B", titleLocKey: "TK", bodyLocKey: "BK"),
-            ["title": "T", "body": "B", "title-loc-key": "TK", "loc-key": "BK"]
-        ),
-        (.standard, ["title": "New message", "body": "Open the app to read it"]),
-    ])
+    @Test(
+        "every kind of placeholder is written as its alert",
+        arguments: [
+            (Placeholder.literal(title: "T", body: "B"), ["title": "T", "body": "B"]),
+            (.literal(title: "T", body: nil), ["title": "T"]), (.literal(title: "", body: "B"), ["body": "B"]),
+            (.localized(title: "TK", body: "BK"), ["title-loc-key": "TK", "loc-key": "BK"]),
+            (.localized(title: nil, body: "BK"), ["loc-key": "BK"]),
+            (
+                Placeholder(title: "T", body: "B", titleLocKey: "TK", bodyLocKey: "BK"),
+                ["title": "T", "body": "B", "title-loc-key": "TK", "loc-key": "BK"]
+            ),
+            (.standard, ["title": "New message", "body": "Open the app to read it"]),
+        ])
     func kinds(placeholder: Placeholder, expected: [String: String]) throws {
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
         #expect(try Reading(push, .simple).alert as? [String: String] == expected)
     }
 
-    @Test(arguments: [
-        "\"", "\\", "\u{0}", "\n\r\t\u{8}\u{C}\u{1F}\u{7F}", "\u{2028}\u{2029}", "</script>", "é e\u{301}", "👩‍👩‍👧‍👦🏳️‍🌈",
-        "مرحبا \u{202E}abc", "\"},\"pushcrypt\":{\"v\":2}", "%@ \\(x)", "\u{10FFFF}",
-    ])
+    @Test(
+        "a placeholder with quotes and control characters is escaped",
+        arguments: [
+            "\"", "\\", "\u{0}", "\n\r\t\u{8}\u{C}\u{1F}\u{7F}", "\u{2028}\u{2029}", "</script>", "é e\u{301}", "👩‍👩‍👧‍👦🏳️‍🌈",
+            "مرحبا \u{202E}abc", "\"},\"pushcrypt\":{\"v\":2}", "%@ \\(x)", "\u{10FFFF}",
+        ])
     func escaping(text: String) throws {
         let placeholder = Placeholder(title: text, body: text, titleLocKey: text, bodyLocKey: text)
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
@@ -33,9 +37,12 @@ import Testing
         #expect(push.byteCount <= 4_096)
     }
 
-    @Test(arguments: [
-        Placeholder(), .literal(title: "", body: ""), .localized(title: nil, body: ""), .literal(title: nil, body: nil),
-    ])
+    @Test(
+        "a placeholder without text is refused",
+        arguments: [
+            Placeholder(), .literal(title: "", body: ""), .localized(title: nil, body: ""),
+            .literal(title: nil, body: nil),
+        ])
     func withoutText(placeholder: Placeholder) {
         expectSenderError(.invalidPlaceholder) {
             try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
@@ -43,7 +50,7 @@ import Testing
     }
 
     /// The placeholder takes room like anything else.
-    @Test(arguments: [3_400, 3_900, 5_000])
+    @Test("a placeholder that leaves no room for the message is refused", arguments: [3_400, 3_900, 5_000])
     func tooLong(count: Int) throws {
         let placeholder = Placeholder.literal(title: String(repeating: "a", count: count), body: nil)
         let error = expectSenderError(.tooLarge) {

@@ -10,13 +10,13 @@ import Testing
         return try Reading(push, channel).payload
     }
 
-    @Test func nothingButText() throws {
+    @Test("a notification with a text only encodes to its alert") func nothingButText() throws {
         #expect(try json(PushNotification(title: "T")) == #"{"aps":{"alert":{"title":"T"}}}"#)
         #expect(try json(PushNotification(subtitle: "S")) == #"{"aps":{"alert":{"subtitle":"S"}}}"#)
         #expect(try json(PushNotification(body: "B")) == #"{"aps":{"alert":{"body":"B"}}}"#)
     }
 
-    @Test func everything() throws {
+    @Test("a notification with every property encodes all of them") func everything() throws {
         let notification = PushNotification(
             title: "T", subtitle: "S", body: "B", titleLocKey: "TK", titleLocArguments: ["1", "2"], bodyLocKey: "BK",
             bodyLocArguments: ["3"], badge: 0, sound: .default, category: "C", threadID: "th",
@@ -30,27 +30,31 @@ import Testing
         #expect(try json(notification) == expected)
     }
 
-    @Test(arguments: [
-        (PushNotification.Sound.default, #""default""#), (.named("chime.caf"), #""chime.caf""#),
-        (.critical(), #"{"critical":1,"name":"default","volume":1}"#),
-        (.critical("siren.caf", volume: 0.25), #"{"critical":1,"name":"siren.caf","volume":0.25}"#),
-    ])
+    @Test(
+        "each kind of sound encodes as APNs requires",
+        arguments: [
+            (PushNotification.Sound.default, #""default""#), (.named("chime.caf"), #""chime.caf""#),
+            (.critical(), #"{"critical":1,"name":"default","volume":1}"#),
+            (.critical("siren.caf", volume: 0.25), #"{"critical":1,"name":"siren.caf","volume":0.25}"#),
+        ])
     func sound(sound: PushNotification.Sound, expected: String) throws {
         let payload = try json(PushNotification(title: "T", sound: sound))
         #expect(payload == #"{"aps":{"alert":{"title":"T"},"sound":\#(expected)}}"#)
     }
 
-    @Test(arguments: [
-        (PushNotification.InterruptionLevel.passive, "passive"), (.active, "active"),
-        (.timeSensitive, "time-sensitive"), (.critical, "critical"), (.init(rawValue: "new"), "new"),
-    ])
+    @Test(
+        "an interruption level encodes as its raw value",
+        arguments: [
+            (PushNotification.InterruptionLevel.passive, "passive"), (.active, "active"),
+            (.timeSensitive, "time-sensitive"), (.critical, "critical"), (.init(rawValue: "new"), "new"),
+        ])
     func interruptionLevel(level: PushNotification.InterruptionLevel, expected: String) throws {
         let payload = try json(PushNotification(title: "T", interruptionLevel: level))
         #expect(payload == #"{"aps":{"alert":{"title":"T"},"interruption-level":"\#(expected)"}}"#)
     }
 
     /// Custom members are written as JSONEncoder writes them, also the types that it treats in its own way.
-    @Test func customTypes() throws {
+    @Test("custom members of any Encodable type are encoded") func customTypes() throws {
         let url = try #require(URL(string: "https://example.com/a?b=c"))
         let notification = PushNotification(
             title: "T",
@@ -65,26 +69,29 @@ import Testing
     }
 
     /// `aps` belongs to the notification, `pushcrypt` to the sealer.
-    @Test func reservedNames() throws {
+    @Test("a custom member named aps is ignored, and one named pushcrypt is refused") func reservedNames() throws {
         let payload = try json(PushNotification(title: "T", custom: ["aps": ["alert": "other"]]))
         #expect(payload == #"{"aps":{"alert":{"title":"T"}}}"#)
         expectSenderError(.invalidPayload) { try json(PushNotification(title: "T", custom: ["pushcrypt": 1])) }
     }
 
-    @Test(arguments: [
-        PushNotification(), PushNotification(title: "", body: ""), PushNotification(badge: 3, sound: .default),
-        PushNotification(isContentAvailable: true), PushNotification(titleLocArguments: ["a"], bodyLocArguments: ["b"]),
-    ])
+    @Test(
+        "a notification without text is refused at sealing",
+        arguments: [
+            PushNotification(), PushNotification(title: "", body: ""), PushNotification(badge: 3, sound: .default),
+            PushNotification(isContentAvailable: true),
+            PushNotification(titleLocArguments: ["a"], bodyLocArguments: ["b"]),
+        ])
     func noText(notification: PushNotification) {
         expectSenderError(.invalidPayload) { try json(notification) }
     }
 
-    @Test func locKeysAreText() throws {
+    @Test("a notification with localization keys only is sealed") func locKeysAreText() throws {
         #expect(try json(PushNotification(bodyLocKey: "K")) == #"{"aps":{"alert":{"loc-key":"K"}}}"#)
         #expect(try json(PushNotification(titleLocKey: "K")) == #"{"aps":{"alert":{"title-loc-key":"K"}}}"#)
     }
 
-    @Test(arguments: [Double.nan, .infinity, -.infinity])
+    @Test("a number that JSON can't represent is refused", arguments: [Double.nan, .infinity, -.infinity])
     func numbersThatJSONDoesNotHave(score: Double) {
         #expect(throws: EncodingError.self) { try json(PushNotification(title: "T", relevanceScore: score)) }
     }

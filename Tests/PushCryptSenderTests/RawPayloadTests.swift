@@ -22,21 +22,21 @@ import Testing
         #"{"aps":{"alert":{"loc-key":"K","loc-args":["a","b"],"title-loc-key":"T"},"category":"c"},"e":{},"f":[]}"#,
     ]
 
-    @Test(arguments: payloads, Channel.allOnBoth)
+    @Test("raw JSON is opened byte for byte as it was sealed", arguments: payloads, Channel.allOnBoth)
     func staysAsItIs(json: String, channel: Channel) throws {
         let reading = try Reading(channel.seal(json), channel)
         #expect(reading.payload == json)
     }
 
     /// Spaces behind the end can't be told from padding; they say nothing.
-    @Test(arguments: [1, 2, 100])
+    @Test("spaces at the end of raw JSON stay", arguments: [1, 2, 100])
     func spacesAtTheEnd(count: Int) throws {
         let json = #"{"aps":{"alert":"x"}}"#
         let push = try Channel.simple.seal(json + String(repeating: " ", count: count))
         #expect(try Reading(push, .simple).payload == json)
     }
 
-    @Test(arguments: Channel.all)
+    @Test("the header is inserted into raw JSON", arguments: Channel.all)
     func header(channel: Channel) throws {
         let options = Sealer.Options(expiresAfterInSeconds: 3_600)
         let push = try channel.seal(#"{"aps":{"alert":"x"}}"#, options)
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// The header stands last, behind whatever the payload holds.
-    @Test func messageInFull() throws {
+    @Test("the sealed message is the payload with its header and padding") func messageInFull() throws {
         let push = try Channel.simple.seal(#"{ "aps":{"alert":"x"} }"#, Sealer.Options(padding: .none))
         let expected =
             #"{ "aps":{"alert":"x"},"pushcrypt":{"id":"\#(push.id)","iat":1800000000,"exp":1802592000} }"#

@@ -4,25 +4,29 @@ import Testing
 
 @Suite struct RefusedPayloadTests {
     /// Strict JSON and an alert with text, or nothing is sealed.
-    @Test(arguments: [
-        "", " ", "{", "null", "[]", "1", #""x""#, #"[{"aps":{"alert":"x"}}]"#, "{}", #"{"aps":null}"#, #"{"aps":[]}"#,
-        #"{"aps":{}}"#, #"{"aps":{"content-available":1}}"#, #"{"aps":{"badge":1,"sound":"x"}}"#,
-        #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":null}}"#, #"{"aps":{"alert":{}}}"#, #"{"aps":{"alert":[]}}"#,
-        #"{"aps":{"alert":{"title":""}}}"#, #"{"aps":{"alert":{"body":""}}}"#, #"{"aps":{"alert":{"title":1}}}"#,
-        #"{"aps":{"alert":{"title":"","subtitle":"","body":"","loc-key":"","title-loc-key":""}}}"#,
-        #"{"alert":{"title":"x"}}"#, #"{"aps":{"alert":"x"}}}"#, #"{"aps":{"alert":"x"}} x"#,
-        #"{"aps":{"alert":"x"},}"#,
-        #"{"aps":{"alert":"x"}"#, #"{"aps":{"alert":"x","alert":"y"}}"#, #"{"aps":{"alert":"x"},"aps":{}}"#,
-        #"{"aps":{"alert":"x"},"\u0061ps":{}}"#, #"{"aps":{"alert":"x"},"y":[{"b":1,"b":1}]}"#,
-        #"{"aps":{"alert":"\ud800"}}"#, #"{"aps":{"alert":"x"},"n":01}"#, #"{"aps":{"alert":"x"},"n":NaN}"#,
-        "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", "{\"aps\":{\"alert\":\"x\ny\"}}", "{\"aps\":{\"alert\":\"x\u{0}\"}}",
-        "{'aps':{'alert':'x'}}", "{\"aps\":{\"alert\":\"x\"}}\0", #"{"aps":{"alert":"x"}}// done"#,
-    ])
+    @Test(
+        "an invalid payload is refused with its reason",
+        arguments: [
+            "", " ", "{", "null", "[]", "1", #""x""#, #"[{"aps":{"alert":"x"}}]"#, "{}", #"{"aps":null}"#,
+            #"{"aps":[]}"#,
+            #"{"aps":{}}"#, #"{"aps":{"content-available":1}}"#, #"{"aps":{"badge":1,"sound":"x"}}"#,
+            #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":null}}"#, #"{"aps":{"alert":{}}}"#, #"{"aps":{"alert":[]}}"#,
+            #"{"aps":{"alert":{"title":""}}}"#, #"{"aps":{"alert":{"body":""}}}"#, #"{"aps":{"alert":{"title":1}}}"#,
+            #"{"aps":{"alert":{"title":"","subtitle":"","body":"","loc-key":"","title-loc-key":""}}}"#,
+            #"{"alert":{"title":"x"}}"#, #"{"aps":{"alert":"x"}}}"#, #"{"aps":{"alert":"x"}} x"#,
+            #"{"aps":{"alert":"x"},}"#,
+            #"{"aps":{"alert":"x"}"#, #"{"aps":{"alert":"x","alert":"y"}}"#, #"{"aps":{"alert":"x"},"aps":{}}"#,
+            #"{"aps":{"alert":"x"},"\u0061ps":{}}"#, #"{"aps":{"alert":"x"},"y":[{"b":1,"b":1}]}"#,
+            #"{"aps":{"alert":"\ud800"}}"#, #"{"aps":{"alert":"x"},"n":01}"#, #"{"aps":{"alert":"x"},"n":NaN}"#,
+            "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", "{\"aps\":{\"alert\":\"x\ny\"}}", "{\"aps\":{\"alert\":\"x\u{0}\"}}",
+            "{'aps':{'alert':'x'}}", "{\"aps\":{\"alert\":\"x\"}}\0", #"{"aps":{"alert":"x"}}// done"#,
+        ])
     func refused(json: String) {
         expectSenderError(.invalidPayload, "\(json)") { try Channel.simple.seal(json) }
     }
 
     @Test(
+        "a payload that isn't UTF-8 is refused",
         arguments: [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80], [0xc0, 0xaf]] as [[UInt8]]
     )
     func notUTF8(bytes: [UInt8]) {
@@ -33,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func utf16() throws {
+    @Test("a payload in UTF-16 is refused") func utf16() throws {
         let json = try #require(#"{"aps":{"alert":"x"}}"#.data(using: .utf16))
         expectSenderError(.invalidPayload) {
             try Channel.simple.sealer().seal(
@@ -41,7 +45,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["null", "{}", "1", #"{"id":"AAAAAAAAAAAAAAAAAAAAAA","iat":1800000000,"exp":1800000001}"#])
+    @Test(
+        "a payload with a pushcrypt member is refused",
+        arguments: ["null", "{}", "1", #"{"id":"AAAAAAAAAAAAAAAAAAAAAA","iat":1800000000,"exp":1800000001}"#])
     func sealedBefore(member: String) {
         for name in ["pushcrypt", #"pushcryp\u0074"#] {
             expectSenderError(.invalidPayload) {
@@ -50,12 +56,12 @@ import Testing
         }
     }
 
-    @Test func sealedTwice() throws {
+    @Test("a sealed push is refused as a payload") func sealedTwice() throws {
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
         expectSenderError(.invalidPayload) { try Channel.simple.seal(String(decoding: push.json, as: UTF8.self)) }
     }
 
-    @Test(arguments: [62, 63])
+    @Test("a payload nested to the limit is sealed, and one level more is refused", arguments: [62, 63])
     func depth(nested: Int) throws {
         let arrays = String(repeating: "[", count: nested) + String(repeating: "]", count: nested)
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"},"y":\#(arrays)}"#)
@@ -64,11 +70,13 @@ import Testing
     }
 
     /// An error says what is wrong and where, and nothing of what the payload holds.
-    @Test(arguments: [
-        #"{"aps":{"alert":"SECRET"},"SECRET":1,"SECRET":2}"#, #"{"aps":{"alert":"SECRET\ud800"}}"#,
-        #"{"aps":{"badge":"SECRET"}}"#, #"{"aps":{"alert":"SECRET"},"pushcrypt":"SECRET"}"#, "SECRET",
-        #"{"aps":{"alert":"\#(String(repeating: "SECRET", count: 1_000))"}}"#,
-    ])
+    @Test(
+        "an error contains nothing of the payload",
+        arguments: [
+            #"{"aps":{"alert":"SECRET"},"SECRET":1,"SECRET":2}"#, #"{"aps":{"alert":"SECRET\ud800"}}"#,
+            #"{"aps":{"badge":"SECRET"}}"#, #"{"aps":{"alert":"SECRET"},"pushcrypt":"SECRET"}"#, "SECRET",
+            #"{"aps":{"alert":"\#(String(repeating: "SECRET", count: 1_000))"}}"#,
+        ])
     func errorsHoldNothing(json: String) {
         let error = #expect(throws: SenderError.self) { try Channel.simple.seal(json) }
         var text = error.map { "\($0) \(String(reflecting: $0))" } ?? ""
@@ -78,7 +86,7 @@ import Testing
     }
 
     /// A body of no characters is nothing to show, unless there is a title.
-    @Test func emptyParts() throws {
+    @Test("an alert with one empty and one other text is sealed") func emptyParts() throws {
         for alert in [#"{"title":"T","body":""}"#, #"{"title":"","body":"B"}"#, #"{"subtitle":"S","title":""}"#] {
             let json = #"{"aps":{"alert":\#(alert)}}"#
             #expect(try Reading(Channel.simple.seal(json), .simple).payload == json)

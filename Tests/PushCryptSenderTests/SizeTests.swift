@@ -13,7 +13,9 @@ import Testing
     }
 
     /// byteCount is the JSON's, and that is the outside and ceil(4n/3) characters for the n bytes of `sealed`.
-    @Test(arguments: Channel.all, [PaddingPolicy.none, .multiple(of: 128), .multiple(of: 100), .limit])
+    @Test(
+        "the reported byte count is the payload's length", arguments: Channel.all,
+        [PaddingPolicy.none, .multiple(of: 128), .multiple(of: 100), .limit])
     func byteCount(channel: Channel, padding: PaddingPolicy) throws {
         for count in [1, 2, 3, 100, 101, 102, 1_500] {
             let push = try channel.seal(Self.payload(count), Sealer.Options(padding: padding))
@@ -26,7 +28,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Channel.all, [128, 1, 7, 1_000, 4_096])
+    @Test("padding rounds the message up to its multiple", arguments: Channel.all, [128, 1, 7, 1_000, 4_096])
     func multiples(channel: Channel, multiple: Int) throws {
         let options = Sealer.Options(padding: .multiple(of: multiple))
         for count in [1, 60, 61, 62, 250, 900, 2_000] {
@@ -40,7 +42,7 @@ import Testing
     }
 
     /// Padded to the limit, nothing of the length shows.
-    @Test(arguments: Channel.all)
+    @Test("padding to the limit gives every payload one length", arguments: Channel.all)
     func limitPadding(channel: Channel) throws {
         let options = Sealer.Options(padding: .limit)
         let sizes = try [1, 2, 3, 4, 5, 6, 128, 500, 1_999, 2_500].map { count in
@@ -50,7 +52,7 @@ import Testing
         #expect((4_095...4_096).contains(sizes[0]))
     }
 
-    @Test func noPadding() throws {
+    @Test("without padding the message has its own length") func noPadding() throws {
         let options = Sealer.Options(padding: .none)
         let sizes = try (0..<60).map { try Channel.simple.seal(Self.payload($0 + 1), options).byteCount }
         for (size, next) in zip(sizes, sizes.dropFirst()) {
@@ -60,7 +62,7 @@ import Testing
     }
 
     /// The placeholder, the key id and exposed members are all that differs outside.
-    @Test func defaultPaddingHidesSmallDifferences() throws {
+    @Test("default padding gives similar payloads one length") func defaultPaddingHidesSmallDifferences() throws {
         let sizes = try (30...130).map { try Channel.simple.seal(Self.payload($0)).byteCount }
         #expect(Set(sizes).count == 1)
     }

@@ -9,7 +9,7 @@ import Testing
         "\u{FFFD}\u{FFFE}\u{FFFF}", String(repeating: "🇺🇳", count: 20), " ", "\u{200B}", "ﬁ Å Ω K",
     ]
 
-    @Test(arguments: texts)
+    @Test("a notification with Unicode text is opened unchanged", arguments: texts)
     func notification(text: String) throws {
         let channel = Channel.simple
         let push = try channel.sealer().seal(
@@ -26,7 +26,7 @@ import Testing
     }
 
     /// The same text, raw and escaped, takes and keeps different bytes.
-    @Test(arguments: texts)
+    @Test("raw and escaped Unicode are opened as they were sealed", arguments: texts)
     func rawAndEscaped(text: String) throws {
         let escaped = text.utf16.map { unit in
             "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Bytes are counted, not characters: each of these takes four, three and two.
-    @Test(arguments: [("😀", 4), ("€", 3), ("é", 2), ("a", 1)])
+    @Test("limits count the bytes of Unicode text", arguments: [("😀", 4), ("€", 3), ("é", 2), ("a", 1)])
     func bytesAreCounted(character: String, width: Int) throws {
         let options = Sealer.Options(padding: .none)
         let sizes = try [30, 60].map { count in

@@ -3,23 +3,23 @@ package import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// The history of a keyset: JSON lines, each with the hash of the previous line.
+/// The history of a keyset in JSON lines. Each line contains the hash of the previous one.
 ///
 /// ```
 /// line = {"n": 1..., "at": TIME, "who": NAME, "what": ACTION, ["kid"], ["detail"], ["why"],
-///         "prev": B64(SHA-256 of the line before, without its newline; 32 zero bytes before the first)}
+///         "prev": B64(SHA-256 of the previous line without its newline; 32 zero bytes in the first line)}
 /// ```
-/// Somebody who can write the log can replace all of it. The keyset's file therefore holds its count and head, and
-/// authenticates them if the keys are encrypted, so that a log that was cut, edited or exchanged is detected.
+/// A user who can write the log can replace all of it. So the keyset's file contains the number of lines and the last hash,
+/// and authenticates them if the keys are encrypted. A log that was cut, edited or replaced is detected.
 package struct AuditLog: Sendable {
     /// Without their newlines.
     package let lines: [String]
-    /// Behind the last newline: what a crash left of an appended line.
+    /// The bytes after the last newline, which a crash left of an appended line.
     let tornTail: [UInt8]
-    /// The first line that isn't UTF-8, from 0: its text, and so its hash, isn't what the file holds.
+    /// The index of the first line that isn't UTF-8. Its text has another hash than its bytes.
     private let firstUnreadable: Int?
 
-    /// - Parameter bytes: the file.
+    /// - Parameter bytes: the content of the file.
     package init(_ bytes: [UInt8]) {
         var parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         tornTail = Array(parts.popLast() ?? [])
@@ -28,26 +28,26 @@ package struct AuditLog: Sendable {
         self.lines = lines
     }
 
-    /// What the log's own chain gives.
+    /// Checks the chain of hashes and returns its end.
     ///
-    /// - Throws: `KeystoreError` with `auditBroken`, naming the first line that is wrong.
+    /// - Throws: `KeystoreError` with `auditBroken`, with the number of the first wrong line.
     package func head() throws -> AuditHead {
         var hash = AuditHead.none.hash
         for (index, line) in lines.enumerated() {
             let root = try? JSONText(Array(line.utf8)).root
             guard let root, index != firstUnreadable, root["n"]?.protocolInteger == Int64(index) + 1 else {
-                throw KeystoreError(.auditBroken, "line \(index + 1) of the audit log is not line \(index + 1)")
+                throw KeystoreError(.auditBroken, "line \(index + 1) of the audit log doesn't have number \(index + 1)")
             }
             guard root["prev"]?.utf8.flatMap(Base64URL.decode) == hash else {
                 throw KeystoreError(
-                    .auditBroken, "line \(index + 1) of the audit log doesn't follow from the line before it")
+                    .auditBroken, "line \(index + 1) of the audit log doesn't contain the hash of the previous line")
             }
             hash = try Self.hash(line)
         }
         return AuditHead(count: Int64(lines.count), hash: hash, lastLines: [])
     }
 
-    /// The head after some events more.
+    /// The head after more events.
     package static func head(
         after head: AuditHead, events: [AuditEvent], actor: Actor, at time: UnixTime
     ) throws -> AuditHead {
@@ -83,18 +83,18 @@ package struct AuditLog: Sendable {
     }
 }
 
-/// A change renames the keyset's file first and appends to the log after it. What a crash in between kept from the log
-/// stands in the keyset's file.
+/// A change renames the keyset's file first and then appends to the log. After a crash in between, the keyset's file
+/// contains the lines that the log lacks.
 extension AuditLog {
     package enum Condition: Equatable {
         case whole
-        /// A crash kept these lines from the log; appending them to the whole lines completes it.
+        /// The log lacks these lines because of a crash; appending them completes it.
         case interrupted(missing: [String])
-        /// What is wrong with it.
+        /// The fault.
         case broken(String)
     }
 
-    /// Compares the log with what the keyset's file says of it.
+    /// Compares the log with the head in the keyset's file.
     package func condition(_ head: AuditHead) -> Condition {
         let own: AuditHead
         do {
@@ -105,12 +105,12 @@ extension AuditLog {
         let missing = head.count - own.count
         if missing == 0 {
             guard own.hash == head.hash else {
-                return .broken("the audit log is not the one that belongs to the keyset")
+                return .broken("the audit log doesn't belong to the keyset")
             }
-            return tornTail.isEmpty ? .whole : .broken("the audit log goes on after its last whole line")
+            return tornTail.isEmpty ? .whole : .broken("the audit log has more bytes after its last whole line")
         }
         guard missing > 0 else {
-            return .broken("the audit log has \(own.count) lines and the keyset knows of \(head.count)")
+            return .broken("the audit log has \(own.count) lines, and the keyset records \(head.count)")
         }
         guard missing <= Int64(head.lastLines.count) else {
             return .broken("the audit log has \(own.count) of \(head.count) lines: its end was cut off")
@@ -120,11 +120,11 @@ extension AuditLog {
 
     private func interruption(_ head: AuditHead, _ missing: [String]) -> Condition {
         guard Array(missing[0].utf8).starts(with: tornTail) else {
-            return .broken("the audit log ends in half a line that the keyset doesn't know")
+            return .broken("the audit log ends in a partial line that the keyset doesn't contain")
         }
         let completed = AuditLog(lines: lines + missing)
         guard let result = try? completed.head(), result.count == head.count, result.hash == head.hash else {
-            return .broken("the audit log is not the one that belongs to the keyset")
+            return .broken("the audit log doesn't belong to the keyset")
         }
         return .interrupted(missing: missing)
     }
@@ -139,12 +139,82 @@ extension AuditLog {
 }
 
 extension KeysetFolder {
-    /// The audit log; empty where there is none.
+    /// The audit log; empty if there is no file.
     package func auditLog(in folder: Folder) throws -> AuditLog {
         guard folder.has(Self.auditName) else { return AuditLog([]) }
         let text = try KeystoreError.converting { () throws(FileError) in
             try folder.read(Self.auditName, .ownerOnly).bytes
         }
         return AuditLog(text)
+    }
+}
+
+/// A parsed line of the audit log.
+package struct AuditEntry: Hashable, Sendable {
+    /// Counted from 1.
+    package let number: Int64
+    package let at: UnixTime
+    package let who: String
+    /// The name of an ``AuditEvent/Action``; later versions may write others.
+    package let what: String
+    package let kid: String?
+    package let detail: String?
+    package let why: String?
+
+    /// - Parameter line: without its newline.
+    /// - Returns: nil for a line that lacks a member or isn't JSON.
+    package init?(line: String) {
+        guard let root = try? JSONText(Array(line.utf8)).root, let number = root["n"]?.protocolInteger,
+            let at = root["at"]?.string.flatMap(UnixTime.init(rfc3339:)), let who = root["who"]?.string,
+            let what = root["what"]?.string
+        else { return nil }
+        self.number = number
+        self.at = at
+        self.who = who
+        self.what = what
+        kid = root["kid"]?.string
+        detail = root["detail"]?.string
+        why = root["why"]?.string
+    }
+}
+
+extension AuditLog {
+    /// The entries of the log, including lines that it lacks because of a crash, and the log's fault, if any. Lines that
+    /// can't be parsed are omitted.
+    package func history(_ head: AuditHead) -> (entries: [AuditEntry], flaw: String?) {
+        switch condition(head) {
+        case .whole: (lines.compactMap(AuditEntry.init), nil)
+        case .interrupted(let missing): ((lines + missing).compactMap(AuditEntry.init), nil)
+        case .broken(let flaw): (lines.compactMap(AuditEntry.init), flaw)
+        }
+    }
+}
+
+/// The content of one line of the audit log without its number and hash. It never contains key material.
+package struct AuditEvent: Hashable, Sendable {
+    package enum Action: String, Sendable, CaseIterable {
+        case created, added, imported, promoted, retired, revoked, destroyed
+        case policyChanged, protectionChanged, logBegunAnew
+    }
+
+    package let action: Action
+    package let kid: KeyID?
+    package let detail: String?
+
+    package init(_ action: Action, _ kid: KeyID? = nil, detail: String? = nil) {
+        self.action = action
+        self.kid = kid
+        self.detail = detail
+    }
+}
+
+/// The author of a change and the reason for it.
+package struct Actor: Hashable, Sendable {
+    package let name: String
+    package let reason: String?
+
+    package init(name: String, reason: String?) {
+        self.name = name
+        self.reason = reason
     }
 }

@@ -3,11 +3,11 @@ import PushCryptKeysets
 /// A problem or a fact that `keys doctor` reports about a keystore.
 package struct Finding: Hashable, Sendable, Encodable {
     package enum Severity: String, Hashable, Sendable, Encodable, CaseIterable {
-        /// A command refuses, or a secret is open to others.
+        /// A command refuses the keyset, or other users can read a secret.
         case error
-        /// It works and should be fixed.
+        /// Commands work, but the operator should fix it.
         case warning
-        /// Worth knowing; nothing has to be done now.
+        /// Nothing has to be done now.
         case note
     }
 
@@ -17,7 +17,7 @@ package struct Finding: Hashable, Sendable, Encodable {
     /// A stable name of the kind of finding, for scripts.
     package let code: String
     package let message: String
-    /// What to do: a command as a shell takes it, or a sentence.
+    /// How to correct it: a shell command or a sentence.
     package let advice: String
 
     package init(_ severity: Severity, _ keyset: String, _ code: String, _ message: String, advice: String) {
@@ -47,10 +47,14 @@ extension Finding.Severity {
     }
 }
 
-/// The advice that `keys verify` and `keys doctor` share.
+/// Advice in both `keys verify` and `keys doctor`.
 extension Verification {
-    static let restore = "restore a copy from before"
-    static let sayTheSecret = "say --passphrase-file, --passphrase-fd or --wrap-command"
+    static let restore = "restore an earlier copy"
+    static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
+
+    static func missingLines(_ count: Int) -> String {
+        "an interrupted change didn't write \(count) line\(count == 1 ? "" : "s") to the audit log"
+    }
 
     static func verify(_ snapshot: KeysetSnapshot) -> String {
         "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))"
@@ -62,23 +66,23 @@ extension Verification {
 }
 
 extension PublicCondition {
-    /// What is wrong and what to do about it; the case's name if nothing is wrong.
+    /// The fault and how to correct it; the case's name if there is no fault.
     func description(_ snapshot: KeysetSnapshot) -> (message: String, advice: String) {
         let name = KeysetFolder.publicName
         let verify = Verification.verify(snapshot)
         switch self {
         case .missing: return ("\(name) is missing", verify)
         case .stale(let sequence):
-            return ("\(name) is of an earlier change, seq \(sequence)", verify)
+            return ("\(name) is from an earlier change, seq \(sequence)", verify)
         case .newer(let sequence):
             return (
-                "\(name) is of a later change, seq \(sequence): the keyset is an old copy",
-                "restore the newest copy; keys that were made since are lost without it"
+                "\(name) is from a later change, seq \(sequence): the keyset is an old copy",
+                "restore the newest copy; without it, keys that were made later are lost"
             )
         case .foreign(let flaw):
             let file = ShellArgument.quoted(snapshot.path + "/" + name)
             return (
-                "\(name) is not what the keyset gives: \(flaw)",
+                "\(name) doesn't match the keyset: \(flaw)",
                 "rm \(file) && \(verify)  # when you know who changed it"
             )
         case .unneeded, .whole, .plausible: return ("\(self)", "")
@@ -86,9 +90,9 @@ extension PublicCondition {
     }
 }
 
-/// An argument of a command line that somebody pastes into a shell.
+/// Quotes an argument of a command that a person pastes into a shell.
 enum ShellArgument {
-    /// The argument in quotes if the shell would split or expand it; a path that looks like an option begins with `./`.
+    /// Adds quotes if the shell would split or expand the argument, and `./` to a path that begins with `-`.
     static func quoted(_ argument: String) -> String {
         let argument = argument.hasPrefix("-") ? "./" + argument : argument
         guard argument.isEmpty || !argument.utf8.allSatisfy(isPlain) else { return argument }

@@ -3,7 +3,7 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// What the system says of a keyset's files.
+/// Checks the kind, mode, owner and times of a keyset's files.
 extension KeysetExamination {
     mutating func examineFiles() {
         examine(".", snapshot.folder)
@@ -22,12 +22,11 @@ extension KeysetExamination {
                 advice: Verification.verify(snapshot))
         case .brokenLog:
             add(
-                .note, "old-log", "\(name) is an audit log that was set aside",
-                advice: "keep it somewhere else when it is looked into")
+                .note, "old-log", "\(name) is an audit log that `keys log --begin-anew` replaced",
+                advice: "move it to another place after you have examined it")
         case .foreign:
             add(
-                .note, "foreign-file", "\(name) is none of a keyset's files",
-                advice: "keep it somewhere else; pushcrypt leaves it alone")
+                .note, "foreign-file", "\(name) is not a file of the keyset", advice: Self.moveForeignFile)
         default: break
         }
         examineMode(name, status, role)
@@ -35,39 +34,40 @@ extension KeysetExamination {
         examineTime(name, status)
     }
 
-    /// - Returns: whether it is a file, or the folder itself, and more can be said.
+    /// - Returns: whether it is a file, or the keyset's folder, that further checks apply to.
     private mutating func examineKind(_ name: String, _ status: FileStatus, _ role: Role) -> Bool {
         switch status.kind {
         case .file where role != .folder, .folder where role == .folder: return true
         case .symbolicLink:
             add(
                 role.isOwn ? .error : .warning, "symbolic-link",
-                "\(name) is a symbolic link; a keystore holds files and folders only",
-                advice: "put the file itself in its place")
+                "\(name) is a symbolic link; a keystore contains only files and folders",
+                advice: "replace the link with the file")
         default:
             add(
-                role.isOwn ? .error : .note, "foreign-file", "\(name) is not a file",
-                advice: "keep it somewhere else; pushcrypt leaves it alone")
+                role.isOwn ? .error : .note, "foreign-file", "\(name) is not a file", advice: Self.moveForeignFile)
         }
         return false
     }
 
-    /// What is published may be read by all, and nobody but the owner writes it.
+    static let moveForeignFile = "move it to another place; pushcrypt doesn't touch it"
+
+    /// All users may read a published file, but only the owner may write it.
     private mutating func examineMode(_ name: String, _ status: FileStatus, _ role: Role) {
         if role == .published {
             guard !status.access.keepsOthersOut(.othersMayRead) else { return }
             return add(
-                .warning, "loose-mode", "\(name) can be changed by others than its owner",
+                .warning, "loose-mode", "users other than the owner can change \(name)",
                 advice: "chmod 644 \(ShellArgument.quoted(path(name)))")
         }
         guard role.isPrivate, !snapshot.isDemo, !status.access.keepsOthersOut(.ownerOnly) else { return }
         let what = role == .folder ? "the folder" : name
         add(
-            role.isOwn ? .error : .warning, "loose-mode", "\(what) can be reached by others than its owner",
+            role.isOwn ? .error : .warning, "loose-mode", "users other than the owner can open \(what)",
             advice: "chmod \(role == .folder ? "700" : "600") \(ShellArgument.quoted(path(name)))")
     }
 
-    /// Commands refuse private files of other users than root.
+    /// Commands refuse private files of other users, except root.
     private mutating func examineOwner(_ name: String, _ status: FileStatus, _ role: Role) {
         let owner = status.access.owner
         guard owner != user else { return }
@@ -84,7 +84,7 @@ extension KeysetExamination {
         if modifiedAt > now + tolerance {
             let what = name == "." ? "the folder" : name
             add(
-                .warning, "future-file", "\(what) was written at \(modifiedAt), and it is \(now)",
+                .warning, "future-file", "\(what) was written at \(modifiedAt), and the time is \(now)",
                 advice: "date -u")
         }
         guard name == KeysetFolder.keysetName, let file = try? snapshot.keyset.get(),
@@ -92,12 +92,12 @@ extension KeysetExamination {
         else { return }
         add(
             .warning, "clock-skew",
-            "\(name) was written at \(modifiedAt) and says that its last change was at \(updatedAt): one of the "
-                + "clocks was wrong, or --at named another time",
+            "\(name) was written at \(modifiedAt), but its last change is dated \(updatedAt): a clock was wrong, or "
+                + "--at set another time",
             advice: "date -u")
     }
 
-    /// What a name in the folder of a keyset is for.
+    /// The purpose of a file in a keyset's folder.
     private enum Role: Equatable {
         case folder, keyset, log, published, leftover, brokenLog, foreign
 
@@ -113,7 +113,7 @@ extension KeysetExamination {
             }
         }
 
-        /// Whether commands work with it.
+        /// Whether commands use it.
         var isOwn: Bool { [.folder, .keyset, .log, .published].contains(self) }
 
         var isPrivate: Bool { self != .published && self != .foreign }

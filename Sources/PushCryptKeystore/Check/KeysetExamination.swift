@@ -3,7 +3,7 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Finds everything that is wrong with one keyset and shows without its secret.
+/// Finds the faults of one keyset that can be detected without its secret.
 package struct KeysetExamination {
     let snapshot: KeysetSnapshot
     let now: UnixTime
@@ -11,9 +11,9 @@ package struct KeysetExamination {
     package internal(set) var findings: [Finding] = []
 
     /// - Parameters:
-    ///   - snapshot: read with any file modes.
-    ///   - time: the clock.
-    ///   - user: the user id that everything should belong to.
+    ///   - snapshot: read with `requiringPrivacy: false`.
+    ///   - time: the current time.
+    ///   - user: the user id of the expected owner.
     package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32) {
         self.snapshot = snapshot
         now = time
@@ -29,7 +29,7 @@ package struct KeysetExamination {
         findings.append(Finding(severity, snapshot.path, code, message, advice: advice))
     }
 
-    func command(_ words: String) -> String { "pushcrypt \(words) \(ShellArgument.quoted(snapshot.path))" }
+    func command(_ text: String) -> String { "pushcrypt \(text) \(ShellArgument.quoted(snapshot.path))" }
 
     private mutating func examine(_ file: KeysetFile) {
         let metadata = file.metadata
@@ -53,7 +53,7 @@ package struct KeysetExamination {
             add(.error, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore)
         case .damaged: add(.error, "damaged", error.reason, advice: Verification.restore)
         case .notAKeyset where snapshot.files[KeysetFolder.keysetName]?.kind == .symbolicLink:
-            break  // Said of the file itself.
+            break  // Reported by examineFiles().
         case .notAKeyset: add(.error, "malformed", error.reason, advice: Verification.restore)
         default: add(.error, "unreadable", error.reason, advice: "run this as the keyset's owner")
         }
@@ -65,11 +65,11 @@ package struct KeysetExamination {
         if isDemo {
             add(
                 .warning, "demo-keys", "these keys are published with pushcrypt and protect nothing",
-                advice: "use them for the demo only")
+                advice: "use them only for the demo")
         } else if kids.contains(where: { DemoKeys.covers([$0]) }) {
             add(
                 .error, "demo-keys", "some of the keys are published with pushcrypt: they protect nothing",
-                advice: "make a keyset of your own: pushcrypt keys create NAME --kind \(file.metadata.kind.rawValue)")
+                advice: "create another keyset: pushcrypt keys create NAME --kind \(file.metadata.kind.rawValue)")
         }
         if file.root[KeysetFile.digestName] == nil, !isDemo {
             add(
@@ -78,8 +78,8 @@ package struct KeysetExamination {
         }
         for path in UnknownMembers.paths(in: file.root) where !(isDemo && path == "comment") {
             add(
-                .warning, "unknown-member", "\(path) in \(KeysetFolder.keysetName) is read by nobody",
-                advice: "keep it elsewhere: the next change writes the file without it")
+                .warning, "unknown-member", "no command reads \(path) in \(KeysetFolder.keysetName)",
+                advice: "save it in another place: the next change writes the file without it")
         }
     }
 
@@ -88,7 +88,8 @@ package struct KeysetExamination {
         switch protection {
         case .plaintext:
             add(
-                .warning, "plain-text", "the private keys are not encrypted: who reads the file or a copy has them",
+                .warning, "plain-text",
+                "the private keys are not encrypted: a user who can read the file or a copy has them",
                 advice: command("keys passwd"))
         case .passphrase(let parameters) where parameters.cost < ScryptParameters.standard.cost:
             add(
@@ -110,9 +111,8 @@ package struct KeysetExamination {
         switch condition {
         case .whole: break
         case .interrupted(let missing):
-            let lines = "\(missing.count) line\(missing.count == 1 ? "" : "s")"
             add(
-                .warning, "unfinished", "an interrupted change kept \(lines) from the audit log",
+                .warning, "unfinished", Verification.missingLines(missing.count),
                 advice: Verification.verify(snapshot))
         case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot))
         }
@@ -134,11 +134,11 @@ package struct KeysetExamination {
 }
 
 extension ScryptParameters {
-    /// What one guess costs, up to a factor.
+    /// Proportional to the cost of one guess.
     fileprivate var cost: Int { n * r * p }
 }
 
-/// The keys' timestamps, the policy and the clock.
+/// Checks the keys' timestamps, the policy and the clock.
 extension KeysetExamination {
     mutating func examineLifecycles(_ metadata: KeysetMetadata) {
         guard metadata.timeline.primary(at: now) != nil else {
@@ -176,7 +176,7 @@ extension KeysetExamination {
         if metadata.policy.publishLeadInSeconds == 0 {
             add(
                 .warning, "no-publish-lead",
-                "publishLead is 0: devices that haven't fetched a new key show a placeholder right after each rotation",
+                "publishLead is 0: after each rotation, devices show a placeholder until they have fetched the new key",
                 advice: command("keys policy --publish-lead 7d"))
         }
         let plan = RotationPlan(metadata.timeline, metadata.policy, at: now, confirmsClock: true)
@@ -184,19 +184,19 @@ extension KeysetExamination {
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
-                "\(step.words) is due since \(step.dueAt)", advice: command("rotate"))
+                "\(step.description) has been due since \(step.dueAt)", advice: command("rotate"))
         }
         for step in plan.blocked {
             add(
                 .warning, "rotation-blocked",
-                "\(step.words) is due since \(step.dueAt) and blocked: \(step.blockedBy ?? "")",
+                "\(step.description) has been due since \(step.dueAt) and is blocked: \(step.blockedBy ?? "")",
                 advice: command("rotate --dry-run"))
         }
     }
 
-    /// A key that expires within a week is reported.
+    /// A week: keys that expire within it are reported.
     private static let soonInSeconds: Int64 = 7 * 86_400
-    /// A host that rotates once a day is never late.
+    /// A day, so that a host that rotates daily is never late.
     private static let graceInSeconds: Int64 = 86_400
 }
 
@@ -207,7 +207,56 @@ extension RotationPlan.Action {
 }
 
 extension RotationPlan.Step {
-    fileprivate var words: String {
+    fileprivate var description: String {
         action.kid.map { "to \(action.name) key \($0)" } ?? "to \(action.name) the next key"
+    }
+}
+
+/// Members of a keyset's file that no command reads. The next change writes the file without them.
+package enum UnknownMembers {
+    /// The paths of these members, such as `pushcrypt.keys.KID.colour`, in the order of the file.
+    package static func paths(in root: JSONValue) -> [String] {
+        let isEncrypted = root["sealed"] != nil
+        let lists = [
+            unknown(in: root, "", isEncrypted ? ["sealed", "pushcrypt", "digest"] : ["keys", "pushcrypt", "digest"]),
+            isEncrypted ? [] : keys(root["keys"]), sealed(root["sealed"]), metadata(root["pushcrypt"]),
+        ]
+        return lists.flatMap(\.self)
+    }
+
+    private static func keys(_ member: JSONValue?) -> [String] {
+        (member?.elements.map { $0 } ?? []).enumerated().flatMap { index, key in
+            unknown(
+                in: key, "keys[\(index)].",
+                ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device"])
+        }
+    }
+
+    private static func sealed(_ member: JSONValue?) -> [String] {
+        guard let member else { return [] }
+        let lock = member["passphrase"] == nil ? "command" : "passphrase"
+        return unknown(in: member, "sealed.", ["v", lock, "dataKey", "keys"])
+            + unknown(in: member["passphrase"], "sealed.passphrase.", ["n", "r", "p", "salt", "check"])
+    }
+
+    private static func metadata(_ member: JSONValue?) -> [String] {
+        let keys = member?["keys"]?.members.map { $0 } ?? []
+        return unknown(in: member, "pushcrypt.", ["seq", "updatedAt", "kind", "policy", "audit", "keys"])
+            + unknown(
+                in: member?["policy"], "pushcrypt.policy.",
+                ["rotateEvery", "publishLead", "overlap", "keep", "requireCoverage"])
+            + unknown(in: member?["audit"], "pushcrypt.audit.", ["count", "head", "last"])
+            + keys.flatMap { key in
+                unknown(
+                    in: key.value, "pushcrypt.keys.\(key.name).",
+                    [
+                        "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt", "suite",
+                        "psk",
+                    ])
+            }
+    }
+
+    private static func unknown(in object: JSONValue?, _ prefix: String, _ known: Set<String>) -> [String] {
+        (object?.members.map(\.name) ?? []).filter { !known.contains($0) }.map { prefix + $0 }
     }
 }

@@ -3,9 +3,8 @@ package import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// The files of a keyset as they were at one moment: read under the lock that changes take, so that none is half-way.
-///
-/// What can't be read is an error of that file and not of the whole.
+/// The files of a keyset at one moment, read under the lock that changes use. A file that can't be read doesn't prevent
+/// reading the others.
 package struct KeysetSnapshot: Sendable {
     package let path: String
     package let folder: FileStatus
@@ -13,18 +12,23 @@ package struct KeysetSnapshot: Sendable {
     package let files: [String: FileStatus]
     package let keyset: Result<KeysetFile, any Error>
     package let log: Result<AuditLog, any Error>
-    /// nil where there is none.
+    /// nil if there is no such file.
     package let published: Result<[UInt8]?, any Error>
 
-    /// - Parameter requiringPrivacy: whether private files that others own or can reach are errors, as for every command
-    ///   that works with them.
-    /// - Throws: `KeystoreError` where the folder can't be read.
+    /// - Parameter requiringPrivacy: whether to refuse private files that other users own or can open, as commands that use
+    ///   the keys do.
+    /// - Throws: `KeystoreError` if the folder can't be read.
     package init(_ path: String, requiringPrivacy: Bool) throws {
         let keysetFolder = KeysetFolder(path)
         self.path = keysetFolder.path
         let (folder, status, files) = try KeystoreError.converting { () throws(FileError) in
             let folder = try Folder(keysetFolder.path)
-            try folder.lock(.shared)
+            do throws(FileError) {
+                try folder.lock(.shared, folder.isPrivate ? .forever : .none)
+            } catch {
+                // No command changes private keys in a folder that other users can open, so their lock doesn't matter.
+                guard error.code == .busy else { throw error }
+            }
             var files = [String: FileStatus]()
             for name in try folder.names() { files[name] = folder.status(of: name) }
             return (folder, try folder.status(), files)
@@ -50,10 +54,10 @@ package struct KeysetSnapshot: Sendable {
         }
     }
 
-    /// What interrupted changes left.
+    /// The names of the files that interrupted changes left.
     package var leftovers: [String] { files.keys.filter(Folder.isLeftover).sorted() }
 
-    /// Whether all its keys are published with this project: then nothing of it is a secret.
+    /// Whether all its keys are published demo keys, so that it contains no secret.
     package var isDemo: Bool {
         guard let file = try? keyset.get() else { return false }
         return DemoKeys.covers(file.keyIDs)
@@ -61,10 +65,10 @@ package struct KeysetSnapshot: Sendable {
 }
 
 extension KeysetStore {
-    /// The audit log and how it stands to the keyset, read under the lock that changes take.
+    /// The audit log and whether it matches the keyset, read under the lock that changes use.
     ///
-    /// - Parameter secret: where it is given, what the keyset says of its log is authenticated.
-    /// - Throws: `KeystoreError`, `KeyError`; also where only the keyset can't be read.
+    /// - Parameter secret: a given secret authenticates the keyset's record of the log.
+    /// - Throws: `KeystoreError`, `KeyError`, also if only the keyset can't be read.
     package func log(_ secret: SecretSource) throws -> (log: AuditLog, condition: AuditLog.Condition) {
         let snapshot = try KeysetSnapshot(folder.path, requiringPrivacy: true)
         let metadata = try snapshot.keyset.get().metadata(secret)

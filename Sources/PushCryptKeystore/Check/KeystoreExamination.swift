@@ -3,15 +3,15 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Everything that is wrong with a keystore, or with one keyset.
+/// Finds the faults of a keystore or of one keyset.
 package struct KeystoreExamination {
     package private(set) var findings: [Finding] = []
     package private(set) var keysetCount = 0
     private let now: UnixTime
     private let user: UInt32
 
-    /// - Parameter path: of a keystore or a keyset.
-    /// - Throws: `KeystoreError` where there is no such folder or it can't be read.
+    /// - Parameter path: the path of a keystore or a keyset.
+    /// - Throws: `KeystoreError` if the folder can't be read.
     package init(_ path: String, at time: UnixTime, user: UInt32 = FileSystem.ownUser) throws {
         now = time
         self.user = user
@@ -45,10 +45,10 @@ package struct KeystoreExamination {
         }
     }
 
-    /// A keystore in a keystore, such as the one with the demo keys, is looked into too.
+    /// Also examines keystores in this one, such as that of the demo keys.
     private mutating func examineKeystore(_ path: String, depth: Int) throws(KeystoreError) {
         let names = try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
-        // A link to a keystore is one: what counts is the folder behind it.
+        // The suffix follows a link to a keystore.
         if let access = FileStatus(path + "/.")?.access { examineAccess(access, path) }
         for name in names where !Self.customary.contains(name) {
             let entry = path == "/" ? "/" + name : path + "/" + name
@@ -65,13 +65,14 @@ package struct KeystoreExamination {
         let isSticky = access.mode & 0o1000 != 0
         if !access.keepsOthersOut(.othersMayRead), !isSticky {
             add(
-                .warning, path, "loose-mode", "others than its owner can put keysets into this folder and out of it",
+                .warning, path, "loose-mode",
+                "users other than the owner can add keysets to this folder and remove them",
                 advice: "chmod go-w \(ShellArgument.quoted(path))")
         }
         if !access.belongs(to: user) {
             add(
                 .warning, path, "owner",
-                "the folder belongs to user \(access.owner), who can put keysets into it and out of it",
+                "the folder belongs to user \(access.owner), who can add keysets to it and remove them",
                 advice: "chown \(user) \(ShellArgument.quoted(path))")
         }
     }
@@ -79,8 +80,8 @@ package struct KeystoreExamination {
     private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws(KeystoreError) {
         if TemporaryKeysetFolders.isOne(name) {
             return add(
-                .warning, path, "unfinished", "a `keys create` that was interrupted left it, or one is running",
-                advice: "the next `keys create` beside it removes it")
+                .warning, path, "unfinished", "an interrupted `keys create` left it, or a `keys create` is running",
+                advice: "the next `keys create` in the same folder removes it")
         }
         guard !KeysetFolder(path).exists else { return examineKeyset(path) }
         let names: [String]
@@ -96,23 +97,21 @@ package struct KeystoreExamination {
             try examineKeystore(path, depth: depth + 1)
         } else {
             add(
-                .note, path, "foreign-file", "a folder without a keyset",
-                advice: "keep it somewhere else; pushcrypt leaves it alone")
+                .note, path, "foreign-file", "a folder without a keyset", advice: KeysetExamination.moveForeignFile)
         }
     }
 
     private mutating func examineStray(_ path: String, _ kind: FileStatus.Kind) {
         if kind == .symbolicLink, KeysetFolder(path).exists {
             return add(
-                .error, path, "symbolic-link", "a symbolic link to a keyset; a keystore holds files and folders only",
-                advice: "put the folder itself in its place")
+                .error, path, "symbolic-link",
+                "a symbolic link to a keyset; a keystore contains only files and folders",
+                advice: "replace the link with the folder")
         }
-        add(
-            .note, path, "foreign-file", "none of a keystore's files",
-            advice: "keep it somewhere else; pushcrypt leaves it alone")
+        add(.note, path, "foreign-file", "not a file of a keystore", advice: KeysetExamination.moveForeignFile)
     }
 
-    /// What the project's own Keys folder holds beside keysets.
+    /// The other files in the project's own Keys folder.
     private static let customary: Set<String> = ["README.md", ".gitignore"]
     private static let maximumDepth = 3
 }

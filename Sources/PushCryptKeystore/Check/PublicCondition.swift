@@ -1,29 +1,28 @@
 package import PushCryptCore
 package import PushCryptKeysets
 
-/// Whether `public.jwks.json` is what the keyset gives.
+/// Whether `public.jwks.json` matches the keyset.
 package enum PublicCondition: Hashable, Sendable {
-    /// The keyset has nothing public.
+    /// The keyset has no public halves.
     case unneeded
-    /// What the keyset gives, byte for byte.
+    /// Byte for byte what the keyset's keys and metadata yield.
     case whole
-    /// What the keyset's file gives with the public keys that stand in it; that the private keys belong to them needs the
-    /// secret.
+    /// Matches the metadata. Whether the public keys match the private ones can't be checked without the secret.
     case plausible
     case missing
     /// From an earlier change, as an interrupted change leaves it.
     case stale(sequence: Int64)
-    /// From a later change than the keyset: the keyset is an old copy.
+    /// From a later change than the keyset, which is an old copy.
     case newer(sequence: Int64)
-    /// Something that neither a change nor a crash leaves.
+    /// Neither a change nor a crash can leave it so.
     case foreign(String)
 
     /// - Parameters:
-    ///   - published: the file; nil where there is none.
-    ///   - records: the keys; nil while they are encrypted.
+    ///   - published: the content of the file; nil if there is none.
+    ///   - records: the keys; nil if they are encrypted.
     package init(_ published: [UInt8]?, _ metadata: KeysetMetadata, _ records: [KeyID: KeyRecord]?) {
         guard metadata.kind != .shared else {
-            self = published == nil ? .unneeded : .foreign("shared keys have nothing public")
+            self = published == nil ? .unneeded : .foreign("shared keys have no public half")
             return
         }
         guard let published else {
@@ -41,11 +40,11 @@ package enum PublicCondition: Hashable, Sendable {
         _ bytes: [UInt8], _ set: Keyset, _ metadata: KeysetMetadata, _ records: [KeyID: KeyRecord]?
     ) throws -> PublicCondition {
         guard set.entries.allSatisfy({ !$0.record.isPrivateAsymmetric && !$0.record.hasPSK }) else {
-            return .foreign("there are secrets in it: the keys in it are not secret any more")
+            return .foreign("it contains secrets, which are no longer secret")
         }
         if set.sequence > metadata.sequence { return .newer(sequence: set.sequence) }
         guard Set(set.keyIDs).isSubset(of: metadata.timeline.keys.map(\.kid)) else {
-            return .foreign("there are keys in it that are not the keyset's")
+            return .foreign("it contains keys that are not in the keyset")
         }
         if set.sequence < metadata.sequence { return .stale(sequence: set.sequence) }
         let wanted = metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid)
@@ -57,7 +56,7 @@ package enum PublicCondition: Hashable, Sendable {
         return records == nil ? .plausible : .whole
     }
 
-    /// Whether an interrupted change left it so; the next change writes it again.
+    /// Whether an interrupted change left it so. The next change writes the file again.
     package var isUnfinished: Bool {
         switch self {
         case .missing, .stale: true

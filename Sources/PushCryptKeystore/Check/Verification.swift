@@ -8,9 +8,9 @@ package struct Verification: Sendable {
             case ok
             /// An interrupted change was finished or discarded.
             case mended
-            /// Checking it needs the secret.
+            /// The check needs the secret.
             case unchecked
-            /// The advice says what to do about it.
+            /// A fault; the advice tells how to correct it.
             case bad
         }
 
@@ -23,7 +23,7 @@ package struct Verification: Sendable {
             case check, outcome, message, advice
         }
 
-        /// Advice that isn't there is null, not absent.
+        /// Encodes missing advice as null.
         package func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(check, forKey: .check)
@@ -34,14 +34,14 @@ package struct Verification: Sendable {
     }
 
     package private(set) var checks: [Check] = []
-    /// Whether an interrupted change left something that can be finished or discarded.
+    /// Whether there is an interrupted change that can be finished or discarded.
     package internal(set) var isUnfinished = false
     let snapshot: KeysetSnapshot
 
     package var findings: [Check] { checks.filter { $0.outcome == .bad } }
 
-    /// - Parameter secret: where it isn't given, what needs it is `unchecked`.
-    /// - Throws: `KeystoreError` where the secret is wrong, or is given for plain keys, or a file can't be read at all.
+    /// - Parameter secret: without a given secret, checks that need it are `unchecked`.
+    /// - Throws: `KeystoreError` if the secret is wrong or is given for plain keys, or a file can't be read.
     package init(_ snapshot: KeysetSnapshot, secret: SecretSource, at time: UnixTime) throws {
         self.snapshot = snapshot
         guard let file = try readableFile() else { return }
@@ -62,7 +62,7 @@ package struct Verification: Sendable {
         checks.append(Check(check: check, outcome: outcome, message: message, advice: advice))
     }
 
-    /// - Returns: nil where it is no keyset, which is a finding.
+    /// - Returns: nil for an invalid keyset, which is a finding.
     private mutating func readableFile() throws -> KeysetFile? {
         do {
             return try snapshot.keyset.get()
@@ -76,7 +76,7 @@ package struct Verification: Sendable {
         return nil
     }
 
-    /// Puts what `KeysetStore.finish` did before the other checks.
+    /// Inserts the messages of `KeysetStore.finish` before the checks.
     fileprivate mutating func prepend(_ notices: [String]) {
         checks =
             notices.map { Check(check: "unfinished", outcome: .mended, message: $0, advice: nil) } + checks
@@ -85,19 +85,19 @@ package struct Verification: Sendable {
 
 /// The checks, in the order of the report.
 extension Verification {
-    /// - Returns: nil for a link or the like in place of a file, which is a finding.
+    /// - Returns: nil for a link or folder in place of a file, which is a finding.
     mutating func readable<Content>(_ content: Result<Content, any Error>, _ check: String) throws -> Content? {
         do {
             return try content.get()
         } catch let error as KeystoreError where error.code == .notAKeyset {
-            add(check, .bad, error.reason, advice: "look who put it there, and put the file back")
+            add(check, .bad, error.reason, advice: "find out who put it there, and restore the file")
             return nil
         }
     }
 
     mutating func checkDigest(_ file: KeysetFile) {
         guard file.root[KeysetFile.digestName] == nil else {
-            return add("digest", .ok, "\(KeysetFolder.keysetName) is what was written")
+            return add("digest", .ok, "\(KeysetFolder.keysetName) matches its digest")
         }
         add(
             "digest", .unchecked,
@@ -108,23 +108,23 @@ extension Verification {
         do throws(LifecycleError) {
             try Invariants.check(standing: metadata.timeline, at: time)
             let kid = metadata.timeline.primary(at: time).map { "key \($0.kid)" } ?? "a key"
-            add("lives", .ok, "\(kid) seals, and one will at every later moment")
+            add("lives", .ok, "\(kid) seals now, and a key seals at every later time")
         } catch {
             add("lives", .bad, error.reason, advice: Self.restore)
         }
     }
 
-    /// - Returns: the keyset with its keys; nil without the secret.
+    /// - Returns: nil without the secret.
     mutating func checkKeys(_ file: KeysetFile, _ secret: SecretSource) throws -> StoredKeyset? {
         guard file.protection == .plaintext || secret.isGiven else {
             add(
                 "keys", .unchecked, "the private keys are encrypted (\(file.protection.name))",
-                advice: Self.sayTheSecret)
+                advice: Self.giveTheSecret)
             return nil
         }
         do {
             let stored = try file.unlocked(secret)
-            add("keys", .ok, "every private key is there and fits its public key and its id")
+            add("keys", .ok, "every private key is present and matches its public key and its id")
             return stored
         } catch let error as KeystoreError where error.code != .damaged {
             throw error
@@ -137,14 +137,13 @@ extension Verification {
     mutating func checkLog(_ log: AuditLog, _ head: AuditHead) {
         switch log.condition(head) {
         case .whole where log.lines.isEmpty:
-            add("log", .ok, "there is no audit log yet; the first change begins it")
+            add("log", .ok, "there is no audit log yet; the first change starts it")
         case .whole:
             let lines = "\(log.lines.count) line\(log.lines.count == 1 ? "" : "s")"
-            add("log", .ok, "\(lines) of the audit log, each following from the one before, to the keyset's own head")
+            add("log", .ok, "the chain of hashes in the audit log is whole and matches the keyset: \(lines)")
         case .interrupted(let missing):
             isUnfinished = true
-            let lines = "\(missing.count) line\(missing.count == 1 ? "" : "s")"
-            add("log", .bad, "an interrupted change kept \(lines) from the audit log", advice: Self.verify(snapshot))
+            add("log", .bad, Self.missingLines(missing.count), advice: Self.verify(snapshot))
         case .broken(let flaw):
             add("log", .bad, flaw, advice: Self.restartLog(snapshot))
         }
@@ -152,26 +151,26 @@ extension Verification {
 
     mutating func checkPublic(_ published: [UInt8]?, _ metadata: KeysetMetadata, _ stored: StoredKeyset?) {
         let name = KeysetFolder.publicName
-        guard !snapshot.isDemo else { return add("public", .ok, "the demo keys are published as they are") }
+        guard !snapshot.isDemo else { return add("public", .ok, "the demo keys are published with pushcrypt") }
         let condition = PublicCondition(published, metadata, stored?.records)
         isUnfinished = isUnfinished || condition.isUnfinished
         switch condition {
-        case .unneeded: add("public", .ok, "shared keys have nothing public")
-        case .whole: add("public", .ok, "\(name) is what the keyset gives")
+        case .unneeded: add("public", .ok, "shared keys have no public half")
+        case .whole: add("public", .ok, "\(name) matches the keyset")
         case .plausible:
             add(
-                "public", .unchecked, "\(name) fits the keyset, as far as that shows without the private keys",
-                advice: Self.sayTheSecret)
+                "public", .unchecked, "\(name) matches the metadata; the private keys were not compared",
+                advice: Self.giveTheSecret)
         default:
             let (message, advice) = condition.description(snapshot)
             let needsSecret = condition.isUnfinished && stored == nil
-            add("public", .bad, message, advice: needsSecret ? Self.sayTheSecret : advice)
+            add("public", .bad, message, advice: needsSecret ? Self.giveTheSecret : advice)
         }
     }
 
     mutating func checkLeftovers() {
         let names = snapshot.leftovers
-        guard !names.isEmpty else { return add("leftovers", .ok, "no interrupted change left anything") }
+        guard !names.isEmpty else { return add("leftovers", .ok, "no interrupted change left a file") }
         isUnfinished = true
         add(
             "leftovers", .bad, "an interrupted change left \(names.joined(separator: ", "))",
@@ -180,12 +179,10 @@ extension Verification {
 }
 
 extension KeysetStore {
-    /// Compares the keyset's files with each other. What an interrupted change left is finished or discarded, if the
-    /// keystore can be written.
+    /// Compares the keyset's files with each other. Finishes or discards an interrupted change if the folder is writable.
     ///
-    /// - Parameter secret: given, or none: no question is asked.
-    /// - Throws: `KeystoreError` where nothing can be said: no keyset, no permission, a wrong secret, or a secret and plain
-    ///   keys.
+    /// - Parameter secret: given or none, because this function asks no person.
+    /// - Throws: `KeystoreError` without a keyset or a permission, for a wrong secret, or for a secret and plain keys.
     package func verify(_ secret: SecretSource, at time: UnixTime) throws -> Verification {
         let found = try Verification(snapshot(), secret: secret, at: time)
         guard found.isUnfinished else { return found }
@@ -193,7 +190,7 @@ extension KeysetStore {
         do {
             notices = try finish(secret)
         } catch let error as KeystoreError where [.noPermission, .damaged].contains(error.code) {
-            // It can't be written, or the secret shows that somebody else wrote it: what was found says so.
+            // The folder is read-only, or the keyset can't be authenticated; the findings report this.
             return found
         }
         var left = try Verification(snapshot(), secret: secret, at: time)

@@ -1,9 +1,9 @@
 package import PushCryptCore
 package import PushCryptKeysets
 
-/// Which keys the devices of a fleet hold, by their own reports: JSON lines of ``DeviceReport``.
+/// The newest key of each device in a fleet, from JSON lines of ``DeviceReport``.
 ///
-/// A device counts once, with its newest report. Memory grows with devices, not with reports.
+/// Only the newest report of a device counts. Memory grows with the devices, not with the reports.
 package struct DeviceReports: Sendable {
     private struct Newest {
         let kid: KeyID
@@ -11,10 +11,10 @@ package struct DeviceReports: Sendable {
     }
 
     private var newest = [DeviceID: Newest]()
-    /// Lines added, blank ones among them.
+    /// The number of lines, including blank ones.
     package private(set) var lineCount = 0
 
-    /// Devices are asked about for as long as a push can be on its way to them.
+    /// Devices that were not seen for this time don't count: the longest time that APNs stores a push.
     package static let windowInSeconds = RotationPolicy.longestFlightInSeconds
 
     package init() {}
@@ -42,15 +42,14 @@ package struct DeviceReports: Sendable {
 
     package var deviceCount: Int { newest.count }
 
-    /// How many devices hold the key, of those seen in the last 30 days.
+    /// How many of the devices seen in the last 30 days have the key.
     ///
-    /// A device holds it when its newest key is that one or a later one of the timeline, see
-    /// ``KeyTimeline/implies(_:_:)``.
+    /// A device has the key if its newest key is this one or a later one, see ``KeyTimeline/implies(_:_:)``.
     package func coverage(of kid: KeyID, in timeline: KeyTimeline, at time: UnixTime) -> ReportedCoverage {
         summary(in: timeline, at: time).coverage(of: kid, in: timeline)
     }
 
-    /// Goes through the devices once, for the coverage of any number of keys.
+    /// Counts the devices once, for the coverage of any number of keys.
     package func summary(in timeline: KeyTimeline, at time: UnixTime) -> Summary {
         let now = timeline.effective(time)
         let known = Set(timeline.keys.map(\.kid))
@@ -77,18 +76,18 @@ package struct DeviceReports: Sendable {
     }
 }
 
-/// What one device said of itself.
+/// The report of one device.
 ///
 /// ```
 /// {"device": ID, "kid": KID, "seenAt": TIME}
 /// ```
-/// `kid` is the newest key that the device holds, TIME is RFC 3339. Other members are ignored.
+/// `kid` is the newest key of the device, TIME is RFC 3339. Other members are ignored.
 package struct DeviceReport: Hashable, Sendable {
     package let device: DeviceID
     package let kid: KeyID
     package let seenAt: UnixTime
 
-    /// - Throws: `KeystoreError` with `malformedReport`; its reason doesn't say where.
+    /// - Throws: `KeystoreError` with `malformedReport` and without a line number.
     package init(json: [UInt8]) throws(KeystoreError) {
         let root: JSONValue
         do {
@@ -113,38 +112,40 @@ package struct DeviceReport: Hashable, Sendable {
 }
 
 extension KeystoreError.Code {
-    /// A line of devices' reports that is none.
+    /// A line that isn't a device report.
     package static let malformedReport = KeystoreError.Code(name: "malformedReport")
 }
 
-/// How much of a fleet holds a key, by the devices' reports.
+/// The share of a fleet that has a key, from the devices' reports.
 package struct ReportedCoverage: Hashable, Sendable {
-    /// Devices seen in the last 30 days that hold the key.
+    /// Devices seen in the last 30 days that have the key.
     package let holding: Int
     /// Devices seen in the last 30 days.
     package let seen: Int
-    /// Devices not seen for 30 days. They don't count: waiting for them would mean to wait for ever.
+    /// Devices not seen for 30 days. They don't count, because they may never return.
     package let unseen: Int
 
     package init(holding: Int, seen: Int, unseen: Int) {
-        (self.holding, self.seen, self.unseen) = (holding, seen, unseen)
+        self.holding = holding
+        self.seen = seen
+        self.unseen = unseen
     }
 
-    /// Exact; false where no device was seen.
+    /// Computed exactly; false if no device was seen.
     package func meets(_ required: RotationPolicy.Coverage) -> Bool {
         required.isMet(holding: holding, seen: seen)
     }
 }
 
 extension DeviceReports {
-    /// The devices at a moment, by the newest key that each holds.
+    /// The number of devices at a time, by the newest key of each.
     package struct Summary: Hashable, Sendable {
-        /// Seen in the last 30 days; `newest` and `unknown` together.
+        /// Devices seen in the last 30 days, the sum of `newest` and `unknown`.
         package var seen = 0
         package var unseen = 0
-        /// Their newest report lies more than ten minutes ahead of now: no evidence of anything.
+        /// Devices whose newest report is more than ten minutes in the future, and so unreliable.
         package var ahead = 0
-        /// Their newest key is none of the keyset.
+        /// Devices whose newest key isn't in the keyset.
         package var unknown = 0
         package var newest = [KeyID: Int]()
 
@@ -158,12 +159,12 @@ extension DeviceReports {
 }
 
 extension KeyTimeline {
-    /// Whether a device whose newest key is `newest` holds `kid` for sure: it's the same, or comes after it both in the
-    /// order of sealing and in that of creation.
+    /// Whether a device whose newest key is `newest` certainly has `kid`: `newest` is `kid`, or follows it in the orders of
+    /// sealing and of creation.
     ///
-    /// Keys are published as they're created, so that who holds a key was offered all that are older. In sealing order
-    /// a pending key without activatesAt comes last. The two orders differ where a primary is replaced at once while a
-    /// pending key waits: a device may then hold the waiting key and not yet the new primary.
+    /// Keys are published when they are created, so a device that has a key could fetch all older ones. In sealing order a
+    /// pending key without activatesAt is last. The two orders differ if a primary is replaced while a key is pending: a
+    /// device may then have the pending key and not yet the new primary.
     package func implies(_ newest: KeyID, _ kid: KeyID) -> Bool {
         guard newest != kid else { return key(kid) != nil }
         guard let holder = key(newest), let wanted = key(kid), wanted.order <= holder.order else { return false }
@@ -173,7 +174,7 @@ extension KeyTimeline {
 }
 
 extension KeyTimeline.Key {
-    /// The order of sealing, with what waits for an operator behind all that has a time.
+    /// The order of sealing. Keys that an operator must promote are last.
     fileprivate var order: (UnixTime, UnixTime, KeyID) {
         let (activatesAt, createdAt, kid) = rank
         return (lifecycle.activatesAt == nil ? UnixTime(.max) : activatesAt, createdAt, kid)

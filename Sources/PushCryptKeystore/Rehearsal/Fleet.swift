@@ -1,8 +1,8 @@
 import PushCryptCore
 package import PushCryptKeysets
 
-/// The devices of a rehearsal: how many there are, how often they fetch keys, how many are offline, how many pushes
-/// they get. The model is explained above ``Rehearsal``.
+/// The devices of a rehearsal: their number, how often they fetch keys, how many are offline, and how many pushes they
+/// receive. ``Rehearsal`` describes the model.
 package struct Fleet: Hashable, Sendable {
     package let devices: Int
     /// Half of the devices fetch at least this often.
@@ -11,13 +11,13 @@ package struct Fleet: Hashable, Sendable {
     package let refreshP99InSeconds: Int64
     /// The share of the devices that is offline at any moment, 0 to 0.9.
     package let offline: Double
-    /// Of each device.
+    /// The number of pushes for each device.
     package let pushesPerDay: Double
-    /// The same seed draws the same fleet, device by device.
+    /// The same seed yields the same devices.
     package let seed: UInt64
 
-    /// What was said about a fleet, by a file or on a command line; the rest is `standard`, but for the two refresh
-    /// times, which nobody can guess.
+    /// The parameters in a file or on a command line. Missing ones have standard values, except the two refresh times, which
+    /// are required.
     package struct Parameters: Hashable, Sendable {
         package var devices: Int?
         package var refreshP50InSeconds: Int64?
@@ -28,7 +28,7 @@ package struct Fleet: Hashable, Sendable {
 
         package init() {}
 
-        /// What `other` says goes before what is said here.
+        /// Replaces the parameters that `other` contains.
         package mutating func override(with other: Parameters) {
             devices = other.devices ?? devices
             refreshP50InSeconds = other.refreshP50InSeconds ?? refreshP50InSeconds
@@ -48,13 +48,14 @@ package struct Fleet: Hashable, Sendable {
     package init(_ parameters: Parameters) throws(KeystoreError) {
         guard let p50 = parameters.refreshP50InSeconds, let p99 = parameters.refreshP99InSeconds else {
             throw KeystoreError(
-                .invalidFleet, "how often the devices fetch keys is not said: refresh p50 and p99 are needed")
+                .invalidFleet, "refresh p50 and p99 are missing: how often do the devices fetch keys?")
         }
         func require(_ condition: Bool, _ reason: String) throws(KeystoreError) {
             guard condition else { throw KeystoreError(.invalidFleet, reason) }
         }
         devices = parameters.devices ?? Self.standardDevices
-        (refreshP50InSeconds, refreshP99InSeconds) = (p50, p99)
+        refreshP50InSeconds = p50
+        refreshP99InSeconds = p99
         offline = parameters.offline ?? Self.standardOffline
         pushesPerDay = parameters.pushesPerDay ?? Self.standardPushesPerDay
         seed = parameters.seed ?? Self.standardSeed
@@ -78,8 +79,8 @@ extension KeystoreError.Code {
 /// {["devices": n], "refreshP50": DURATION, "refreshP99": DURATION, ["offline": SHARE], ["pushesPerDay": NUMBER],
 ///  ["seed": n]}
 /// ```
-/// DURATION is ISO 8601 or a number with s, m, h, d or w; SHARE is a number from 0 to 0.9: 0.02 is 2 %. Another member
-/// is refused: a misspelt one would silently be the default.
+/// DURATION is ISO 8601 or a number with s, m, h, d or w; SHARE is a number from 0 to 0.9: 0.02 is 2 %. Unknown members
+/// are refused, so that a misspelt one isn't silently ignored.
 extension Fleet.Parameters {
     /// - Throws: `KeystoreError` with `invalidFleet`.
     package init(json: [UInt8]) throws(KeystoreError) {

@@ -1,32 +1,33 @@
+package import PushCryptCore
+
 /// Simulates three rotations of a fleet of devices.
 ///
-/// **Keys.** Devices fetch them: the device keys of shared masters, or a sender's published keys. A key can be fetched
-/// from the second of its publication on; devices fetch all published keys at once. Pushes are sealed under the key
-/// that seals at that second (``RehearsedRotation``).
+/// **Keys.** Devices fetch the device keys of shared masters, or a sender's published keys. A key can be fetched from the
+/// second of its publication on. Devices fetch all published keys at once. ``RehearsedRotation`` defines the key that seals
+/// each push.
 ///
-/// **Fetching.** A device fetches at even intervals from a random moment on. The interval is its own and log-normal
-/// over the devices: half of them fetch at least every p50, 99 of 100 at least every p99. The percentiles are over
-/// devices, not over fetches: most fetches in a server's log are those of eager devices, so that the gaps between
-/// fetches make a fleet look quicker than it is.
+/// **Fetching.** A device fetches at even intervals from a random moment on. The interval is log-normal over the devices:
+/// half of them fetch at least every p50, 99 of 100 at least every p99. The percentiles are over devices, not over
+/// fetches: devices that fetch often cause most entries of a server's log, which makes a fleet look faster than it is.
 ///
-/// **Offline.** At any moment the given share of devices is offline: log-uniform from 1 to 60 days, 17 of 100 times
-/// for more than 30 days. Offline a device neither fetches nor receives. On return it first gets what APNs stored, all
-/// of it up to 30 days old, and fetches when its next turn comes, not at once: the worse of what may happen.
+/// **Offline.** At any moment the given share of devices is offline. Absences are log-uniform from 1 to 60 days; 17 of 100
+/// last longer than 30 days. An offline device neither fetches nor receives. On return it first receives all stored pushes
+/// up to 30 days old, and then fetches at its next regular time: the worst case.
 ///
-/// **Pushes.** Each device gets them at even intervals from a random moment on. One is lost
+/// **Pushes.** Each device receives them at even intervals from a random moment on. A push is lost
 /// ```
 /// to APNs     offline for more than 30 days since it was sealed: discarded, whatever the policy
 /// to expiry   arrival >= expiry(key)
 /// to the lead no fetch from publication(key) to arrival, and one in the 30 days before arrival
 /// to absence  no fetch from publication(key) to arrival, nor in the 30 days before arrival
 /// ```
-/// tested in this order. "Lost to the policy" is expiry and lead. Absence is counted apart: the devices are those that
-/// `keys coverage` calls not seen, and waiting for them would mean to wait for ever. A device that doesn't know yet that
-/// a key expired would still open; that is not counted on.
+/// tested in this order. "Lost to the policy" means expiry and lead. Absence is counted separately: `keys coverage` reports
+/// these devices as not seen, and they may never return. A device that hasn't learnt of a key's expiry would still open the
+/// push; the simulation counts it as lost.
 ///
-/// **What would lose none.** A push needs a lead of activation(key) - last fetch before it, and an overlap of arrival -
-/// retirement + 1 s. Neither depends on the policy that is rehearsed, so that the greatest needs of one pass are the
-/// smallest values that lose none, exactly, in this fleet; with 30 days for both no fleet loses any.
+/// **Smallest values without loss.** A push needs a lead of activation(key) - last fetch before it, and an overlap of
+/// arrival - retirement + 1 s. Neither depends on the rehearsed policy, so the largest needs of one pass are exactly the
+/// smallest values without loss in this fleet. With 30 days for both, no fleet loses any.
 package struct Rehearsal: Sendable {
     private let fleet: Fleet
     private let rotation: RehearsedRotation
@@ -36,7 +37,7 @@ package struct Rehearsal: Sendable {
         self.rotation = rotation
     }
 
-    /// - Parameter workers: how many parts of the fleet are simulated at the same time. The result is the same for any.
+    /// - Parameter workers: the number of parallel tasks. It doesn't affect the result.
     package func run(workers: Int) async -> RehearsalTally {
         let workers = min(max(workers, 1), fleet.devices)
         return await withTaskGroup(of: RehearsalTally.self) { group in
@@ -51,7 +52,8 @@ package struct Rehearsal: Sendable {
     }
 
     private func run(_ devices: Range<Int>) -> RehearsalTally {
-        let (distributions, period) = (FleetDistributions(fleet), rotation.simulated)
+        let distributions = FleetDistributions(fleet)
+        let period = rotation.simulated
         var pass = RehearsalPass(rotation)
         var device = SimulatedDevice()
         for number in devices {
@@ -62,12 +64,12 @@ package struct Rehearsal: Sendable {
     }
 }
 
-/// What happened when, for a picture: a fixed number of intervals, however long the rehearsal is.
+/// The events over time, for a picture. The number of intervals doesn't depend on the length of the rehearsal.
 package struct RehearsalSeries: Hashable, Sendable {
-    /// Of the rehearsal's clock.
+    /// On the rehearsal's clock.
     package let period: Range<Int64>
     package let widthInSeconds: Int64
-    /// For every key of ``RehearsedRotation/keys``: devices whose first fetch of it fell in the interval.
+    /// For every key of ``RehearsedRotation/keys``, the number of devices that first fetched it in each interval.
     package private(set) var firstFetches: [[Int]]
     package private(set) var keyNotFetched: [Int]
     package private(set) var keyExpired: [Int]
@@ -77,7 +79,7 @@ package struct RehearsalSeries: Hashable, Sendable {
         case keyNotFetched, keyExpired, deviceUnseen
     }
 
-    /// Intervals that may be drawn as one: an activation is never within such a group.
+    /// The number of intervals that may be drawn as one. No activation is within such a group.
     package static let group = 4
     private static let roughCount: Int64 = 480
 
@@ -87,7 +89,7 @@ package struct RehearsalSeries: Hashable, Sendable {
         let end = rotation.simulated.upperBound
         let rough = (end - publication) / Self.roughCount
         let group = Int64(Self.group)
-        // A whole number of groups per rotation, unless a rotation is shorter than a group.
+        // A rotation has a whole number of groups, unless it is shorter than a group.
         let groups = rough > 0 ? rotateEvery / (rough * group) : 0
         widthInSeconds = max(groups > 0 ? rotateEvery / (groups * group) : rough, 1)
         let drawn = widthInSeconds * group
@@ -112,7 +114,7 @@ package struct RehearsalSeries: Hashable, Sendable {
         add(loss, count, index(time))
     }
 
-    /// Pushes that arrive as they're sealed.
+    /// Counts pushes that arrive when they are sealed.
     mutating func add(_ loss: Loss, _ pushes: EvenMoments, in range: Range<Int64>) {
         var rest = range.clamped(to: period)
         while !rest.isEmpty {
@@ -141,5 +143,53 @@ package struct RehearsalSeries: Hashable, Sendable {
         add(right.keyNotFetched, to: &left.keyNotFetched)
         add(right.keyExpired, to: &left.keyExpired)
         add(right.deviceUnseen, to: &left.deviceUnseen)
+    }
+}
+
+/// The times of the keys in a rehearsal. Time 0 is when key 0 begins to seal.
+///
+/// ```
+/// publication(k) = activation(k) - publishLead
+/// activation(k)  = k * rotateEvery
+/// expiry(k)      = activation(k + 1) + opensAfterRetiring
+/// ```
+/// Unlike a ``RotationPolicy``, the keys may open for less time than PROTOCOL section 9 allows, to count the loss.
+package struct RehearsedRotation: Hashable, Sendable {
+    package var rotateEveryInSeconds: Int64
+    package var publishLeadInSeconds: Int64
+    package var opensAfterRetiringInSeconds: Int64
+
+    package init(rotateEveryInSeconds: Int64, publishLeadInSeconds: Int64, opensAfterRetiringInSeconds: Int64) {
+        self.rotateEveryInSeconds = rotateEveryInSeconds
+        self.publishLeadInSeconds = publishLeadInSeconds
+        self.opensAfterRetiringInSeconds = opensAfterRetiringInSeconds
+    }
+
+    package init(_ policy: RotationPolicy) {
+        self.init(
+            rotateEveryInSeconds: policy.rotateEveryInSeconds, publishLeadInSeconds: policy.publishLeadInSeconds,
+            opensAfterRetiringInSeconds: policy.opensAfterRetiringInSeconds)
+    }
+
+    /// The keys whose pushes are counted; key 0 precedes them.
+    package static let keys = 1...3
+
+    package func activation(_ key: Int) -> Int64 { Int64(key) * rotateEveryInSeconds }
+
+    package func publication(_ key: Int) -> Int64 { activation(key) - publishLeadInSeconds }
+
+    package func expiry(_ key: Int) -> Int64 { activation(key + 1) + opensAfterRetiringInSeconds }
+
+    /// The time in which the key seals.
+    func sealing(_ key: Int) -> Range<Int64> { activation(key)..<activation(key + 1) }
+
+    /// The time in which counted pushes are sealed.
+    var measured: Range<Int64> { sealing(Self.keys.lowerBound).lowerBound..<sealing(Self.keys.upperBound).upperBound }
+
+    /// The simulated time. Fetches earlier than 30 days and the lead, and events after the last push, don't affect the
+    /// result. It depends only on `rotateEvery`, so that every lead and overlap is tried with the same devices.
+    var simulated: Range<Int64> {
+        let flight = RotationPolicy.longestFlightInSeconds
+        return measured.lowerBound - max(rotateEveryInSeconds, flight)..<measured.upperBound + flight
     }
 }

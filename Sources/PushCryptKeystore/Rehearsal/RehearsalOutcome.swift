@@ -1,21 +1,21 @@
 package import PushCryptCore
 
-/// A policy rehearsed, the smallest lead and overlap that lose nothing, and the proof.
+/// The result of rehearsing a policy: the losses, the smallest lead and overlap without loss, and the proof.
 package struct RehearsalOutcome: Sendable {
     package let fleet: Fleet
     package let policy: RotationPolicy
-    /// What was simulated: of a policy that demands coverage, with the time that a key waits for it.
+    /// The simulated rotation. If the policy requires coverage, its lead includes the time until the coverage.
     package let rotation: RehearsedRotation
     package let tally: RehearsalTally
-    /// The fleet again, with the smallest lead and overlap and with one second less.
+    /// The losses with the smallest lead and overlap, and with one second less.
     package let proof: Proof
 
     package struct Proof: Hashable, Sendable {
-        /// Lost to the policy with the smallest values: none.
+        /// The pushes lost to the policy with the smallest values: 0.
         package let lost: Int
-        /// Lost with a publishLead one second shorter; nil where the smallest is 0.
+        /// The pushes lost with a publishLead one second shorter; nil if the smallest is 0.
         package let lostWithShorterLead: Int?
-        /// Lost with an overlap one second shorter; nil where the smallest is 0.
+        /// The pushes lost with an overlap one second shorter; nil if the smallest is 0.
         package let lostWithShorterOverlap: Int?
     }
 
@@ -32,7 +32,10 @@ package struct RehearsalOutcome: Sendable {
                 tally = await Rehearsal(fleet, rotation).run(workers: workers)
             }
         }
-        (self.fleet, self.policy, self.rotation, self.tally) = (fleet, policy, rotation, tally)
+        self.fleet = fleet
+        self.policy = policy
+        self.rotation = rotation
+        self.tally = tally
         proof = await Self.proof(of: tally, fleet, rotation, workers: workers)
     }
 
@@ -56,17 +59,17 @@ package struct RehearsalOutcome: Sendable {
     }
 }
 
-/// What became of the pushes of a rehearsal.
+/// The outcomes of the pushes in a rehearsal.
 package struct PushCounts: Hashable, Sendable {
-    /// Sealed while the rehearsal counted.
+    /// All pushes that were counted.
     package var sent = 0
-    /// The placeholder was shown: the device had not fetched the key.
+    /// The device had not fetched the key and showed the placeholder.
     package var keyNotFetched = 0
-    /// The placeholder was shown: the key had expired, whether or not the device held it.
+    /// The key had expired, and the device showed the placeholder.
     package var keyExpired = 0
-    /// The placeholder was shown: the device had not fetched the key, nor anything for more than 30 days.
+    /// The device had fetched nothing for more than 30 days and showed the placeholder.
     package var deviceUnseen = 0
-    /// Discarded by APNs: the device was offline for more than 30 days. No policy helps.
+    /// APNs discarded the push, because the device was offline for more than 30 days. No policy prevents this.
     package var lostToAPNs = 0
 
     package var lostToPolicy: Int { keyNotFetched + keyExpired }
@@ -81,9 +84,9 @@ package struct PushCounts: Hashable, Sendable {
     }
 }
 
-/// What pushes needed of a policy so as not to be lost to it.
+/// The leads or overlaps that pushes needed to be opened.
 package struct PushNeeds: Hashable, Sendable {
-    /// The longest that any needed, in seconds; 0 where none needed anything.
+    /// The longest need, in seconds; 0 if there was none.
     package private(set) var longestInSeconds: Int64 = 0
     package private(set) var histogram = HourHistogram()
 
@@ -99,21 +102,21 @@ package struct PushNeeds: Hashable, Sendable {
     }
 }
 
-/// The sums of a rehearsal: sums and maxima alone, so that it doesn't matter which thread met which device.
+/// The sums and maxima of a rehearsal. They don't depend on the assignment of devices to threads.
 package struct RehearsalTally: Hashable, Sendable {
     package var pushes = PushCounts()
-    /// Of a publishLead. It doesn't depend on the lead that was rehearsed: activations stay where they are.
+    /// The needed publishLeads. They don't depend on the rehearsed lead, which doesn't move activations.
     package var lead = PushNeeds()
-    /// Of an overlap: how long a key has to open after it retired.
+    /// The needed overlaps: how long a key must open after it retires.
     package var overlap = PushNeeds()
 
-    /// Pairs of a device and a key.
+    /// The number of pairs of a device and a key.
     package var holders = 0
-    /// From a key's publication to a device's first fetch.
+    /// The times from a key's publication to a device's first fetch.
     package var firstFetches = HourHistogram()
-    /// Devices that held the key when it began to seal.
+    /// The number of devices that had the key when it began to seal.
     package var heldAtActivation = 0
-    /// Devices that had fetched in the 30 days before.
+    /// The number of devices that had fetched in the 30 days before a key began to seal.
     package var seenAtActivation = 0
 
     package var series: RehearsalSeries
@@ -129,10 +132,10 @@ package struct RehearsalTally: Hashable, Sendable {
         left.series += right.series
     }
 
-    /// When `keys coverage` shows that share, counted in hours from the publication on.
+    /// The hours from the publication until `keys coverage` shows this share.
     ///
-    /// That share is of the devices seen in the last 30 days. In a steady fleet these are as many as fetch in the first
-    /// 30 days after the publication, so that after 30 days it's always reached.
+    /// The share is of the devices seen in the last 30 days. In a steady fleet as many devices fetch in the first 30 days
+    /// after the publication, so it is always reached after 30 days.
     package func hoursUntilCovered(_ required: RotationPolicy.Coverage) -> Int {
         let seen = firstFetches.count(within: HourHistogram.hours)
         return (0...HourHistogram.hours).first { hours in
@@ -142,16 +145,16 @@ package struct RehearsalTally: Hashable, Sendable {
 }
 
 extension RotationPolicy.Coverage {
-    /// In integers: `holding / seen >= share`. Where nobody was seen nothing is covered.
+    /// `holding / seen >= share` in integer arithmetic; false if no device was seen.
     package func isMet(holding: Int, seen: Int) -> Bool {
         seen > 0 && holding * 100_000 >= thousandthsOfPercent * seen
     }
 }
 
-/// Counts by length of time, in whole hours up to 30 days: exact for every question about a whole number of hours.
+/// A histogram of times in whole hours up to 30 days. Counts for a whole number of hours are exact.
 package struct HourHistogram: Hashable, Sendable {
     package static let hours = 720
-    /// At index i what took more than i - 1 and at most i hours; at the end what took longer than all.
+    /// Index i counts times of more than i - 1 and at most i hours; the last index counts all longer times.
     private var counts = [Int](repeating: 0, count: hours + 2)
 
     mutating func add(_ count: Int, seconds: Int64) {

@@ -1,7 +1,7 @@
 import PushCryptCore
 
-/// Meets one device after the other and counts. Pushes come at even intervals, so that those in a stretch of time are
-/// counted and not listed: a device costs a few divisions per key, however many pushes it gets.
+/// Counts the losses device by device. Pushes are at even intervals, so counting them takes a few divisions per key for any
+/// number of pushes.
 struct RehearsalPass {
     private let rotation: RehearsedRotation
     private let flight = RotationPolicy.longestFlightInSeconds
@@ -21,7 +21,7 @@ struct RehearsalPass {
         }
     }
 
-    /// What APNs discarded, and what it delivers after the key expired.
+    /// Counts the pushes that APNs discarded or delivers after their key expired.
     private mutating func countReturn(from absence: Range<Int64>, of device: SimulatedDevice) {
         let (kept, arrival) = (stored(in: absence), absence.upperBound)
         let discarded = absence.lowerBound..<kept.lowerBound
@@ -43,14 +43,14 @@ struct RehearsalPass {
         tally.series.addFirstFetch(of: key, at: fetch)
     }
 
-    /// The pushes under a key that reach the device before its first fetch since the key began to seal: they are opened
-    /// only where the last fetch before that was early enough for the lead.
+    /// Counts the pushes that reach the device before its first fetch since the key began to seal. The device opens them only
+    /// if its last fetch was after the publication of the key.
     private mutating func countFirstPushes(under key: Int, to device: SimulatedDevice) {
         let activation = rotation.activation(key)
         let wait = Wait(key: key, lastFetch: device.lastFetch(before: activation), activation: activation)
         if wait.lastFetch >= rotation.publication(key) { tally.heldAtActivation += 1 }
         if wait.lastFetch >= activation - flight { tally.seenAtActivation += 1 }
-        // A push that arrives in the second of the fetch comes before it.
+        // A push that arrives in the second of the fetch counts as earlier.
         let end = min(device.firstFetch(from: activation) + 1, rotation.activation(key + 1))
         var rest = activation..<end
         for absence in device.offline where absence.overlaps(rest) {
@@ -62,19 +62,19 @@ struct RehearsalPass {
         countDelivered(rest, wait, device)
     }
 
-    /// A key that began to seal, and a device that hasn't fetched since.
+    /// A device that hasn't fetched since a key began to seal.
     private struct Wait {
         let key: Int
         let lastFetch: Int64
         let activation: Int64
-        /// The shortest publishLead with which the device holds the key.
+        /// The shortest publishLead with which the device has the key.
         var neededLead: Int64 { activation - lastFetch }
     }
 
-    /// Pushes that arrive as they're sealed.
+    /// Counts the pushes that arrive when they are sealed.
     private mutating func countDelivered(_ sealed: Range<Int64>, _ wait: Wait, _ device: SimulatedDevice) {
         guard !sealed.isEmpty else { return }
-        // The first second at which the device counts as not seen.
+        // The first second in which the device counts as not seen.
         let unseen = min(max(wait.lastFetch + flight + 1, sealed.lowerBound), sealed.upperBound)
         let seenCount = device.pushes.count(in: sealed.lowerBound..<unseen)
         tally.lead.add(seenCount, seconds: wait.neededLead)
@@ -85,17 +85,17 @@ struct RehearsalPass {
         tally.series.add(.deviceUnseen, device.pushes, in: unseen..<sealed.upperBound)
     }
 
-    /// Pushes that APNs hands over as the device comes back, before it fetches.
+    /// Counts the pushes that APNs delivers when the device returns, before it fetches.
     private mutating func countStored(_ count: Int, arrival: Int64, _ wait: Wait) {
         let isSeen = arrival - wait.lastFetch <= flight
         if isSeen { tally.lead.add(count, seconds: wait.neededLead) }
-        // An expired key is counted once, with the returns.
+        // countReturn counts expired keys.
         guard wait.neededLead > rotation.publishLeadInSeconds, arrival < rotation.expiry(wait.key) else { return }
         if isSeen { tally.pushes.keyNotFetched += count } else { tally.pushes.deviceUnseen += count }
         tally.series.add(isSeen ? .keyNotFetched : .deviceUnseen, count, at: arrival)
     }
 
-    /// When the pushes were sealed that APNs still has as the device comes back.
+    /// The sealing times of the pushes that APNs still stores when the device returns.
     private func stored(in absence: Range<Int64>) -> Range<Int64> {
         max(absence.lowerBound, absence.upperBound - flight)..<absence.upperBound
     }

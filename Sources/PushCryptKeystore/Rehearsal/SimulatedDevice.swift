@@ -1,4 +1,6 @@
-/// Moments at even intervals, without beginning or end. All times are seconds of the simulation.
+import PushCryptPrimitives
+
+/// An infinite sequence of moments at even intervals, in seconds of the simulation.
 struct EvenMoments {
     var phase: Int64
     /// At least 1.
@@ -22,15 +24,15 @@ struct EvenMoments {
     }
 }
 
-/// One device of a fleet: when it would fetch, when it's offline, when pushes are sealed for it.
+/// One device of a fleet, with the times of its fetches, absences and pushes.
 struct SimulatedDevice {
-    /// When it would fetch; those that fall into a time offline don't come about.
+    /// The due times of fetches; those in an absence are omitted.
     var fetches = EvenMoments(phase: 0, interval: 1)
     var pushes = EvenMoments(phase: 0, interval: 1)
-    /// In order and apart. Offline a device neither fetches nor receives.
+    /// The absences, sorted and disjoint. An offline device neither fetches nor receives.
     var offline = [Range<Int64>]()
 
-    /// Becomes the device of that number: one value serves for a whole fleet, so that memory stays flat.
+    /// Replaces this device with another one and reuses its memory.
     mutating func become(
         _ number: Int, seed: UInt64, _ distributions: FleetDistributions, over period: Range<Int64>
     ) {
@@ -42,7 +44,7 @@ struct SimulatedDevice {
         distributions.draw(&generator, over: period, into: &offline)
     }
 
-    /// The last fetch that came about before `time`.
+    /// The last fetch before `time`.
     func lastFetch(before time: Int64) -> Int64 {
         var fetch = fetches.last(before: time)
         for absence in offline.reversed() where absence.contains(fetch) {
@@ -51,12 +53,125 @@ struct SimulatedDevice {
         return fetch
     }
 
-    /// The first fetch that comes about at `time` or later. One that was due offline is not made up for on return.
+    /// The first fetch at `time` or later. A device doesn't fetch on return from an absence.
     func firstFetch(from time: Int64) -> Int64 {
         var fetch = fetches.first(from: time)
         for absence in offline where absence.contains(fetch) {
             fetch = fetches.first(from: absence.upperBound)
         }
         return fetch
+    }
+}
+
+/// A random generator with a separate stream for every device. It is not suitable for keys.
+///
+/// ```
+/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014)
+/// state += 0x9e3779b97f4a7c15;  output = mix(state)
+/// ```
+/// The streams begin at `mix(mix(seed) + device * gamma)`. Without the outer mix, two streams would be the same, shifted by
+/// one number.
+struct FleetGenerator {
+    private var state: UInt64
+    private static let gamma: UInt64 = 0x9e37_79b9_7f4a_7c15
+
+    init(state: UInt64) {
+        self.state = state
+    }
+
+    init(seed: UInt64, device: Int) {
+        self.init(state: Self.mix(Self.mix(seed) &+ UInt64(truncatingIfNeeded: device) &* Self.gamma))
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= Self.gamma
+        return Self.mix(state)
+    }
+
+    /// 0..<1, in steps of 2^-53.
+    mutating func uniform() -> Double {
+        Double(next() >> 11) * 0x1p-53
+    }
+
+    /// 0..<bound. Its bias is below bound / 2^64.
+    mutating func integer(below bound: Int64) -> Int64 {
+        Int64(next().multipliedFullWidth(by: UInt64(bound)).high)
+    }
+
+    /// Mean 0 and variance 1: the first number of the Box-Muller transform.
+    mutating func normal() -> Double {
+        let radius = (-2 * log(1 - uniform())).squareRoot()
+        return radius * cos(2 * .pi * uniform())
+    }
+
+    mutating func exponential(mean: Double) -> Double {
+        -mean * log(1 - uniform())
+    }
+
+    private static func mix(_ number: UInt64) -> UInt64 {
+        var mixed = number
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// The random distributions of a fleet's devices.
+struct FleetDistributions: Sendable {
+    private let logarithmOfMedian: Double
+    private let sigma: Double
+    private let offline: Double
+    private let meanOnlineInSeconds: Double
+    let pushIntervalInSeconds: Int64
+
+    /// The 99th percentile of the normal distribution.
+    private static let z99 = 2.326_347_874_040_841
+    private static let shortestOffline = 86_400.0
+    private static let longestOffline = 60 * 86_400.0
+
+    init(_ fleet: Fleet) {
+        let (p50, p99) = (Double(fleet.refreshP50InSeconds), Double(fleet.refreshP99InSeconds))
+        logarithmOfMedian = log(p50)
+        sigma = log(p99 / p50) / Self.z99
+        offline = fleet.offline
+        let meanOffline = (Self.longestOffline - Self.shortestOffline) / log(Self.longestOffline / Self.shortestOffline)
+        meanOnlineInSeconds = fleet.offline > 0 ? meanOffline * (1 - fleet.offline) / fleet.offline : .infinity
+        pushIntervalInSeconds = Int64((86_400 / fleet.pushesPerDay).rounded())
+    }
+
+    /// The time between two fetches of one device, in seconds, log-normal over the devices.
+    func fetchInterval(_ generator: inout FleetGenerator) -> Int64 {
+        let drawn = exp(logarithmOfMedian + sigma * generator.normal())
+        return Int64(min(max(drawn, 1), Double(Fleet.longestInSeconds)).rounded())
+    }
+
+    /// Draws the absences that overlap `period`.
+    ///
+    /// Absences are log-uniform from 1 to 60 days, the times between them exponential with a mean that yields the given
+    /// share. `period` begins at a random moment of this process: the length of an absence that covers a given moment is
+    /// weighted by the length, which makes the log-uniform distribution uniform; the rest of an exponential time is
+    /// exponential.
+    func draw(_ generator: inout FleetGenerator, over period: Range<Int64>, into times: inout [Range<Int64>]) {
+        times.removeAll(keepingCapacity: true)
+        guard offline > 0 else { return }
+        var start = Double(period.lowerBound)
+        var length: Double
+        if generator.uniform() < offline {
+            length = Self.shortestOffline + generator.uniform() * (Self.longestOffline - Self.shortestOffline)
+            start -= generator.uniform() * length
+        } else {
+            start += generator.exponential(mean: meanOnlineInSeconds)
+            length = offlineLength(&generator)
+        }
+        while start < Double(period.upperBound) {
+            times.append(Int64(start)..<Int64(start + length))
+            // At least one second apart, so that the absences stay disjoint.
+            start += length + 1 + generator.exponential(mean: meanOnlineInSeconds)
+            length = offlineLength(&generator)
+        }
+    }
+
+    private func offlineLength(_ generator: inout FleetGenerator) -> Double {
+        Self.shortestOffline * pow(Self.longestOffline / Self.shortestOffline, generator.uniform())
     }
 }

@@ -2,15 +2,15 @@ package import PushCryptCore
 package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// A keyset that is being changed. Every change goes through here, so that each is checked and has a line in the audit log.
+/// Changes an unlocked keyset. Every change is made by this type, which checks it and adds a line to the audit log.
 package struct KeysetEditor: Sendable {
     package private(set) var stored: StoredKeyset
-    /// The time of the change: the clock, but no earlier than the last change.
+    /// The time of the change: the clock's, but no earlier than the last change.
     package let now: UnixTime
     package private(set) var events: [AuditEvent] = []
-    /// What the changes lose, as sentences; empty for nothing.
+    /// Sentences about pushes that the changes lose.
     package private(set) var losses: [String] = []
-    /// The keys that were withdrawn or erased.
+    /// The keys that were revoked or destroyed.
     private var givenUp: Set<KeyID> = []
 
     package init(_ stored: StoredKeyset, at time: UnixTime) {
@@ -18,7 +18,7 @@ package struct KeysetEditor: Sendable {
         now = stored.metadata.timeline.effective(time)
     }
 
-    /// What changes would lose, computed without keys and without writing anything.
+    /// The losses of changes, computed without keys and without writing.
     package static func losses(
         of metadata: KeysetMetadata, at time: UnixTime, _ body: (inout KeysetEditor) throws -> Void
     ) throws -> [String] {
@@ -31,9 +31,9 @@ package struct KeysetEditor: Sendable {
     package var metadata: KeysetMetadata { stored.metadata }
     private var policy: RotationPolicy { stored.metadata.policy }
 
-    /// Makes a new key of the same sort as the keyset's newest.
+    /// Makes a key with the suite of the keyset's newest key, and with a psk if that has one.
     ///
-    /// - Parameter activatesAt: nil while an operator has to promote it.
+    /// - Parameter activatesAt: nil if an operator must promote the key.
     @discardableResult
     package mutating func add(activatesAt: UnixTime?) throws -> KeyID {
         let traits = newestTraits
@@ -44,12 +44,12 @@ package struct KeysetEditor: Sendable {
         return record.kid
     }
 
-    /// Takes in a key that was made elsewhere.
+    /// Adds a key, for example one that was imported.
     package mutating func add(_ record: KeyRecord, activatesAt: UnixTime?, as action: AuditEvent.Action) throws {
         guard record.kind == metadata.kind else {
             throw KeyError(
                 .wrongKind,
-                "the keyset holds \(metadata.kind.rawValue) keys; key \(record.kid) is a "
+                "the keyset contains \(metadata.kind.rawValue) keys; key \(record.kid) is a "
                     + "\(record.kind.rawValue) key")
         }
         try stored.metadata.timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
@@ -70,10 +70,10 @@ package struct KeysetEditor: Sendable {
         note(.retired, kid, loss)
     }
 
-    /// Withdraws a key; where it is the one that seals, its successor is made, or promoted, in the same step.
+    /// Revokes a key. If it is the primary, also makes or promotes its successor.
     ///
-    /// - Parameter successor: a pending key to promote at once, in place of a new one.
-    /// - Returns: the successor's kid; nil where the key wasn't the primary.
+    /// - Parameter successor: a pending key to promote instead of making a new one.
+    /// - Returns: the successor's kid; nil if the key wasn't the primary.
     @discardableResult
     package mutating func revoke(_ kid: KeyID, successor: KeyID? = nil) throws -> KeyID? {
         let wasPrimary = metadata.timeline.state(of: kid, at: now) == .primary
@@ -118,7 +118,7 @@ package struct KeysetEditor: Sendable {
         events.append(AuditEvent(.policyChanged, detail: policy.json + postponed.joined()))
     }
 
-    /// Encrypts the keys in another way from now on.
+    /// Changes how the keys are encrypted from now on.
     package mutating func protect(_ protection: Protection, _ secret: KeysetSecret?) {
         stored.protection = protection
         stored.secret = secret
@@ -147,7 +147,7 @@ package struct KeysetEditor: Sendable {
         }
     }
 
-    /// The keyset as it is to be written, after the invariants were checked.
+    /// Checks the invariants and returns the keyset to write.
     func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
         try Invariants.check(metadata.timeline, after: old, at: now, givingUp: givenUp)
         guard metadata.sequence < UnixTime.protocolRange.upperBound else {

@@ -3,11 +3,11 @@ import PushCryptFiles
 package import PushCryptKeysets
 
 extension KeysetStore {
-    /// Makes a new keyset with one key, the primary at once: the whole folder appears, or nothing does. What an
-    /// interrupted `create` left beside it is discarded.
+    /// Makes a new keyset with one key, which is the primary at once. The whole folder appears, or none. Removes folders
+    /// that an interrupted `create` left beside it.
     ///
-    /// - Returns: what was discarded, for people.
-    /// - Throws: `KeystoreError` with `alreadyExists` when the name is taken by anything.
+    /// - Returns: messages about the folders that were removed.
+    /// - Throws: `KeystoreError` with `alreadyExists` if the name is taken.
     @discardableResult
     package func create(
         _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection, _ secret: KeysetSecret?,
@@ -38,21 +38,20 @@ extension KeysetStore {
     }
 }
 
-/// The folders of keysets that are being made, which have a temporary name until they are complete.
+/// The folders of new keysets, which have a temporary name until they are complete.
 ///
-/// The process that makes one holds its lock until the end, also after a rename. One whose lock is free was left by a
-/// crash. Others may be able to write in the folder that they are made in: everything in it goes through its descriptor.
+/// The process that makes a folder holds its lock to the end, also after the rename, so a folder without a lock was left by
+/// a crash. Other users may be able to write to the parent folder, so all calls use its descriptor.
 struct TemporaryKeysetFolders {
     private let parent: Folder
 
     private static let prefix = ".new-"
 
-    /// - Parameter parent: the folder that they are made in.
     init(in parent: Folder) {
         self.parent = parent
     }
 
-    /// Makes a folder, has it filled and gives it its name, which must be free. After an error nothing is left of it.
+    /// Makes a folder, calls `fill` and renames the folder to `name`, which must be free. Removes the folder after an error.
     ///
     /// - Throws: `KeystoreError` with `alreadyExists`, `cannotCreate`, `noPermission`; what `fill` throws.
     func publish(as name: String, _ fill: (Folder) throws -> Void) throws {
@@ -68,8 +67,8 @@ struct TemporaryKeysetFolders {
         }
     }
 
-    /// A process that discards what a crash left may take a new folder for such, until it is locked: then another one is
-    /// made. A folder that another user put in its place is refused.
+    /// Until the new folder is locked, another process may remove it as the leftover of a crash. Then this function makes
+    /// another one. It refuses a folder that another user put in its place.
     private func make() throws(FileError) -> Folder {
         while true {
             let name = Self.prefix + FileSystem.randomName()
@@ -88,9 +87,9 @@ struct TemporaryKeysetFolders {
         }
     }
 
-    /// Removes what crashes left.
+    /// Removes the folders that crashes left.
     ///
-    /// - Returns: what was removed, for people.
+    /// - Returns: messages about the folders that were removed.
     func discard() -> [String] {
         let names = (try? parent.names()) ?? []
         return names.filter(Self.isOne).compactMap { name in
@@ -106,7 +105,7 @@ struct TemporaryKeysetFolders {
         name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + FileSystem.randomNameCharacterCount
     }
 
-    /// A folder with anything else in it was not made here, whatever its name.
+    /// A folder that contains any other file was not made by this type.
     private static func isOurs(_ name: String) -> Bool {
         [KeysetFolder.keysetName, KeysetFolder.publicName, KeysetFolder.auditName].contains(name)
             || Folder.isLeftover(name)

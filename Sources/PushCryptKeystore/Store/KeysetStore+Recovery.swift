@@ -2,34 +2,35 @@ package import PushCryptCore
 import PushCryptFiles
 package import PushCryptKeysets
 
-/// Finishing or discarding what a crash in the middle of a change left.
+/// Finishes or discards a change that a crash interrupted.
 extension KeysetStore {
-    /// Finishes or discards what an interrupted change left, before the next one.
+    /// Finishes or discards an interrupted change before the next one.
     ///
-    /// - Returns: what was done, for people.
-    /// - Throws: `KeystoreError` with `auditBroken` if the log isn't what a crash can leave.
+    /// - Returns: messages about the files that were written or removed.
+    /// - Throws: `KeystoreError` with `auditBroken` if no crash can have left the log in its state.
     func finishInterruptedChange(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
         var notices = try discardLeftovers(folder)
         let log = try self.folder.auditLog(in: folder)
         if case .broken(let flaw) = log.condition(stored.metadata.audit) {
             throw KeystoreError(
                 .auditBroken,
-                "\(folder.path): \(flaw); find out why, then `keys log --begin-anew` sets it aside and begins another")
+                "\(folder.path): \(flaw); find out why, then start a new log with `keys log --begin-anew`, which keeps "
+                    + "the old one under another name")
         }
         notices += try finishLog(log, folder, stored.metadata.audit)
         if try writePublic(stored, folder) { notices.append(Self.publicNotice(folder)) }
         return notices
     }
 
-    /// Finishes or discards what an interrupted change left. What no crash can leave is not touched, so that somebody can
-    /// examine it.
+    /// Finishes or discards an interrupted change. Doesn't touch a file whose state no crash can have left, so that an
+    /// operator can examine it.
     ///
-    /// - Parameter secret: without it, `public.jwks.json` is not written for encrypted keys. With it, nothing is done before
-    ///   the keyset is authenticated.
-    /// - Returns: what was done, for people.
+    /// - Parameter secret: without it, `public.jwks.json` is not written for encrypted keys. With it, the keyset is
+    ///   authenticated before anything is written.
+    /// - Returns: messages about the files that were written or removed.
     /// - Throws: `KeystoreError`, `KeyError`.
     package func finish(_ secret: SecretSource) throws -> [String] {
-        let folder = try lockedFolder()
+        let folder = try self.folder.locked()
         let file = try self.folder.file(in: folder)
         let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
         var notices = try discardLeftovers(folder)
@@ -69,19 +70,19 @@ extension KeysetStore {
     }
 
     private static func publicNotice(_ folder: Folder) -> String {
-        "\(folder.path): wrote \(KeysetFolder.publicName) anew from the keyset"
+        "\(folder.path): wrote \(KeysetFolder.publicName) again from the keyset"
     }
 
-    /// The beginning of the names of audit logs that were set aside.
+    /// The prefix of the names of broken audit logs that were replaced.
     static let brokenLogPrefix = "audit.broken-"
 
-    /// Renames a broken audit log and begins a new one; its first line says why.
+    /// Renames a broken audit log and starts a new one, whose first line contains the reason.
     ///
-    /// - Parameter secret: a question is asked before the lock is taken.
-    /// - Returns: the name of the old log; nil if the log isn't broken; then nothing is done.
+    /// - Parameter secret: a person is asked before the lock is taken.
+    /// - Returns: the new name of the old log; nil if the log isn't broken, and nothing was done.
     package func restartLog(at time: UnixTime, by actor: Actor, _ secret: SecretSource) throws -> String? {
         let secret = secret.isGiven ? secret : try folder.file().answered(secret)
-        let folder = try lockedFolder()
+        let folder = try self.folder.locked()
         let stored = try self.folder.file(in: folder).unlocked(secret)
         guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
             return nil

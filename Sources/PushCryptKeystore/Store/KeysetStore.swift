@@ -3,15 +3,15 @@ import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Changes a keyset on disk, one process at a time and in one step.
+/// Changes a keyset on disk atomically, one process at a time.
 ///
 /// ```
-/// lock the folder, read, finish what a crash left, change, check the invariants
-/// write keyset.json under another name, fsync, rename, fsync the folder      the change is made by the rename
+/// lock the folder, read, finish an interrupted change, change, check the invariants
+/// write keyset.json under another name, fsync, rename, fsync the folder      the rename commits the change
 /// write public.jwks.json in the same way
 /// append to audit.jsonl, fsync
 /// ```
-/// A crash before the rename leaves the old keyset, a crash after it the new one; the next change does the rest.
+/// A crash before the rename leaves the old keyset, a crash after it the new one, and the next change finishes it.
 package struct KeysetStore: Sendable {
     package let folder: KeysetFolder
 
@@ -19,27 +19,29 @@ package struct KeysetStore: Sendable {
         folder = KeysetFolder(path)
     }
 
-    /// What a change did.
+    /// The result of a change.
     package struct Change<Result> {
         package let result: Result
-        /// The keyset after it.
+        /// The metadata after the change.
         package let metadata: KeysetMetadata
-        /// What was done; empty where nothing was written.
+        /// Empty if nothing was written.
         package let events: [AuditEvent]
-        /// What an interrupted change had left and what was done about it, for people.
+        /// Messages about an interrupted change that was finished or discarded.
         package let notices: [String]
     }
 
+    /// Changes the keyset.
+    ///
     /// - Parameters:
-    ///   - secret: a question is asked before the lock is taken.
+    ///   - secret: a person is asked before the lock is taken.
     ///   - body: changes the keyset; if it doesn't, nothing is written.
-    /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, what `body` throws. Nothing was changed then, unless the
-    ///   error is about the log or the public file, and says so.
+    /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, and what `body` throws. Then nothing was changed, unless the
+    ///   reason says that only the log or the public file couldn't be written.
     package func change<Result>(
         at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
         let secret = secret.isGiven ? secret : try folder.file().answered(secret)
-        let folder = try lockedFolder()
+        let folder = try self.folder.locked()
         FaultPoint.reach("locked")
         let stored = try self.folder.file(in: folder).unlocked(secret)
         let notices = try finishInterruptedChange(folder, stored)
@@ -53,15 +55,6 @@ package struct KeysetStore: Sendable {
         return Change(result: result, metadata: finished.metadata, events: editor.events, notices: notices)
     }
 
-    /// The keyset's folder, locked as long as the object is kept.
-    func lockedFolder() throws(KeystoreError) -> Folder {
-        try KeystoreError.converting { () throws(FileError) in
-            let folder = try Folder(folder.path)
-            try folder.lock(.exclusive)
-            return folder
-        }
-    }
-
     func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
         try writeKeyset(keyset, folder)
         do {
@@ -69,12 +62,12 @@ package struct KeysetStore: Sendable {
         } catch let error as KeystoreError {
             throw KeystoreError(
                 error.code,
-                "the keyset is changed, but not all that belongs to it; the next change or `keys verify` finishes it: "
-                    + error.reason)
+                "the keyset was changed, but its public file or audit log was not; the next change or `keys verify` "
+                    + "finishes this: \(error.reason)")
         }
     }
 
-    /// Makes the change.
+    /// Writes `keyset.json`, which commits the change.
     func writeKeyset(_ keyset: StoredKeyset, _ folder: Folder) throws {
         var text = try keyset.fileText()
         defer { wipe(&text) }
@@ -84,7 +77,7 @@ package struct KeysetStore: Sendable {
         }
     }
 
-    /// Writes the files that follow from `keyset.json`.
+    /// Writes the files that are derived from `keyset.json`.
     func writeRest(_ keyset: StoredKeyset, _ folder: Folder) throws {
         try writePublic(keyset, folder)
         FaultPoint.reach("published")
@@ -93,7 +86,7 @@ package struct KeysetStore: Sendable {
         FaultPoint.reach("logged")
     }
 
-    /// A new text replaces the old one only after it was read back.
+    /// Parses the new text before it replaces the old one.
     private func requireReadable(_ text: [UInt8], _ keyset: StoredKeyset) throws {
         let read = try KeysetFile(text, path: folder.path)
         guard read.metadata == keyset.metadata, read.protection == keyset.protection else {
@@ -101,7 +94,7 @@ package struct KeysetStore: Sendable {
         }
     }
 
-    /// Writes `public.jwks.json` unless it is what the keyset gives.
+    /// Writes `public.jwks.json` if it differs from the keyset's public keys.
     @discardableResult
     func writePublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> Bool {
         guard let published = try keyset.published() else { return false }
@@ -114,5 +107,184 @@ package struct KeysetStore: Sendable {
             }
         }
         return true
+    }
+}
+
+extension KeysetStore {
+    /// The result of a rotation.
+    package struct Rotation {
+        /// The plan for the keyset before the rotation. Its due steps were carried out, except in a dry run.
+        package let plan: RotationPlan
+        package let done: [(step: RotationPlan.Step, kid: KeyID)]
+        /// The metadata after the rotation.
+        package let metadata: KeysetMetadata
+        /// Messages about an interrupted change that was finished or discarded.
+        package let notices: [String]
+    }
+
+    /// Carries out the due steps of the plan.
+    ///
+    /// ```
+    /// lock the folder, read, plan                     stop if nothing is due
+    /// unlock the keys, finish an interrupted change, carry out the plan, check the invariants
+    /// write, publish, log
+    /// ```
+    /// The keyset is read, planned and unlocked once. If a person must be asked for the secret, the lock is released, and
+    /// the keyset is read and planned again after the answer.
+    /// - Parameters:
+    ///   - secret: a given secret authenticates the metadata before the plan is made.
+    ///   - isDryRun: whether to make only the plan, without the lock.
+    ///   - plan: makes the plan.
+    /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, as ``change(at:by:_:_:)``.
+    package func rotate(
+        at time: UnixTime, by actor: Actor, _ secret: SecretSource, isDryRun: Bool = false,
+        _ plan: (KeysetMetadata) -> RotationPlan
+    ) throws -> Rotation {
+        guard !isDryRun else {
+            let metadata = try folder.file().metadata(secret)
+            return Rotation(plan: plan(metadata), done: [], metadata: metadata, notices: [])
+        }
+        switch try attempt(at: time, by: actor, secret, plan) {
+        case .finished(let rotation): return rotation
+        case .unanswered(let file):
+            // Without the lock, so that other processes don't wait for a person.
+            let answered = try file.answered(secret)
+            guard case .finished(let rotation) = try attempt(at: time, by: actor, answered, plan) else {
+                preconditionFailure("an answered secret counts as given")
+            }
+            return rotation
+        }
+    }
+
+    private enum Attempt {
+        case finished(Rotation)
+        /// Something is due, and the keys are encrypted.
+        case unanswered(KeysetFile)
+    }
+
+    private func attempt(
+        at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ plan: (KeysetMetadata) -> RotationPlan
+    ) throws -> Attempt {
+        let folder = try self.folder.locked()
+        FaultPoint.reach("locked")
+        let file = try self.folder.file(in: folder)
+        let isReadable = secret.isGiven || file.protection == .plaintext
+        let stored = isReadable ? try file.unlocked(secret) : nil
+        let plan = plan(file.metadata)
+        guard !plan.due.isEmpty else {
+            return .finished(Rotation(plan: plan, done: [], metadata: file.metadata, notices: []))
+        }
+        guard let stored else { return .unanswered(file) }
+        let notices = try finishInterruptedChange(folder, stored)
+        var editor = KeysetEditor(stored, at: time)
+        let done = try editor.carryOut(plan)
+        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
+        try write(finished, folder)
+        return .finished(Rotation(plan: plan, done: done, metadata: finished.metadata, notices: notices))
+    }
+}
+
+extension KeysetFolder {
+    /// Opens the folder and locks it until the object is released.
+    ///
+    /// A user who can open the folder can hold its lock for ever. So a folder that isn't private is refused before the
+    /// wait. For the demo keys, which need no private folder, the wait is limited.
+    ///
+    /// - Throws: `KeystoreError`, `KeyError`.
+    func locked() throws -> Folder {
+        try KeystoreError.convertingFileErrors {
+            let folder = try Folder(path)
+            if try folder.isPrivate {
+                try folder.lock(.exclusive)
+            } else {
+                _ = try file(in: folder)
+                try folder.lock(.exclusive, .until(.now + .seconds(10)))
+            }
+            return folder
+        }
+    }
+}
+
+extension Folder {
+    /// Whether no other user can open it.
+    var isPrivate: Bool {
+        get throws(FileError) {
+            let access = try status().access
+            return access.belongs(to: FileSystem.ownUser) && access.keepsOthersOut(.ownerOnly)
+        }
+    }
+}
+
+/// The contents of a keyset's files.
+extension StoredKeyset {
+    /// The text of `public.jwks.json`; nil for shared keys, which have no public half.
+    package func published() throws -> [UInt8]? {
+        guard metadata.kind != .shared else { return nil }
+        return try keyset().publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
+    }
+
+    /// The text of `keyset.json`. The caller wipes it.
+    ///
+    /// - Throws: `KeystoreError` with `secretNeeded` if the protection needs one.
+    package func fileText() throws -> [UInt8] {
+        var keys = try keysText()
+        defer { wipe(&keys) }
+        let metadata = metadata.json
+        var output = [UInt8]()
+        output.reserveCapacity(keys.count * 2 + metadata.count + 1_024)
+        output += "{\n  ".utf8
+        if protection == .plaintext {
+            output += keys[1..<keys.count - 1]
+        } else {
+            let sealed = try sealedKeys(keys, metadata)
+            output += "\"sealed\": ".utf8
+            output += sealed.json
+        }
+        output += ",\n  \"pushcrypt\": ".utf8
+        output += metadata
+        let digest = try KeysetFile.digest(output[...])
+        output += ",\n  \"\(KeysetFile.digestName)\": \"\(Base64URL.encode(digest))\"\n}\n".utf8
+        return output
+    }
+
+    private func sealedKeys(_ keys: [UInt8], _ metadata: [UInt8]) throws -> SealedKeys {
+        guard let secret else { throw KeystoreError(.secretNeeded, "encrypting the keys needs a secret") }
+        var parameters = ScryptParameters.standard
+        if case .passphrase(let own) = protection { parameters = own }
+        return try SealedKeys.seal(keys, metadata: metadata, secret: secret, parameters: parameters)
+    }
+
+    /// `{"keys": [JWK, ...]}`
+    private func keysText() throws -> [UInt8] {
+        var output = [UInt8]()
+        output.reserveCapacity(64 + records.count * (KeyRecord.maximumJWKByteCount + 8))
+        output += "{\"keys\": [".utf8
+        var isFirst = true
+        for key in metadata.timeline.keys {
+            guard let record = records[key.kid] else { continue }
+            output += (isFirst ? "\n    " : ",\n    ").utf8
+            isFirst = false
+            try record.appendJWK(to: &output)
+        }
+        output += "\n  ]}".utf8
+        return output
+    }
+}
+
+/// A place where a test can end the process. Release builds have none.
+///
+/// The environment variable PUSHCRYPT_FAULT_POINT contains the name of the place for a SIGKILL, or the name and ` trap` for
+/// a failed precondition.
+package enum FaultPoint {
+    package static func reach(_ name: @autoclosure () -> String) {
+        #if DEBUG
+        guard let variable = FileSystem.environmentVariable("PUSHCRYPT_FAULT_POINT") else { return }
+        let wanted = String(decoding: variable, as: UTF8.self)
+        let name = name()
+        precondition(wanted != name + " trap")
+        guard wanted == name else { return }
+        kill(getpid(), SIGKILL)
+        while true { pause() }
+        #endif
     }
 }

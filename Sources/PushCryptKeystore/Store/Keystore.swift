@@ -12,13 +12,13 @@ package struct Keystore: Sendable {
 
     /// The paths of its keysets, sorted.
     ///
-    /// - Parameter includingDemoKeys: whether those are listed whose keys are published with this project.
-    /// - Throws: `KeystoreError` where the folder can't be read.
+    /// - Parameter includingDemoKeys: whether to include keysets with published demo keys.
+    /// - Throws: `KeystoreError` if the folder can't be read.
     package func keysets(includingDemoKeys: Bool) throws(KeystoreError) -> [String] {
         try everyKeyset().filter { includingDemoKeys || !Self.isDemo($0) }
     }
 
-    /// The published demo keys too: for looking, which harms nobody.
+    /// Includes the demo keysets, for commands that only read.
     package func everyKeyset() throws(KeystoreError) -> [String] {
         try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
             .filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }

@@ -1,9 +1,9 @@
 import PushCryptOpenSSL
 package import PushCryptPrimitives
 
-/// A key as a container holds it: a public key, or a private key and the public key that belongs to it.
+/// The key in a container: a public key, or a private key and its public key.
 package struct ContainedKey: Sendable {
-    /// The key types that are read and written.
+    /// The supported key types.
     package enum Algorithm: Sendable, CaseIterable {
         /// ECDH over NIST P-256.
         case p256
@@ -20,7 +20,7 @@ package struct ContainedKey: Sendable {
     /// for a public key.
     package let privateKey: SecretBytes?
 
-    /// The pair of a private key.
+    /// Computes the public key of a private key.
     ///
     /// - Throws: `KeyContainerError` with `invalidKey`.
     package init(_ algorithm: Algorithm, privateKey: SecretBytes) throws {
@@ -38,8 +38,8 @@ package struct ContainedKey: Sendable {
 
     /// A public key.
     ///
-    /// A P-256 point is checked to be on the curve. Of the others every string of 32 bytes is accepted here, those of
-    /// small order too.
+    /// A P-256 point must be on the curve. For X25519 and Ed25519 any 32 bytes are accepted, including points of small
+    /// order.
     /// - Throws: `KeyContainerError` with `invalidKey`.
     package init(_ algorithm: Algorithm, publicKey: [UInt8]) throws {
         let backend = OpenSSLBackend()
@@ -64,8 +64,7 @@ package struct ContainedKey: Sendable {
 }
 
 extension ContainedKey.Algorithm {
-    /// A public key of a container in the form that `ContainedKey` has: a compressed P-256 point is uncompressed. The key
-    /// is not checked yet.
+    /// Uncompresses a compressed P-256 point. The result may still be an invalid key.
     func uncompressed(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
         guard self == .p256, bytes.count == 33 else { return Array(bytes) }
         return try ContainedKey.checked { try OpenSSLBackend().uncompressedP256Point(bytes.bytes) }

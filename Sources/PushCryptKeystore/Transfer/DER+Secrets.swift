@@ -1,19 +1,19 @@
 import PushCryptPrimitives
 import SwiftASN1
 
-// DER of private keys with swift-asn1, which knows nothing of secrets:
+// swift-asn1 doesn't wipe secrets. These rules make it usable for the DER of private keys:
 //
-// - `DER.parse` copies nothing, its nodes are slices of the array that it parses. That array is therefore the one copy of
-//   the private key here, and it is wiped when the nodes are gone. Nothing may keep a node or a slice.
-// - `DER.Serializer` appends to arrays that grow and are freed without being wiped. Private keys don't go through it: it
-//   serializes a template with zero bytes in place of the key.
-// - The texts of `ASN1Error` can contain bytes of the input. They are dropped.
+// - `DER.parse` copies nothing; its nodes are slices of the parsed array. That array is the only copy of the private key
+//   and is wiped after use. No code may keep a node or a slice.
+// - `DER.Serializer` frees its arrays without wiping them. It never gets a private key; it serializes a template with zero
+//   bytes instead.
+// - The texts of `ASN1Error` can contain bytes of the input, so they are dropped.
 
 extension DER {
-    /// Runs `body` with the root of `der`, and wipes the parsed copy afterwards.
+    /// Runs `body` with the root of `der` and then wipes the parsed copy.
     ///
-    /// - Parameter body: its result must not contain nodes or slices of them.
-    /// - Throws: `KeyContainerError` with `malformed` for anything but one DER element; what `body` throws.
+    /// - Parameter body: must not return nodes or slices of them.
+    /// - Throws: `KeyContainerError` with `malformed` unless `der` is one DER element; what `body` throws.
     static func withRoot<Result>(
         of der: Span<UInt8>, _ structure: StaticString, _ body: (ASN1Node) throws -> Result
     ) throws -> Result {
@@ -22,9 +22,7 @@ extension DER {
         return try reading(structure) { try body(DER.parse(bytes)) }
     }
 
-    /// Runs `body` and says in which structure it found a fault.
-    ///
-    /// - Throws: `KeyContainerError` with `malformed` for `ASN1Error`; what `body` throws otherwise.
+    /// Runs `body` and converts `ASN1Error` to `KeyContainerError` with `malformed` and the name of the structure.
     static func reading<Result>(_ structure: StaticString, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -34,8 +32,7 @@ extension DER {
         }
     }
 
-    /// The next member as an INTEGER that is not negative. A value above `Int.max` is returned as `Int.max`: every limit
-    /// refuses it.
+    /// Reads the next member as a nonnegative INTEGER. Returns `Int.max`, which every limit refuses, for larger values.
     static func count(_ members: inout ASN1NodeCollection.Iterator) throws -> Int {
         // swift-asn1 refuses negative ones and drops the leading zero byte, that of 0 included.
         let bytes = try ArraySlice<UInt8>(derEncoded: &members)
@@ -43,7 +40,7 @@ extension DER {
         return bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The next member as a BIT STRING without unused bits.
+    /// Reads a BIT STRING without unused bits.
     static func bitString(
         _ node: ASN1Node, withIdentifier identifier: ASN1Identifier = .bitString
     ) throws -> ArraySlice<UInt8> {

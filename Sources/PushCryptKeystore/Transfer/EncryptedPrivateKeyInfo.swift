@@ -6,7 +6,7 @@ import SwiftASN1
 //
 // EncryptedPrivateKeyInfo ::= SEQUENCE {
 //     encryptionAlgorithm  AlgorithmIdentifier,
-//     encryptedData        OCTET STRING }            holds a OneAsymmetricKey
+//     encryptedData        OCTET STRING }            contains a OneAsymmetricKey
 // PBES2-params ::= SEQUENCE {
 //     keyDerivationFunc  AlgorithmIdentifier,
 //     encryptionScheme   AlgorithmIdentifier }
@@ -22,7 +22,7 @@ import SwiftASN1
 //     parallelizationParameter  INTEGER,
 //     keyLength                 INTEGER OPTIONAL }
 
-/// A private key under a passphrase, "ENCRYPTED PRIVATE KEY" in PEM.
+/// A private key that is encrypted with a passphrase, "ENCRYPTED PRIVATE KEY" in PEM.
 enum EncryptedPrivateKeyInfo {
     static func read(_ root: ASN1Node, passphrase: SecretBytes?) throws -> ContainedKey {
         let (scheme, ciphertext) = try members(of: root)
@@ -34,7 +34,7 @@ enum EncryptedPrivateKeyInfo {
         do {
             return try DER.withRoot(of: plaintext.bytes, "private key (PKCS#8)", PrivateKeyInfo.read)
         } catch let error as KeyContainerError where error.code == .malformed {
-            // About one wrong passphrase in 256 decrypts to something with valid padding.
+            // About one wrong passphrase in 256 decrypts to bytes with valid padding.
             throw PBES2.wrongPassphrase
         }
     }
@@ -56,17 +56,17 @@ enum EncryptedPrivateKeyInfo {
     }
 }
 
-/// Password-based encryption. OpenSSL derives the key and runs the cipher; here the scheme is read and made.
+/// Password-based encryption. This type reads and writes the scheme; OpenSSL derives the key and runs the cipher.
 enum PBES2 {
-    /// PBKDF2's iterations in what is written here.
+    /// The PBKDF2 iterations of containers that are written.
     static let iterations = 600_000
-    /// The most that are read: some seconds.
+    /// The limit for containers that are read; it takes some seconds.
     static let maximumIterations = 10_000_000
 
     static let wrongPassphrase = KeyContainerError(
         .wrongPassphrase, "the passphrase is wrong, or the container was damaged")
 
-    /// PBKDF2 with HMAC-SHA-256 and AES-256 in CBC mode, which all current tools read, with a fresh salt and IV.
+    /// PBKDF2 with HMAC-SHA-256 and AES-256-CBC, which all current tools read, with a random salt and IV.
     static func freshScheme() throws -> AlgorithmIdentifier {
         let salt = ASN1OctetString(contentBytes: try OpenSSLBackend().randomBytes(count: 16)[...])
         let iv = ASN1OctetString(contentBytes: try OpenSSLBackend().randomBytes(count: 16)[...])
@@ -92,7 +92,7 @@ enum PBES2 {
         }
     }
 
-    /// Refuses other schemes, and a cost that would keep the reader busy for as long as the writer of a file likes.
+    /// Refuses other schemes, and a cost with which the file's author could keep the reader busy for hours.
     static func check(_ scheme: AlgorithmIdentifier) throws {
         guard scheme.algorithm == pbes2 else {
             throw KeyContainerError(
@@ -114,7 +114,7 @@ enum PBES2 {
                 default:
                     throw KeyContainerError(.unsupportedEncryption, "the key derivation is neither PBKDF2 nor scrypt")
                 }
-                // OpenSSL reads the other members, which cost nothing.
+                // OpenSSL checks the other members, which don't affect the cost.
                 while cost.next() != nil {}
             }
         }
@@ -129,7 +129,7 @@ enum PBES2 {
 
     private static func checkPBKDF2(_ cost: inout ASN1NodeCollection.Iterator) throws {
         guard try (1...maximumIterations).contains(DER.count(&cost)) else {
-            throw KeyContainerError(.unsupportedEncryption, "PBKDF2 takes 1 to \(maximumIterations) iterations here")
+            throw KeyContainerError(.unsupportedEncryption, "PBKDF2 must have 1 to \(maximumIterations) iterations")
         }
     }
 

@@ -1,20 +1,19 @@
 package import PushCryptCore
 package import PushCryptPrimitives
 
-/// One key in the forms that other tools read. The caller wipes private ones.
+/// Writes one key in the formats of other tools. The caller wipes private keys.
 package enum ExportedKey {
     package enum Form: Sendable {
-        /// A JWK.
         case jwk
         /// SubjectPublicKeyInfo or PKCS#8, as text or as bytes.
         case pem, der
-        /// base64 of the bare bytes: of a public key 65 (P-256) or 32, of a private one 32.
+        /// base64 of the raw bytes: 65 (P-256) or 32 of a public key, 32 of a private key.
         case raw
     }
 
     /// The public half.
     ///
-    /// - Throws: `KeyError` with `wrongKind` for a shared key, which has none.
+    /// - Throws: `KeyError` with `wrongKind` for a shared key, which has no public half.
     package static func publicKey(_ record: KeyRecord, as form: Form) throws -> [UInt8] {
         let key = try contained(record.publicRecord(keepingPSK: false))
         switch form {
@@ -24,10 +23,10 @@ package enum ExportedKey {
         }
     }
 
-    /// The key itself, a secret. A psk is in the JWK only.
+    /// The private or shared key. Only the JWK contains a psk.
     ///
-    /// - Parameter passphrase: encrypts PEM and DER; nil leaves them in clear.
-    /// - Throws: `KeyError` with `wrongKind` for a shared key as PEM or DER, which have no form for it.
+    /// - Parameter passphrase: encrypts PEM and DER; nil leaves them unencrypted.
+    /// - Throws: `KeyError` with `wrongKind` for a public key, and for a shared key as PEM or DER.
     package static func privateKey(_ record: KeyRecord, as form: Form, passphrase: SecretBytes?) throws -> [UInt8] {
         if form == .jwk { return try jwk(record) }
         if form == .raw, case .shared(let secret, _) = record.material { return Base64.encode(secret.bytes) }
@@ -64,7 +63,7 @@ package enum ExportedKey {
             return try ContainedKey(.ed25519, privateKey: privateKey.serialized)
         case .shared:
             throw KeyError(
-                .wrongKind, "key \(record.kid) is a shared secret: it has no public half, and PEM no form for it")
+                .wrongKind, "key \(record.kid) is a shared secret: it has no public half and can't be written as PEM")
         }
     }
 }

@@ -2,20 +2,20 @@ package import PushCryptCore
 import PushCryptKeysets
 package import PushCryptPrimitives
 
-/// Keys that come from elsewhere: a JWK or JWK set, PEM or DER, or the bare 32 bytes of a private key or a secret.
+/// Reads keys of other tools: a JWK or JWK set, PEM or DER, or the raw 32 bytes of a private key or a secret.
 package enum ImportedKey {
-    /// What bare bytes are: nothing in them says it.
+    /// The kind of a raw key, which its bytes don't contain.
     package enum RawKind: Sendable {
         case recipient(DHGroup)
         case sender
         case shared
     }
 
-    /// The private or shared keys in `bytes`, with their lifecycles if a set states them.
+    /// Reads the private or shared keys in `bytes`, with their lifecycles if a set contains them.
     ///
     /// - Parameters:
-    ///   - rawKind: what bare bytes are, which come as base64 or base64url.
-    ///   - passphrase: of an encrypted PKCS#8 container.
+    ///   - rawKind: the kind of a raw key, which is encoded in base64 or base64url.
+    ///   - passphrase: for an encrypted PKCS#8 container.
     /// - Throws: `KeyError`; `KeystoreError` with `secretNeeded` or `wrongSecret` for an encrypted container.
     package static func read(_ bytes: [UInt8], rawKind: RawKind?, passphrase: SecretBytes?) throws -> Keyset {
         let keyset =
@@ -40,7 +40,7 @@ package enum ImportedKey {
     private static func container(_ bytes: [UInt8], _ passphrase: SecretBytes?) throws -> Keyset {
         let key = try contained(bytes, passphrase)
         guard let privateKey = key.privateKey else {
-            throw KeyError(.wrongKind, "the file holds a public key; a keyset needs the private one")
+            throw KeyError(.wrongKind, "the file contains a public key; a keyset needs the private one")
         }
         switch key.algorithm {
         case .p256: return try single(.recipient(.p256), privateKey)
@@ -65,10 +65,11 @@ package enum ImportedKey {
 
     private static func raw(_ bytes: [UInt8], _ kind: RawKind?) throws -> Keyset {
         guard let kind else {
-            throw KeyError(.wrongKind, "bare bytes don't say what they are: say --kind, and --suite for a recipient's")
+            throw KeyError(
+                .wrongKind, "raw bytes don't contain their kind: give --kind, and --suite for a recipient key")
         }
         guard let secret = Base64.decode(bytes.bytes, .any), secret.count == KeyRecord.secretByteCount else {
-            throw KeyError(.malformed, "a bare key is the base64 of \(KeyRecord.secretByteCount) bytes")
+            throw KeyError(.malformed, "a raw key is the base64 of \(KeyRecord.secretByteCount) bytes")
         }
         return try single(kind, secret)
     }
@@ -108,7 +109,7 @@ package enum ImportedKey {
 }
 
 extension [UInt8] {
-    /// One short line of base64 or base64url: no PEM, which has more than that, and no DER, which isn't text.
+    /// Whether this is one short line of base64 or base64url. PEM has several lines, and DER isn't text.
     fileprivate var isBase64Line: Bool {
         let line = drop { $0.isWhiteSpace }.reversed().drop { $0.isWhiteSpace }
         return (1...88).contains(line.count)

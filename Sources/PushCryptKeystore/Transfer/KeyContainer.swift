@@ -1,10 +1,10 @@
 package import PushCryptPrimitives
 import SwiftASN1
 
-/// The files in which other tools keep single keys: PEM (RFC 7468) and DER.
+/// Reads and writes the key files of other tools: PEM (RFC 7468) and DER.
 ///
-/// Read and written: SubjectPublicKeyInfo ("PUBLIC KEY"), PKCS#8 ("PRIVATE KEY") and PKCS#8 under a passphrase with
-/// PBES2 ("ENCRYPTED PRIVATE KEY"). Read only: SEC 1 ("EC PRIVATE KEY").
+/// It reads and writes SubjectPublicKeyInfo ("PUBLIC KEY"), PKCS#8 ("PRIVATE KEY") and PKCS#8 encrypted with PBES2
+/// ("ENCRYPTED PRIVATE KEY"). It only reads SEC 1 ("EC PRIVATE KEY").
 package enum KeyContainer {
     package enum Encoding: Sendable {
         /// Text, with `\n` at the end of each line.
@@ -13,26 +13,24 @@ package enum KeyContainer {
     }
 
     package enum Form: Sendable {
-        /// SubjectPublicKeyInfo; of a pair, the public key only.
+        /// SubjectPublicKeyInfo; a private key is omitted.
         case publicKey
         /// PKCS#8, not encrypted.
         case privateKey
-        /// PKCS#8 with PBES2: PBKDF2-HMAC-SHA-256 with 600,000 iterations, AES-256-CBC.
-        ///
-        /// An empty passphrase is allowed, and protects nothing.
+        /// PKCS#8 with PBES2: PBKDF2-HMAC-SHA-256 with 600,000 iterations, AES-256-CBC. An empty passphrase is allowed
+        /// and protects nothing.
         case encryptedPrivateKey(passphrase: SecretBytes)
     }
 
-    /// The longest container that is read. Keys have some hundred bytes; text may stand before a PEM block.
+    /// The limit for containers. A key has some hundred bytes, but text may precede a PEM block.
     package static let maximumByteCount = 1 << 20
 
-    /// The one key in a container. Detects whether it is PEM or DER, and its kind.
+    /// Reads the key in a container and detects PEM or DER and its kind.
     ///
-    /// PEM may have text before the block, and after it white space only. DER has nothing after it.
+    /// PEM may have text before the block and white space after it. DER must end with its last byte.
     ///
-    /// PBES2 isn't authenticated: somebody who changes an encrypted container can change the key in it unnoticed, unless
-    /// it states the public key as well, which only P-256 containers usually do. Compare the public key with the one
-    /// that is expected.
+    /// PBES2 isn't authenticated: an attacker can change the key in an encrypted container undetected, unless it also
+    /// contains the public key, which usually only P-256 containers do. Compare the public key with the expected one.
     /// - Parameter passphrase: for an encrypted container; ignored for others.
     /// - Throws: `KeyContainerError`; `CryptoError` with `backendFailure`.
     package static func read(_ bytes: Span<UInt8>, passphrase: SecretBytes? = nil) throws -> ContainedKey {
@@ -48,7 +46,7 @@ package enum KeyContainer {
         return try DER.withRoot(of: bytes, "DER key container") { try Kind(of: $0).read($0, passphrase) }
     }
 
-    /// The container of a key. It is `SecretBytes` in all forms, since it can hold a private key.
+    /// Writes the container of a key as `SecretBytes`, because it can contain a private key.
     ///
     /// - Throws: `KeyContainerError` with `privateKeyMissing` if a public key is to be written as a private one;
     ///   `CryptoError` with `backendFailure` without entropy or memory.
@@ -72,14 +70,14 @@ package enum KeyContainer {
 }
 
 extension KeyContainer {
-    /// What a container holds, by its name in PEM.
+    /// The kind of a container, by its name in PEM.
     enum Kind: String {
         case publicKey = "PUBLIC KEY"
         case privateKey = "PRIVATE KEY"
         case encryptedPrivateKey = "ENCRYPTED PRIVATE KEY"
         case ecPrivateKey = "EC PRIVATE KEY"
 
-        /// In errors.
+        /// The name in errors.
         fileprivate var structure: StaticString {
             switch self {
             case .publicKey: "public key (SubjectPublicKeyInfo)"
@@ -99,7 +97,7 @@ extension KeyContainer {
         }
 
         fileprivate static var unknown: KeyContainerError {
-            KeyContainerError(.notAKeyContainer, "neither a PEM block, whose lines end in line breaks, nor a DER key")
+            KeyContainerError(.notAKeyContainer, "neither a PEM block with line breaks nor a DER key")
         }
     }
 }
@@ -113,14 +111,13 @@ extension KeyContainer.Kind {
         } else if name.hasSuffix("PRIVATE KEY") || name.hasSuffix("PUBLIC KEY") {
             throw KeyContainerError(
                 .unsupportedKey,
-                "a PEM block of another kind: PUBLIC KEY, PRIVATE KEY, ENCRYPTED PRIVATE KEY and EC PRIVATE KEY are read"
-            )
+                "a PEM block of another kind than PUBLIC KEY, PRIVATE KEY, ENCRYPTED PRIVATE KEY and EC PRIVATE KEY")
         } else {
-            throw KeyContainerError(.notAKeyContainer, "the PEM block doesn't hold a key")
+            throw KeyContainerError(.notAKeyContainer, "the PEM block doesn't contain a key")
         }
     }
 
-    /// The kind of a DER container, by the tags of its first two members. The reader of the kind checks the rest.
+    /// Detects the kind of a DER container from the tags of its first two members. The reader of the kind checks the rest.
     ///
     /// ```
     /// PKCS#8                    INTEGER   SEQUENCE
@@ -141,4 +138,45 @@ extension KeyContainer.Kind {
         default: throw Self.unknown
         }
     }
+}
+
+/// Why a key container can't be read or written. It contains no key bytes and nothing of the container's text.
+///
+/// ``ImportedKey`` converts it to `KeyError` or `KeystoreError`. It is a type of its own because tests and callers must
+/// distinguish nine causes that those two don't have.
+package struct KeyContainerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of failure; more may be added.
+    package struct Code: Hashable, Sendable {
+        let name: String
+
+        /// Neither PEM nor DER of a kind that contains one key.
+        package static let notAKeyContainer = Code(name: "notAKeyContainer")
+        /// Begins like a key container but is cut off, isn't DER, has bytes left over or contains a second key.
+        package static let malformed = Code(name: "malformed")
+        /// A key of another type or curve than P-256, X25519 and Ed25519.
+        package static let unsupportedKey = Code(name: "unsupportedKey")
+        /// Not encrypted with PBES2, or with an algorithm that the installed OpenSSL lacks, or with a cost above the limits.
+        package static let unsupportedEncryption = Code(name: "unsupportedEncryption")
+        /// Encrypted, and no passphrase was given.
+        package static let passphraseNeeded = Code(name: "passphraseNeeded")
+        /// The passphrase is wrong or the container is damaged; PBES2 doesn't distinguish them.
+        package static let wrongPassphrase = Code(name: "wrongPassphrase")
+        /// A point off the curve, a scalar outside 1..<n, a key of the wrong length.
+        package static let invalidKey = Code(name: "invalidKey")
+        /// The public key in the container doesn't match the private key.
+        package static let inconsistentKeyPair = Code(name: "inconsistentKeyPair")
+        /// A public key can't be written as a private one.
+        package static let privateKeyMissing = Code(name: "privateKeyMissing")
+    }
+
+    package let code: Code
+    /// The fault, its place, and how to correct it.
+    package let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    package var description: String { reason }
 }

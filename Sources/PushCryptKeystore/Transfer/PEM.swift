@@ -9,18 +9,17 @@ import PushCryptPrimitives
 
 /// One block of PEM.
 ///
-/// swift-asn1's `PEMDocument` parses strings, which can't be wiped, so this is our own: the text of a private key is decoded
-/// from the caller's bytes into `SecretBytes`.
+/// swift-asn1's `PEMDocument` parses strings, which can't be wiped. This type decodes the caller's bytes into `SecretBytes`.
 struct PEM {
     let name: String
     let der: SecretBytes
 
-    /// - Returns: nil where no line begins a block.
+    /// - Returns: nil if no line begins a block.
     static func read(_ text: Span<UInt8>) throws(KeyContainerError) -> PEM? {
         var lines = PEMLines(text)
         guard var name = lines.skipToBlock() else { return nil }
         if name == "EC PARAMETERS" {
-            // `openssl ecparam -genkey` writes the curve in a block of its own; the key names it as well.
+            // `openssl ecparam -genkey` writes the curve in a separate block. The key also names it.
             _ = try lines.endOfBlock(name)
             guard lines.skipToBlock() == "EC PRIVATE KEY" else {
                 throw KeyContainerError(.notAKeyContainer, "curve parameters without an EC PRIVATE KEY after them")
@@ -55,10 +54,10 @@ struct PEM {
     }
 }
 
-/// Finds where the data of PEM blocks begins and ends.
+/// Finds the first and last bytes of the data in PEM blocks.
 private struct PEMLines: ~Escapable {
     private let text: Span<UInt8>
-    /// The beginning of the next line.
+    /// The start of the next line.
     private(set) var position = 0
 
     @_lifetime(copy text)
@@ -66,7 +65,7 @@ private struct PEMLines: ~Escapable {
         self.text = text
     }
 
-    /// Skips everything up to and including the next BEGIN line, and returns the name in it.
+    /// Skips to the end of the next BEGIN line and returns the name in it.
     @_lifetime(self: copy self)
     mutating func skipToBlock() -> String? {
         while let line = next() {
@@ -75,7 +74,7 @@ private struct PEMLines: ~Escapable {
         return nil
     }
 
-    /// Skips to the end of the END line of that name, and returns where it begins.
+    /// Skips to the end of the END line with that name and returns the start of that line.
     @_lifetime(self: copy self)
     mutating func endOfBlock(_ name: String) throws(KeyContainerError) -> Int {
         while let line = next() {
@@ -87,7 +86,7 @@ private struct PEMLines: ~Escapable {
             if begins(line, with: "Proc-Type:") {
                 throw KeyContainerError(
                     .unsupportedEncryption,
-                    "encrypted in the PEM format's old way: convert it with `openssl pkcs8 -topk8`")
+                    "encrypted in the old way of the PEM format: convert it with `openssl pkcs8 -topk8`")
             }
         }
         throw KeyContainerError(.malformed, "the PEM block has no END line of its name")
@@ -98,7 +97,7 @@ private struct PEMLines: ~Escapable {
     mutating func finish() throws(KeyContainerError) {
         let rest = text.extracting(droppingFirst: position)
         guard skipToBlock() == nil else {
-            throw KeyContainerError(.malformed, "more than one PEM block: a container holds one key")
+            throw KeyContainerError(.malformed, "more than one PEM block: a container contains one key")
         }
         for index in rest.indices where !rest[index].isWhiteSpace {
             throw KeyContainerError(.malformed, "text after the PEM block")
@@ -123,8 +122,7 @@ private struct PEMLines: ~Escapable {
 
     /// The name in "-----BEGIN name-----" or "-----END name-----".
     ///
-    /// The line becomes a string, which can't be wiped: hence the limit. A block without line breaks is one line, and
-    /// longer.
+    /// The limit keeps key data out of strings, which can't be wiped: a block without line breaks is one long line.
     private func boundary(_ line: Range<Int>, _ word: String) -> String? {
         guard line.count <= 80, begins(line, with: "-----") else { return nil }
         let characters = String(decoding: [UInt8](text.extracting(line)), as: UTF8.self)

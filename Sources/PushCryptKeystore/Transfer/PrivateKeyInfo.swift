@@ -10,7 +10,7 @@ import SwiftASN1
 //     attributes       [0] SET OF Attribute OPTIONAL,
 //     publicKey        [1] BIT STRING OPTIONAL }         in v2 only
 //
-// privateKey holds an ECPrivateKey for P-256 (RFC 5915), an OCTET STRING for X25519 and Ed25519 (RFC 8410 section 7).
+// privateKey contains an ECPrivateKey for P-256 (RFC 5915), an OCTET STRING for X25519 and Ed25519 (RFC 8410 section 7).
 
 /// A private key in PKCS#8, "PRIVATE KEY" in PEM.
 enum PrivateKeyInfo {
@@ -50,8 +50,8 @@ enum PrivateKeyInfo {
         }
     }
 
-    /// Version 0, without attributes. The public key is stated for P-256, within the ECPrivateKey; version 0 has no place
-    /// for that of X25519 and Ed25519.
+    /// Writes version 0 without attributes. For P-256, the ECPrivateKey contains the public key; for X25519 and Ed25519,
+    /// version 0 has no member for it.
     static func write(_ key: ContainedKey) throws -> SecretBytes {
         guard let privateKey = key.privateKey else {
             throw KeyContainerError(.privateKeyMissing, "this is a public key, which can't be written as a private one")
@@ -80,7 +80,7 @@ enum PrivateKeyInfo {
 
 /// A P-256 private key: "EC PRIVATE KEY" in PEM, and within PKCS#8.
 enum ECPrivateKey {
-    /// Within PKCS#8, which names the curve outside of this structure.
+    /// Reads the structure within PKCS#8, which names the curve outside of it.
     static func read(der: ArraySlice<UInt8>) throws -> ContainedKey {
         try DER.reading(name) { try read(DER.parse(der), curveIsKnown: true) }
     }
@@ -106,9 +106,9 @@ enum ECPrivateKey {
         }
     }
 
-    /// The structure with the public key and without the curve, and zero bytes in place of the scalar.
+    /// The structure with the public key, without the curve, and with zero bytes instead of the scalar.
     ///
-    /// - Returns: the DER, and how many bytes before its end the scalar begins.
+    /// - Returns: the DER, and the number of bytes from the start of the scalar to its end.
     static func template(publicKey: [UInt8]) throws -> (der: [UInt8], keyBytesFromEnd: Int) {
         let scalarByteCount = DHGroup.privateKeyByteCount
         var publicMember = DER.Serializer()
@@ -128,11 +128,11 @@ enum ECPrivateKey {
 }
 
 extension ContainedKey {
-    /// - Throws: `KeyContainerError` with `inconsistentKeyPair` unless `stated` is this key's public key.
+    /// - Throws: `KeyContainerError` with `inconsistentKeyPair` if `stated` isn't this key's public key.
     fileprivate func checkPair(with stated: ArraySlice<UInt8>) throws {
         guard try algorithm.uncompressed(stated) == publicKey else {
             throw KeyContainerError(
-                .inconsistentKeyPair, "the public key in the container isn't that of the private key beside it")
+                .inconsistentKeyPair, "the public key in the container doesn't match the private key")
         }
     }
 }

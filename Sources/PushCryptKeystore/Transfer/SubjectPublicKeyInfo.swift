@@ -58,7 +58,7 @@ struct AlgorithmIdentifier: DERImplicitlyTaggable, Hashable {
 }
 
 extension ContainedKey.Algorithm {
-    /// Each algorithm has exactly one encoding of its identifier.
+    /// The only encoding of the algorithm's identifier.
     var identifier: AlgorithmIdentifier {
         get throws {
             switch self {
@@ -81,8 +81,8 @@ extension ContainedKey.Algorithm {
     }
 
     private static let otherCurve =
-        "an elliptic curve key that doesn't name P-256 (prime256v1) as its curve; other curves, and curve parameters "
-        + "written out, are not supported"
+        "an elliptic curve key that doesn't name P-256 (prime256v1) as its curve; other curves and explicit curve "
+        + "parameters are not supported"
     private static let otherType = "only P-256, X25519 and Ed25519 keys are supported; this is another type"
 }
 

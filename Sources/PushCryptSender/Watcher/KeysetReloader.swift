@@ -4,33 +4,32 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Reads the keyset on disk and puts it in the place of the one in use, if it is valid.
+/// Reads the keyset on disk and replaces the one in use if the new one is valid.
 ///
 /// ```
-/// stat says the same       unchanged: two calls of stat
-/// text is the one seen     unchanged: one read, one SHA-256
-/// valid                    in use from the next seal on
-/// invalid                  the previous one stays in use; logged once, and tried again when the file changes
+/// same stat      unchanged: two calls of stat
+/// same bytes     unchanged: one read, one SHA-256
+/// valid          in use from the next seal on
+/// invalid        the previous keyset stays in use; logged once, and read again when the file changes
 /// ```
 final class KeysetReloader: @unchecked Sendable {
-    // Unchecked because of what was seen last: after the initialiser it is used on the watcher's queue only.
+    // Unchecked because of the variables: after the initialiser only the watcher's queue uses them.
     private let watched: WatchedKeyset
     private let clock: @Sendable () -> UnixTime
     private let logger: Logger
-    /// Read by every seal.
+    /// Every seal reads it.
     let choice: Locked<SealingChoice>
 
     private var stamp: FileStamp
-    private var version: KeysetText.Version?
+    private var version: RawKeyset.Version?
     private var refusal: Refusal?
-    /// The same file may be valid at the next look.
+    /// Whether the same file may be valid later.
     private var mustLookAgain = false
 
-    /// What made it look.
     enum Cause: Sendable {
-        /// The time for a look has come: an unchanged `stat` is enough.
+        /// The timer: the file is read only if `stat` changed.
         case time
-        /// Somebody asked: the file is read.
+        /// A request: the file is always read.
         case request
     }
 
@@ -41,7 +40,7 @@ final class KeysetReloader: @unchecked Sendable {
     }
 
     private struct Refusal: Equatable {
-        let version: KeysetText.Version?
+        let version: RawKeyset.Version?
         let reason: String
     }
 
@@ -52,7 +51,7 @@ final class KeysetReloader: @unchecked Sendable {
         self.watched = watched
         self.clock = clock
         self.logger = logger
-        // Before the file is read: a change between the two shows at the first look.
+        // Before the file is read, so that the first look detects a change in between.
         stamp = FileStamp(watched.place)
         let text = try watched.place.read()
         version = text.version
@@ -73,7 +72,7 @@ final class KeysetReloader: @unchecked Sendable {
             guard isRepeated || version != known else { return .unchanged }
             return try take(watched.keyset(text))
         } catch let error as KeystoreError where error.code == .notFound && cause == .time && !isRepeated {
-            // Somebody may be exchanging the folder, which takes two renames. The next look says whether it stays away.
+            // Another process may be replacing the folder, which takes two renames. The next look reports a missing file.
             mustLookAgain = true
             return .unchanged
         } catch {
@@ -85,7 +84,7 @@ final class KeysetReloader: @unchecked Sendable {
     private func take(_ keyset: Keyset) throws -> Outcome {
         let isChange = try watched.isChange(from: choice.withLock { $0 }.keyset, to: keyset)
         let new = try SealingChoice(keyset, at: clock())
-        // The old choice, and its keys, is released after the lock is.
+        // The old choice and its keys are released after the lock.
         let old = choice.withLock { current in
             defer { current = new }
             return current
@@ -116,7 +115,7 @@ final class KeysetReloader: @unchecked Sendable {
         return .refused(reason)
     }
 
-    /// Whether the next look may find the same file valid: an unreachable key server, a full table of open files.
+    /// Whether the same file may be valid later, for example after a key server or the table of open files recovers.
     private static func mayPass(_ error: any Error) -> Bool {
         switch error {
         case let error as KeystoreError: [.wrapCommandFailed, .inputOutput, .changedMeanwhile].contains(error.code)
@@ -126,7 +125,7 @@ final class KeysetReloader: @unchecked Sendable {
     }
 }
 
-/// What `stat` says of a keyset's file and its folder, links followed: while it stays the same, the keyset does.
+/// The status of a keyset's file and folder, with links followed. While it is unchanged, so is the keyset.
 ///
 /// ```
 /// file    device, inode, mode, owner, size, time of the last write (ns), time of the last change of any kind (ns)

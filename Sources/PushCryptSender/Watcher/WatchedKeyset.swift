@@ -1,21 +1,21 @@
 import PushCryptCore
 import PushCryptKeysets
 
-/// What a watcher reads, and which change of it is accepted.
+/// Loads a watcher's keyset and decides whether a changed one is accepted.
 struct WatchedKeyset: Sendable {
     let place: KeysetPlace
     let secret: KeysetSecret?
     let allowsDemoKeys: Bool
 
-    /// The keys that a sender needs: a keystore's recipient keys without their private halves.
-    func keyset(_ text: KeysetText) throws -> Keyset {
+    /// Parses the keyset and drops the private halves of recipient keys, which a sender doesn't need.
+    func keyset(_ text: RawKeyset) throws -> Keyset {
         let keyset = try text.keyset(secret, allowsDemoKeys: allowsDemoKeys)
         guard case .folder = place, keyset.kind == .recipient else { return keyset }
         return try keyset.publicKeyset(keepingPSK: true)
     }
 
-    /// - Returns: true for another keyset, false for one with the same content.
-    /// - Throws: `Refusal` if the new one must not take the place of the old one.
+    /// - Returns: false if both have the same content.
+    /// - Throws: `Refusal` if the new keyset must not replace the old one.
     func isChange(from old: Keyset, to new: Keyset) throws(Refusal) -> Bool {
         guard new.kind == old.kind else { throw Refusal(.otherKind(old.kind, new.kind), place.path) }
         guard !new.hasSameContent(as: old) else { return false }
@@ -31,16 +31,15 @@ struct WatchedKeyset: Sendable {
         return true
     }
 
-    /// The `seq` of a key that came without one: a JWK, or a set without the `pushcrypt` member. Such files have no order.
-    /// A keystore counts from 1.
+    /// The `seq` of a JWK, or of a set without the `pushcrypt` member. Such files have no order. A keystore counts from 1.
     private static let unnumbered: Int64 = 0
 
-    /// Why a keyset must not take the place of the one in use.
+    /// Why a keyset must not replace the one in use.
     struct Refusal: Error, Equatable, CustomStringConvertible {
         enum Cause: Equatable {
             case otherKind(KeyKind, KeyKind)
             case lowerSequence(Int64, Int64)
-            /// Other content under the `seq` of the one in use.
+            /// Other content with the same `seq`.
             case sameSequence(Int64)
             case earlierState(UnixTime, UnixTime)
         }
@@ -57,11 +56,11 @@ struct WatchedKeyset: Sendable {
             let advice = "To load an older keyset, restart the sender."
             return switch cause {
             case .otherKind(let old, let new):
-                "\(path) holds \(new.rawValue) keys now and held \(old.rawValue) keys"
+                "\(path) contains \(new.rawValue) keys now and contained \(old.rawValue) keys before"
             case .lowerSequence(let old, let new): "\(path) was put back from seq \(old) to \(new). \(advice)"
             case .sameSequence(let sequence):
-                "\(path) has other content under the same seq \(sequence), which every change by pushcrypt raises. To load "
-                    + "it, restart the sender."
+                "\(path) has other content with the same seq \(sequence), which every change by pushcrypt increases. "
+                    + "To load it, restart the sender."
             case .earlierState(let old, let new):
                 "\(path) was put back from its state of \(old) to that of \(new). \(advice)"
             }
@@ -69,8 +68,7 @@ struct WatchedKeyset: Sendable {
     }
 }
 
-/// The key of a keyset that seals or signs, and the times at which it does: choosing looks at every key, and another key
-/// seals as time goes by without any change of the file.
+/// The key of a keyset that seals or signs, and the time span in which it does. It saves choosing a key for each push.
 final class SealingChoice: Sendable {
     enum Key: Sendable {
         case recipient(Recipient)
@@ -90,5 +88,5 @@ final class SealingChoice: Sendable {
         span = keyset.timeline.span(around: time)
     }
 
-    func holds(at time: UnixTime) -> Bool { span.contains(time) }
+    func isValid(at time: UnixTime) -> Bool { span.contains(time) }
 }

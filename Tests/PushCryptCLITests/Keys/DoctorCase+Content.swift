@@ -9,34 +9,34 @@ extension DoctorCase {
     static let keysets = [
         DoctorCase(
             code: "missing", severity: "error", testDescription: "a keyset whose file is gone",
-            words: "there is no keyset.json", advice: "restore a copy"
+            words: "there is no keyset.json", advice: "restore an earlier copy"
         ) { try $0.remove(keyset) },
         DoctorCase(
-            code: "damaged", severity: "error", testDescription: "a changed byte", words: "is not what was written",
-            advice: "restore a copy"
+            code: "damaged", severity: "error", testDescription: "a changed byte", words: "doesn't match its digest",
+            advice: "restore an earlier copy"
         ) { place in
             let text = String(decoding: try place.read(keyset), as: UTF8.self)
             try place.write(Data(text.replacing("\"seq\": 1", with: "\"seq\": 3").utf8), to: keyset)
         },
         DoctorCase(
             code: "malformed", severity: "error", testDescription: "no keyset", words: "not a JSON text",
-            advice: "restore a copy"
+            advice: "restore an earlier copy"
         ) { try $0.write(Data("{".utf8), to: keyset) },
         DoctorCase(
             code: "malformed", severity: "error", testDescription: "a folder in place of a keyset",
-            words: "is not a file", advice: "restore a copy", others: ["foreign-file"]
+            words: "is not a file", advice: "restore an earlier copy", others: ["foreign-file"]
         ) {
             try $0.remove(keyset)
             try $0.makeFolder(keyset)
         },
         DoctorCase(
             code: "demo-keys", severity: "warning", testDescription: "the demo keys",
-            words: "published with pushcrypt and protect nothing", advice: "for the demo only",
+            words: "published with pushcrypt and protect nothing", advice: "only for the demo",
             others: ["demo-keys", "demo-keys"]
         ) { try $0.copyDemoKeys() },
         DoctorCase(
             code: "demo-keys", severity: "error", testDescription: "a demo key among others",
-            words: "some of the keys are published", advice: "make a keyset of your own",
+            words: "some of the keys are published", advice: "create another keyset",
             others: ["no-digest", "public-differs"]
         ) { place in
             let demo = try String(
@@ -73,7 +73,7 @@ extension DoctorCase {
         },
         DoctorCase(
             code: "unknown-member", severity: "warning", testDescription: "unknown members beside encrypted keys",
-            words: "sealed.colour in keyset.json is read by nobody", advice: "keep it elsewhere",
+            words: "no command reads sealed.colour in keyset.json", advice: "save it in another place",
             others: ["unknown-member", "unknown-member", "no-digest"]
         ) { place in
             try place.remove("Keys/ios")
@@ -89,7 +89,7 @@ extension DoctorCase {
     private static func unknown(_ place: String, _ path: String, _ old: String, _ new: String) -> DoctorCase {
         DoctorCase(
             code: "unknown-member", severity: "warning", testDescription: "an unknown member \(place)", words: path,
-            advice: "keep it elsewhere: the next change writes the file without it", others: ["no-digest"]
+            advice: "save it in another place: the next change writes the file without it", others: ["no-digest"]
         ) { try $0.edit(keyset) { $0.replacing(old, with: new) } }
     }
 
@@ -127,12 +127,12 @@ extension DoctorCase {
         ) { try $0.succeed("keys", "policy", "Keys/ios", "--publish-lead", "0s") },
         DoctorCase(
             code: "rotation-due", severity: "note", testDescription: "a rotation that is due today",
-            words: "to add the next key is due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
+            words: "to add the next key has been due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
             time: Workplace.later(83 * Workplace.days + 3_600)
         ) { _ in },
         DoctorCase(
             code: "rotation-overdue", severity: "warning", testDescription: "a rotation that nobody made",
-            words: "to add the next key is due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
+            words: "to add the next key has been due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
             time: Workplace.later(90 * Workplace.days)
         ) { _ in },
         DoctorCase(
@@ -157,7 +157,7 @@ extension DoctorCase {
         ) { _ in },
         DoctorCase(
             code: "future-file", severity: "warning", testDescription: "a file from the future",
-            words: "public.jwks.json was written at 2026-03-01T09:10:01Z, and it is 2026-03-01T09:00:00Z",
+            words: "public.jwks.json was written at 2026-03-01T09:10:01Z, and the time is 2026-03-01T09:00:00Z",
             advice: "date -u", settles: false
         ) { place in
             try place.settle("Keys")
@@ -165,7 +165,7 @@ extension DoctorCase {
         },
         DoctorCase(
             code: "clock-skew", severity: "warning", testDescription: "a file older than what it says",
-            words: "says that its last change was at 2026-03-01T09:00:00Z", advice: "date -u", settles: false
+            words: "but its last change is dated 2026-03-01T09:00:00Z", advice: "date -u", settles: false
         ) { try $0.settle("Keys", at: 1_772_355_600 - 601) },
     ]
 }

@@ -24,62 +24,64 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
     static let modes = [
         DoctorCase(
             code: "loose-mode", severity: "error", testDescription: "an open folder",
-            words: "the folder can be reached",
+            words: "users other than the owner can open the folder",
             advice: "chmod 700 Keys/ios"
         ) { try $0.setMode(0o755, of: "Keys/ios") },
         DoctorCase(
             code: "loose-mode", severity: "error", testDescription: "an open keyset",
-            words: "keyset.json can be reached", advice: "chmod 600 Keys/ios/keyset.json"
+            words: "users other than the owner can open keyset.json", advice: "chmod 600 Keys/ios/keyset.json"
         ) { try $0.setMode(0o640, of: "Keys/ios/keyset.json") },
         DoctorCase(
-            code: "loose-mode", severity: "error", testDescription: "an open log", words: "audit.jsonl can be reached",
+            code: "loose-mode", severity: "error", testDescription: "an open log",
+            words: "users other than the owner can open audit.jsonl",
             advice: "chmod 600 Keys/ios/audit.jsonl"
         ) { try $0.setMode(0o604, of: "Keys/ios/audit.jsonl") },
         DoctorCase(
             code: "loose-mode", severity: "warning", testDescription: "a public set that others may write",
-            words: "public.jwks.json can be changed by others", advice: "chmod 644 Keys/ios/public.jwks.json"
+            words: "users other than the owner can change public.jwks.json",
+            advice: "chmod 644 Keys/ios/public.jwks.json"
         ) { try $0.setMode(0o664, of: "Keys/ios/public.jwks.json") },
         DoctorCase(
             code: "loose-mode", severity: "warning", testDescription: "a keystore that others may write",
-            words: "others than its owner can put keysets into this folder", advice: "chmod go-w Keys"
+            words: "users other than the owner can add keysets to this folder", advice: "chmod go-w Keys"
         ) { try $0.setMode(0o775, of: "Keys") },
     ]
 
     static let links = [
         DoctorCase(
             code: "symbolic-link", severity: "error", testDescription: "a link to a keyset",
-            words: "a symbolic link to a keyset", advice: "put the folder itself"
+            words: "a symbolic link to a keyset", advice: "replace the link with the folder"
         ) { _ = try $0.shell("ln -s ios Keys/link") },
         DoctorCase(
             code: "symbolic-link", severity: "error", testDescription: "a link in place of the keyset",
-            words: "keyset.json is a symbolic link", advice: "put the file itself", others: ["foreign-file"]
+            words: "keyset.json is a symbolic link", advice: "replace the link with the file", others: ["foreign-file"]
         ) { _ = try $0.shell("mv Keys/ios/keyset.json Keys/real && ln -s ../real Keys/ios/keyset.json") },
         DoctorCase(
             code: "symbolic-link", severity: "error", testDescription: "a link in place of the log",
-            words: "audit.jsonl is a symbolic link", advice: "put the file itself", others: ["foreign-file"]
+            words: "audit.jsonl is a symbolic link", advice: "replace the link with the file", others: ["foreign-file"]
         ) { _ = try $0.shell("mv Keys/ios/audit.jsonl Keys/real && ln -s ../real Keys/ios/audit.jsonl") },
         DoctorCase(
-            code: "symbolic-link", severity: "warning", testDescription: "a link that is none of a keyset's files",
-            words: "other is a symbolic link", advice: "put the file itself"
+            code: "symbolic-link", severity: "warning", testDescription: "a link beside the keyset's files",
+            words: "other is a symbolic link", advice: "replace the link with the file"
         ) { _ = try $0.shell("ln -s keyset.json Keys/ios/other") },
         DoctorCase(
             code: "foreign-file", severity: "error", testDescription: "a folder in place of the log",
-            words: "audit.jsonl is not a file", advice: "keep it somewhere else"
+            words: "audit.jsonl is not a file", advice: "move it to another place"
         ) { _ = try $0.shell("rm Keys/ios/audit.jsonl; mkdir -m 700 Keys/ios/audit.jsonl") },
     ]
 
     static let files = [
         DoctorCase(
             code: "foreign-file", severity: "note", testDescription: "a file in a keyset",
-            words: "notes.txt is none of a keyset's files", advice: "keep it somewhere else"
+            words: "notes.txt is not a file of the keyset", advice: "move it to another place"
         ) { try $0.write(Data(), to: "Keys/ios/notes.txt", mode: 0o644) },
         DoctorCase(
             code: "foreign-file", severity: "note", testDescription: "a file in a keystore",
-            words: "none of a keystore's files", advice: "keep it somewhere else"
+            words: "not a file of a keystore", advice: "move it to another place"
         ) { try $0.write(Data(), to: "Keys/notes.txt", mode: 0o644) },
         DoctorCase(
             code: "foreign-file", severity: "note", testDescription: "a folder without a keyset",
-            words: "a folder without a keyset", advice: "keep it somewhere else"
+            words: "a folder without a keyset", advice: "move it to another place"
         ) { try $0.makeFolder("Keys/empty") },
         DoctorCase(
             code: "unfinished", severity: "warning", testDescription: "a file that a crash left",
@@ -87,11 +89,11 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
         ) { try $0.write(Data(), to: "Keys/ios/keyset.json.new-AAAAAAAAAAAA") },
         DoctorCase(
             code: "unfinished", severity: "warning", testDescription: "a log and a set that a crash kept back",
-            words: "kept 1 line from the audit log", advice: verify, others: ["unfinished"]
+            words: "didn't write 1 line to the audit log", advice: verify, others: ["unfinished"]
         ) { try $0.interruptedAdd("Keys/ios") },
         DoctorCase(
             code: "unfinished", severity: "warning", testDescription: "a folder that a crash left",
-            words: "a `keys create` that was interrupted", advice: "the next `keys create` beside it removes it"
+            words: "an interrupted `keys create`", advice: "the next `keys create` in the same folder removes it"
         ) { try $0.makeFolder("Keys/.new-AAAAAAAAAAAA") },
         DoctorCase(
             code: "public-missing", severity: "warning", testDescription: "no public set",
@@ -99,7 +101,7 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
         ) { try $0.remove("Keys/ios/public.jwks.json") },
         DoctorCase(
             code: "public-differs", severity: "error", testDescription: "an edited public set",
-            words: "public.jwks.json is not what the keyset gives",
+            words: "public.jwks.json doesn't match the keyset",
             advice: "rm Keys/ios/public.jwks.json && \(verify)"
         ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("2026-03-01", with: "2026-03-02") } },
         DoctorCase(
@@ -108,14 +110,15 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
         ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("\"seq\": 1", with: "\"seq\": 7") } },
         DoctorCase(
             code: "old-log", severity: "note", testDescription: "a log that was set aside",
-            words: "an audit log that was set aside", advice: "keep it somewhere else"
+            words: "an audit log that `keys log --begin-anew` replaced", advice: "move it to another place"
         ) { place in
             try place.edit("Keys/ios/audit.jsonl") { $0 + "x\n" }
             try place.succeed("keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--yes")
         },
         DoctorCase(
             code: "audit-broken", severity: "error", testDescription: "a broken log",
-            words: "line 2 of the audit log is not line 2", advice: "keys log Keys/ios --begin-anew --reason WHY"
+            words: "line 2 of the audit log doesn't have number 2",
+            advice: "keys log Keys/ios --begin-anew --reason WHY"
         ) { try $0.edit("Keys/ios/audit.jsonl") { $0 + "x\n" } },
     ]
 }

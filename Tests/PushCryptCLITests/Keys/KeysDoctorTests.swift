@@ -36,14 +36,14 @@ struct KeysDoctorTests {
         #expect(output.stderr == "pushcrypt: Keys/: 1 error\n")
         #expect(
             output.text == """
-                error    Keys/b: keyset.json can be reached by others than its owner
+                error    Keys/b: users other than the owner can open keyset.json
                          chmod 600 Keys/b/keyset.json
-                warning  Keys/a: the private keys are not encrypted: who reads the file or a copy has them
+                warning  Keys/a: the private keys are not encrypted: a user who can read the file or a copy has them
                          pushcrypt keys passwd Keys/a
-                warning  Keys/b: the private keys are not encrypted: who reads the file or a copy has them
+                warning  Keys/b: the private keys are not encrypted: a user who can read the file or a copy has them
                          pushcrypt keys passwd Keys/b
-                note     Keys/a: notes.txt is none of a keyset's files
-                         keep it somewhere else; pushcrypt leaves it alone
+                note     Keys/a: notes.txt is not a file of the keyset
+                         move it to another place; pushcrypt doesn't touch it
                 2 keysets: 1 error, 2 warnings, 1 note
 
                 """)
@@ -101,7 +101,7 @@ struct KeysDoctorTests {
         let found = try findings(output.stdout)
         #expect(output.exit == 0, "\(output)")
         #expect(found.map { $0["code"] } == ["owner"])
-        #expect(found[0]["message"] == "the folder belongs to user 65534, who can put keysets into it and out of it")
+        #expect(found[0]["message"] == "the folder belongs to user 65534, who can add keysets to it and remove them")
         #expect(found[0]["advice"] == "chown 0 Keys")
     }
 

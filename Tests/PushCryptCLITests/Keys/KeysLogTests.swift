@@ -50,7 +50,8 @@ struct KeysLogTests {
         #expect(unprintable.isEmpty)
         #expect(output.text.split(separator: "\n").count == 4)
         #expect(
-            output.stderr == "pushcrypt: Keys/ios: the audit log is broken: line 3 of the audit log is not line 3\n")
+            output.stderr
+                == "pushcrypt: Keys/ios: the audit log is broken: line 3 of the audit log doesn't have number 3\n")
     }
 
     @Test("--verify of an intact log exits 0")

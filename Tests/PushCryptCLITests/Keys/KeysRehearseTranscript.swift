@@ -43,7 +43,7 @@ extension KeysRehearseTests {
           overlap      27d 4h 33m 18s  simulated: loses 0; one second less loses 8
 
         ✗ This policy loses 0.18% of the pushes: 1,463 of 810,000 would show the placeholder. With
-          --publish-lead 29d it would lose none. Besides, 0.43% went to devices that had fetched
+          --publish-lead 29d it would lose none. Another 0.43% went to devices that had fetched
           nothing for over 30 days.
 
         """

@@ -18,7 +18,7 @@ struct KeysVerifyDamageTests {
     private static let log = "Keys/ios/audit.jsonl"
 
     static let cases = [
-        Case(testDescription: "a changed byte", check: "digest", words: "not what was written") { place in
+        Case(testDescription: "a changed byte", check: "digest", words: "doesn't match its digest") { place in
             let text = String(decoding: try place.read("Keys/ios/keyset.json"), as: UTF8.self)
             try place.write(Data(text.replacing("\"seq\": 1", with: "\"seq\": 2").utf8), to: "Keys/ios/keyset.json")
         },
@@ -37,14 +37,16 @@ struct KeysVerifyDamageTests {
                 text.replacing("\"suite\"", with: "\"retiresAt\": \"2026-06-01T00:00:00Z\", \"suite\"")
             }
         },
-        Case(testDescription: "a log of another keyset", check: "log", words: "not the one that belongs") { place in
+        Case(testDescription: "a log of another keyset", check: "log", words: "doesn't belong") { place in
             try place.create("Keys/other", "recipient")
             try place.write(try place.read("Keys/other/audit.jsonl"), to: log)
         },
-        Case(testDescription: "a line too many", check: "log", words: "line 2 of the audit log doesn't follow") {
+        Case(
+            testDescription: "a line too many", check: "log", words: "line 2 of the audit log doesn't contain the hash"
+        ) {
             try $0.edit(log) { $0 + $0.replacing("\"n\":1", with: "\"n\":2") }
         },
-        Case(testDescription: "an edited line", check: "log", words: "not the one that belongs") {
+        Case(testDescription: "an edited line", check: "log", words: "doesn't belong") {
             try $0.edit(log) { $0.replacing("seals at once", with: "seals at last") }
         },
         Case(testDescription: "an edited public set", check: "public", words: "it was changed") {
@@ -53,10 +55,11 @@ struct KeysVerifyDamageTests {
         Case(testDescription: "a public set of a later change", check: "public", words: "the keyset is an old copy") {
             try $0.edit(set) { $0.replacing("\"seq\": 1", with: "\"seq\": 2") }
         },
-        Case(testDescription: "a public set with the private key", check: "public", words: "secrets in it") { place in
+        Case(testDescription: "a public set with the private key", check: "public", words: "contains secrets") {
+            place in
             try place.write(try place.readForEditing("Keys/ios/keyset.json"), to: set, mode: 0o644)
         },
-        Case(testDescription: "another key in the public set", check: "public", words: "not the keyset's") { place in
+        Case(testDescription: "another key in the public set", check: "public", words: "not in the keyset") { place in
             try place.create("Keys/other", "recipient")
             try place.write(try place.read("Keys/other/public.jwks.json"), to: set, mode: 0o644)
         },
@@ -64,7 +67,8 @@ struct KeysVerifyDamageTests {
             _ = try place.shell("cd Keys/ios && mv public.jwks.json ../p && ln -s ../p public.jwks.json")
         },
         Case(
-            testDescription: "a public set of shared keys", check: "public", words: "nothing public", kind: "shared"
+            testDescription: "a public set of shared keys", check: "public", words: "shared keys have no public half",
+            kind: "shared"
         ) { try $0.write(Data("{}".utf8), to: set, mode: 0o644) },
     ]
 
@@ -93,6 +97,6 @@ struct KeysVerifyDamageTests {
         let output = try place.run(
             "keys", "verify", "Keys/ios", "--at", Workplace.now, "--passphrase-file", "passphrase")
         #expect(output.exit == 65, "\(output)")
-        #expect(output.text.contains("\nbad        keys       Keys/ios/keyset.json: the encrypted keys don't fit"))
+        #expect(output.text.contains("\nbad        keys       Keys/ios/keyset.json: the encrypted keys don't match"))
     }
 }

@@ -12,13 +12,13 @@ struct KeysVerifyTests {
         #expect(output.isSuccess, "\(output)")
         #expect(
             output.text == """
-                ok         digest     keyset.json is what was written
+                ok         digest     keyset.json matches its digest
                 ok         metadata   1 recipient key, seq 1
-                ok         lives      key \(kid) seals, and one will at every later moment
-                ok         keys       every private key is there and fits its public key and its id
-                ok         log        1 line of the audit log, each following from the one before, to the keyset's own head
-                ok         public     public.jwks.json is what the keyset gives
-                ok         leftovers  no interrupted change left anything
+                ok         lives      key \(kid) seals now, and a key seals at every later time
+                ok         keys       every private key is present and matches its public key and its id
+                ok         log        the chain of hashes in the audit log is whole and matches the keyset: 1 line
+                ok         public     public.jwks.json matches the keyset
+                ok         leftovers  no interrupted change left a file
 
                 """)
     }
@@ -30,7 +30,7 @@ struct KeysVerifyTests {
         let without = try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now)
         #expect(without.isSuccess, "\(without)")
         #expect(try checks(without, "unchecked") == ["keys", "public"])
-        #expect(without.text.contains("say --passphrase-file"))
+        #expect(without.text.contains("give --passphrase-file"))
         let with = try place.run("keys", "verify", "Keys/ios", "--passphrase-file", "passphrase")
         #expect(with.isSuccess, "\(with)")
         #expect(try checks(with, "ok").count == 7)

@@ -83,7 +83,7 @@ struct RecipientsTests {
         expectRefusal(
             output, 65,
             saying:
-                "devices.jsonl is not a SQLite database; to make one of JSON lines: pushcrypt recipients import FILE "
+                "devices.jsonl is not a SQLite database; make one from JSON lines with: pushcrypt recipients import FILE "
                 + "--into DATABASE")
         #expect(try place.names() == ["devices.jsonl"])
     }

@@ -54,7 +54,7 @@ struct ResealErrorsTests {
         let refused = try rotated.refusedLines()
         #expect(refused.map(\.line) == [1, 2, 3, 4])
         #expect(refused.map(\.reason) == ["undecryptable", "undecryptable", "undecryptable", "signerMissing"])
-        #expect(refused[0].message.contains("no device named"))
+        #expect(refused[0].message.contains("no device was given"))
         #expect(refused.compactMap(\.input) == Array(lines.prefix(4)))
     }
 

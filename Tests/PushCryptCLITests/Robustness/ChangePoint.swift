@@ -24,7 +24,7 @@ enum ChangePoint: String, CaseIterable {
     func notices(_ path: String, missingLines count: Int) -> [String] {
         let lines = "\(count) missing line\(count == 1 ? "" : "s")"
         let log = "\(path): wrote \(lines) of the audit log, which an interrupted change had not finished"
-        let set = "\(path): wrote public.jwks.json anew from the keyset"
+        let set = "\(path): wrote public.jwks.json again from the keyset"
         switch self {
         case .locked, .logged: return []
         case .keysetCreated, .keysetWritten, .keysetSynced: return [discarded(path, "keyset.json")]

@@ -9,7 +9,7 @@ struct DamagedFileTests {
     static let protections = ["plain", "encrypted"]
 
     /// In the digest's name a bit makes a member that nobody knows.
-    @Test("is refused or what it was, whichever byte has a bit flipped", arguments: protections)
+    @Test("a keyset with a flipped bit is refused or unchanged", arguments: protections)
     func flips(_ protection: String) throws {
         let keyset = try keyset(protection)
         let whole = try keyset.fileText()
@@ -29,7 +29,7 @@ struct DamagedFileTests {
         #expect(refused > whole.count - 10)
     }
 
-    @Test("is refused wherever it was cut off, but for its last newline", arguments: protections)
+    @Test("a keyset that was cut off is refused, except at its last newline", arguments: protections)
     func truncation(_ protection: String) throws {
         let whole = try keyset(protection).fileText()
         for count in 0..<whole.count - 1 {

@@ -23,7 +23,7 @@ struct ExpectedProtectionTests {
         }
     }
 
-    @Test("plain keys are refused where a secret is given, which isn't read then, and the error says what to do")
+    @Test("plain keys are refused if a secret is given, without reading it, and the error contains advice")
     func given() throws {
         let (file, asking) = (try Self.plain.get().file(), Asking())
         let source = SecretSource.given { asking.answer() }
@@ -41,7 +41,7 @@ struct ExpectedProtectionTests {
         #expect(asking.count == 0)
     }
 
-    @Test("plain keys are read where somebody would be asked for a secret, who isn't asked then")
+    @Test("plain keys are read without a question if a person would be asked for the secret")
     func asked() throws {
         let (file, asking) = (try Self.plain.get().file(), Asking())
         let source = SecretSource.asked { asking.answer() }
@@ -51,7 +51,7 @@ struct ExpectedProtectionTests {
         #expect(asking.count == 0)
     }
 
-    @Test("encrypted keys are read with a secret, whether it was given or asked for, and not without")
+    @Test("encrypted keys are read with a given or an asked secret, and not without one")
     func encrypted() throws {
         let file = try Self.sealed.get().file()
         for source in [SecretSource.given { SealedSample.passphrase() }, .asked { SealedSample.passphrase() }] {
@@ -61,13 +61,13 @@ struct ExpectedProtectionTests {
     }
 
     /// Somebody may exchange the file between the question and the lock.
-    @Test("an answer for encrypted keys is given from then on: plain keys in their place are refused")
+    @Test("after an answer for encrypted keys, plain keys in their place are refused")
     func answered() throws {
         let answered = try Self.sealed.get().file().answered(.asked { SealedSample.passphrase() })
         #expect(KeystoreError.Code.thrown { try Self.plain.get().file().unlocked(answered) } == .notEncrypted)
     }
 
-    @Test("metadata is authenticated where a secret is given, and believed where none is")
+    @Test("metadata is authenticated if a secret is given, and accepted otherwise")
     func metadata() throws {
         let file = try Self.sealed.get().setting("pushcrypt.seq", to: "8").withDigest().file()
         #expect(try file.metadata(.none).sequence == 8)
@@ -75,7 +75,7 @@ struct ExpectedProtectionTests {
         #expect(KeystoreError.Code.thrown { try file.metadata(SecretSource(SealedSample.passphrase())) } == .damaged)
     }
 
-    @Test("the demo keys are plain keys like others, unless the caller accepts them")
+    @Test("demo keys are refused like other plain keys unless the caller accepts them")
     func demo() throws {
         for text in [DemoKeys.recipientJSON, DemoKeys.senderJSON, DemoKeys.sharedJSON] {
             let file = try EditedText(text).file()
@@ -128,7 +128,7 @@ struct ExpectedProtectionTests {
     }
 
     /// The folder of a keystore is read like any other file: encrypted, and without a secret as far as that goes.
-    @Test("a folder with an encrypted keyset opens with its secret alone")
+    @Test("a folder with an encrypted keyset opens only with its secret")
     func folder() throws {
         let place = try TemporaryFolder()
         let (path, stored) = (place.path + "/ios", try SealedSample.keyset())

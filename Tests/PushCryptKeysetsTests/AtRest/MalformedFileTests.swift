@@ -11,13 +11,13 @@ struct MalformedFileTests {
         "sealed.dataKey", "sealed.keys",
     ]
 
-    @Test("lacks a member", arguments: members)
+    @Test("an encrypted keyset without a member is malformed", arguments: members)
     func missing(_ path: String) throws {
         let text = try EditedText(SealedSample.text()).removing(path).withDigest()
         #expect(KeyError.Code.thrown { try text.file() } == .malformed)
     }
 
-    @Test("has a member of another type", arguments: members)
+    @Test("an encrypted keyset with a member of another type is malformed", arguments: members)
     func types(_ path: String) throws {
         let text = EditedText(try SealedSample.text())
         for value in ["null", "true", "1.5", #""=""#, "[]"] {
@@ -43,14 +43,14 @@ struct MalformedFileTests {
         ("sealed.keys", #""\#(String(repeating: "A", count: 36))""#),
     ]
 
-    @Test("has a member out of bounds", arguments: values)
+    @Test("an encrypted keyset with a member out of bounds is malformed", arguments: values)
     func bounds(_ path: String, _ value: String) throws {
         let text = try EditedText(SealedSample.text()).setting(path, to: value).withDigest()
         #expect(KeyError.Code.thrown { try text.file() } == .malformed)
     }
 
     /// N and r within their limits and together above 1 GiB.
-    @Test("asks for too much memory")
+    @Test("scrypt parameters that need too much memory are refused")
     func memory() throws {
         let text = try EditedText(SealedSample.text()).setting("sealed.passphrase.n", to: "1048576")
             .setting("sealed.passphrase.r", to: "9").withDigest()
@@ -58,7 +58,7 @@ struct MalformedFileTests {
         #expect(error?.reason.contains("1 GiB") == true)
     }
 
-    @Test("says two things at once")
+    @Test("a keyset with contradictory members is malformed")
     func ambiguous() throws {
         let text = EditedText(try SealedSample.text())
         let plain = #""keys": [], "sealed": "#
@@ -72,14 +72,14 @@ struct MalformedFileTests {
         }
     }
 
-    @Test("has a command that isn't true", arguments: ["false", "null", #""true""#, "1", "[]"])
+    @Test("a command member that isn't true is malformed", arguments: ["false", "null", #""true""#, "1", "[]"])
     func command(_ value: String) throws {
         let text = EditedText(
             try SealedSample.text().replacing(/"passphrase": \{[^}]*\}/, with: "\"command\": \(value)"))
         #expect(KeyError.Code.thrown { try text.withDigest().file() } == .malformed)
     }
 
-    @Test("was written by a later version, and says so")
+    @Test("a keyset of a later version is refused, and the error names the version")
     func version() throws {
         let text = try EditedText(SealedSample.text()).setting("sealed.v", to: "2").withDigest()
         let error = #expect(throws: KeyError.self) { try text.file() }

@@ -33,13 +33,13 @@ struct PassphraseSourceTests {
         (String(repeating: "x", count: 1_024) + "\r\n", String(repeating: "x", count: 1_024)),
     ]
 
-    @Test("of a file loses one newline at its end", arguments: texts)
+    @Test("a passphrase from a file loses one newline at its end", arguments: texts)
     func file(_ text: String, _ passphrase: String) throws {
         try write(text)
         #expect(try KeysetSecret.passphraseFile(path).hasSamePassphrase(as: SealedSample.passphrase(passphrase)))
     }
 
-    @Test("of a descriptor loses one newline at its end", arguments: texts)
+    @Test("a passphrase from a descriptor loses one newline at its end", arguments: texts)
     func descriptor(_ text: String, _ passphrase: String) throws {
         let pipe = Pipe()
         try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
@@ -48,7 +48,7 @@ struct PassphraseSourceTests {
         #expect(secret.hasSamePassphrase(as: SealedSample.passphrase(passphrase)))
     }
 
-    @Test("of the environment is the variable's value")
+    @Test("a passphrase from the environment is the variable's value")
     func environment() throws {
         let path = try #require(ProcessInfo.processInfo.environment["PATH"])
         let secret = try KeysetSecret.environment("PATH")
@@ -58,26 +58,26 @@ struct PassphraseSourceTests {
         #expect(error?.code == .secretNeeded && error?.reason.contains(name) == true)
     }
 
-    @Test("isn't empty", arguments: ["", "\n", "\r\n"])
+    @Test("an empty passphrase is refused from every source", arguments: ["", "\n", "\r\n"])
     func empty(_ text: String) throws {
         try write(text)
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseFile(path) } == .secretNeeded)
     }
 
-    @Test("has at most 1,024 bytes", arguments: [1_025, 1_026, 1_027, 1_028, 100_000])
+    @Test("a passphrase of more than 1,024 bytes is refused", arguments: [1_025, 1_026, 1_027, 1_028, 100_000])
     func long(_ count: Int) throws {
         try write(String(repeating: "x", count: count))
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseFile(path) } == .secretNeeded)
     }
 
-    @Test("comes from a descriptor that ends, or stops at the limit")
+    @Test("reading a descriptor stops at its end or at the limit")
     func endless() throws {
         let zero = unsafe open("/dev/zero", O_RDONLY | O_CLOEXEC)
         defer { close(zero) }
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseDescriptor(zero) } == .secretNeeded)
     }
 
-    @Test("comes from a descriptor that is open for reading")
+    @Test("a closed descriptor, or one open only for writing, is refused")
     func closed() throws {
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseDescriptor(-1) } == .inputOutput)
         let null = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -85,7 +85,7 @@ struct PassphraseSourceTests {
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseDescriptor(null) } == .inputOutput)
     }
 
-    @Test("comes from no terminal, which would show it")
+    @Test("a descriptor of a terminal, which would show the passphrase, is refused")
     func terminal() throws {
         let terminal = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(isatty(terminal) == 1)
@@ -94,7 +94,8 @@ struct PassphraseSourceTests {
         #expect(error?.reason.contains("terminal") == true)
     }
 
-    @Test("lies in a file that only its owner can reach", arguments: [0o644, 0o604, 0o660, 0o620, 0o610, 0o601])
+    @Test(
+        "a passphrase file that other users can open is refused", arguments: [0o644, 0o604, 0o660, 0o620, 0o610, 0o601])
     func loose(_ mode: Int) throws {
         try write("secret", mode: mode)
         let error = #expect(throws: KeystoreError.self) { try KeysetSecret.passphraseFile(path) }
@@ -103,7 +104,7 @@ struct PassphraseSourceTests {
     }
 
     /// Container platforms mount secrets for a group, as files of root.
-    @Test("lies in a file that its group can read only where it is root's")
+    @Test("a passphrase file that its group can read is accepted only if it is root's")
     func group() throws {
         try write("secret", mode: 0o440)
         if geteuid() == 0 {
@@ -113,7 +114,7 @@ struct PassphraseSourceTests {
         }
     }
 
-    @Test("is read through a link, whose target counts")
+    @Test("a link to a passphrase file is followed and its target is checked")
     func link() throws {
         try write("secret")
         let link = folder.path + "/link"
@@ -124,7 +125,7 @@ struct PassphraseSourceTests {
     }
 
     /// A pipe under the name holds nobody up.
-    @Test("lies in a file")
+    @Test("a pipe, folder or device in place of a passphrase file is refused")
     func notAFile() throws {
         let pipe = folder.path + "/pipe"
         try #require(unsafe mkfifo(pipe, 0o600) == 0)

@@ -21,7 +21,7 @@ struct SealedRoundTripTests {
         #expect(secret.hasSamePassphrase(as: SealedSample.passphrase()))
     }
 
-    @Test("shows nothing of its keys", arguments: SealedSample.Shape.all)
+    @Test("the text of an encrypted keyset contains nothing of its keys", arguments: SealedSample.Shape.all)
     func opaque(_ shape: SealedSample.Shape) throws {
         let stored = try SealedSample.keyset(shape)
         let text = EditedText(try stored.fileText())
@@ -30,14 +30,14 @@ struct SealedRoundTripTests {
         #expect(try text.find("pushcrypt").kind == .object)
     }
 
-    @Test("is refused where one key is asked for", arguments: SealedSample.Shape.all)
+    @Test("an encrypted keyset is refused as a JWK set", arguments: SealedSample.Shape.all)
     func asJWKSet(_ shape: SealedSample.Shape) throws {
         let text = try SealedSample.keyset(shape).fileText()
         let error = #expect(throws: KeyError.self) { try Keyset(json: text) }
         #expect(error?.reason.contains("encrypted") == true)
     }
 
-    @Test("shares nothing with the next writing of the same keys")
+    @Test("two encryptions of the same keys share no random bytes")
     func fresh() throws {
         let stored = try SealedSample.keyset()
         let texts = try (0..<3).map { _ in EditedText(try stored.fileText()) }
@@ -58,7 +58,7 @@ struct SealedRoundTripTests {
         #expect(try written.unlocked(SealedSample.passphrase(text)).records.count == 1)
     }
 
-    @Test("keeps weak parameters, and takes others when it is told to")
+    @Test("weak scrypt parameters are kept until other ones are chosen")
     func parameters() throws {
         var read = try EditedText(SealedSample.keyset().fileText()).unlocked()
         #expect(try EditedText(read.fileText()).file().protection == .passphrase(SealedSample.cheap))
@@ -70,13 +70,13 @@ struct SealedRoundTripTests {
         #expect(try rewritten.unlocked().jwks() == read.jwks())
     }
 
-    @Test("needs its secret to be written again")
+    @Test("writing an encrypted keyset again needs its secret")
     func withoutSecret() throws {
         let stored = try SealedSample.keyset(.sender, .passphrase(SealedSample.cheap), nil)
         #expect(KeystoreError.Code.thrown { try stored.fileText() } == .secretNeeded)
     }
 
-    @Test("turns into plain text and back")
+    @Test("an encrypted keyset can be changed to plain text and back")
     func protections() throws {
         var stored = try SealedSample.keyset(SealedSample.Shape.all[3])
         let jwks = try stored.jwks()

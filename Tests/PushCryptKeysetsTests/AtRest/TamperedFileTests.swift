@@ -8,7 +8,7 @@ import Testing
 /// find the change first: only the encryption is left.
 @Suite("a changed encrypted keyset")
 struct TamperedFileTests {
-    @Test("is found by its digest before anybody is asked for a secret")
+    @Test("a changed keyset is detected by its digest before a secret is requested")
     func digest() throws {
         let text = EditedText(try SealedSample.text())
         for change in [
@@ -30,7 +30,7 @@ struct TamperedFileTests {
 
     /// Every byte, one bit each, a different one from byte to byte. Without the digest, which would find it, and in whose
     /// name a flipped bit makes a member that nobody knows.
-    @Test("is refused, whichever bit was flipped", arguments: 0..<8)
+    @Test("an encrypted keyset with a flipped bit is refused", arguments: 0..<8)
     func flips(_ shift: Int) throws {
         let text = try EditedText(SealedSample.text()).withoutDigest()
         try text.unlocked()
@@ -46,7 +46,7 @@ struct TamperedFileTests {
         }
     }
 
-    @Test("is refused, wherever it was cut off")
+    @Test("an encrypted keyset that was cut off is refused")
     func truncation() throws {
         let bytes = Array(try SealedSample.text().dropLast().utf8)
         for count in stride(from: 0, to: bytes.count, by: 7) {
@@ -60,7 +60,9 @@ struct TamperedFileTests {
         "sealed.passphrase.salt": .wrongSecret, "sealed.passphrase.check": .wrongSecret,
     ]
 
-    @Test("is told apart from a wrong passphrase as far as that is safe", arguments: damages.keys.sorted())
+    @Test(
+        "a changed keyset and a wrong passphrase have different codes where that is safe",
+        arguments: damages.keys.sorted())
     func classes(_ path: String) throws {
         let text = EditedText(try SealedSample.text())
         let old = try #require(try text.find(path).utf8.flatMap(Base64URL.decode))
@@ -72,7 +74,7 @@ struct TamperedFileTests {
         }
     }
 
-    @Test("with other scrypt parameters is under another passphrase", arguments: [("n", 4), ("r", 2), ("p", 2)])
+    @Test("changed scrypt parameters are reported as a wrong passphrase", arguments: [("n", 4), ("r", 2), ("p", 2)])
     func parameters(_ name: String, _ value: Int) throws {
         let changed = try EditedText(SealedSample.text()).setting("sealed.passphrase.\(name)", to: "\(value)")
             .withDigest()
@@ -88,7 +90,7 @@ struct TamperedFileTests {
         ("pushcrypt.keys.KID.psk", nil),
     ]
 
-    @Test("with other lives of its keys tells them and opens nothing", arguments: edits)
+    @Test("changed lifecycles are readable without the secret and refused with it", arguments: edits)
     func lives(_ path: String, _ value: String?) throws {
         var stored = try SealedSample.keyset(SealedSample.Shape(description: "psk", kind: .recipient, psk: true))
         stored.metadata.timeline.keys[0].lifecycle.revokedAt = SealedSample.time
@@ -102,7 +104,7 @@ struct TamperedFileTests {
         #expect(error?.reason.hasPrefix("keyset.json: ") == true)
     }
 
-    @Test("with white space more in what is in clear opens nothing")
+    @Test("additional white space in the metadata is refused")
     func spelling() throws {
         let text = EditedText(try SealedSample.text())
         let changed = try text.setting("pushcrypt.seq", to: " 7").withDigest()
@@ -110,7 +112,7 @@ struct TamperedFileTests {
         #expect(KeystoreError.Code.thrown { try changed.unlocked() } == .damaged)
     }
 
-    @Test("of which a part comes from another keyset opens nothing")
+    @Test("a keyset with a part of another keyset is refused")
     func swaps() throws {
         let (one, other) = (EditedText(try SealedSample.text()), EditedText(try SealedSample.text()))
         for parts in [
@@ -124,7 +126,7 @@ struct TamperedFileTests {
     }
 
     /// Somebody's own passphrase, data key and keys: the operator's passphrase opens none of it.
-    @Test("with a section under another passphrase is under a wrong one")
+    @Test("a section under another passphrase is reported as a wrong passphrase")
     func ownSections() throws {
         let (text, foreign) = (
             EditedText(try SealedSample.text()),
@@ -148,7 +150,7 @@ struct TamperedFileTests {
         #expect(error?.reason == "keyset.json: the passphrase is wrong")
     }
 
-    @Test("that claims the other kind of secret asks for that")
+    @Test("a keyset that names the other kind of secret requires that kind")
     func kinds() throws {
         let text = EditedText(try SealedSample.text())
         let claimed = EditedText(

@@ -13,7 +13,7 @@ import Glibc
 
 @Suite("what a wrap command inherits", .enabled(if: FileSystem.isFolder("/proc/self/fd"), "no /proc"))
 struct HelperSurroundingsTests {
-    @Test("is three descriptors, whatever this process has open")
+    @Test("a command inherits only its three standard streams")
     func descriptors() throws {
         let place = try TemporaryFolder()
         let folder = try Folder(place.path)
@@ -32,7 +32,7 @@ struct HelperSurroundingsTests {
     }
 
     /// A thread of a server blocks signals; a helper that inherited that would wait for its children for ever.
-    @Test("is no blocked signal, and no ignored SIGPIPE")
+    @Test("a command starts without blocked signals and ignored SIGPIPE")
     func signals() throws {
         let helper = try HelperScript(wrap: "cp /proc/self/status .; \(HelperScript.wrap)")
         var (all, old) = (sigset_t(), sigset_t())
@@ -46,7 +46,7 @@ struct HelperSurroundingsTests {
         #expect(ignored & 1 << (SIGPIPE - 1) == 0)
     }
 
-    @Test("is the environment")
+    @Test("a command inherits the environment without the passphrase")
     func environment() throws {
         let helper = try HelperScript(wrap: "printenv PATH >path; \(HelperScript.wrap)")
         _ = try helper.command.wrap(HelperScript.dataKey)
@@ -54,7 +54,7 @@ struct HelperSurroundingsTests {
         #expect(try helper.text("path") == path + "\n")
     }
 
-    @Test("leaves nothing open in this process")
+    @Test("a command leaves no open descriptor in this process")
     func leaks() throws {
         let helper = try HelperScript(wrap: "exit 1")
         let own = "/proc/self/fd"

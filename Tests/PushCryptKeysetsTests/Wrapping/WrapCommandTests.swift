@@ -13,7 +13,7 @@ import Glibc
 
 @Suite("WrapCommand")
 struct WrapCommandTests {
-    @Test("gives back the data key that it wrapped")
+    @Test("a wrapped data key is unwrapped to the same key")
     func roundTrip() throws {
         let helper = try HelperScript()
         let wrapped = try helper.command.wrap(HelperScript.dataKey)
@@ -21,7 +21,7 @@ struct WrapCommandTests {
         #expect(try helper.command.unwrap(wrapped, count: 32) == HelperScript.dataKey)
     }
 
-    @Test("protects a keyset", arguments: SealedSample.Shape.all)
+    @Test("a keyset under a wrap command opens only with that command", arguments: SealedSample.Shape.all)
     func keyset(_ shape: SealedSample.Shape) throws {
         let helper = try HelperScript()
         let stored = try SealedSample.keyset(shape, .command, helper.secret)
@@ -41,12 +41,12 @@ struct WrapCommandTests {
 
     private static let zeros = "cat >/dev/null; head -c 32 /dev/zero"
 
-    @Test("may wrap to as much as 4,096 bytes")
+    @Test("a command may print a wrapped key of 4,096 bytes")
     func longest() throws {
         let helper = try HelperScript(wrap: "cat; head -c 4064 /dev/zero | tr '\\000' x", unwrap: "head -c 32")
         // It doesn't hide the data key, but what comes back is what counts here.
         let error = #expect(throws: KeystoreError.self) { try helper.command.wrap(HelperScript.dataKey) }
-        #expect(error?.reason.contains("the data key as it is") == true)
+        #expect(error?.reason.contains("the data key unwrapped") == true)
         let padded = try HelperScript(
             wrap: "\(HelperScript.wrap); head -c 4063 /dev/zero",
             unwrap: "head -c 33 | { \(HelperScript.unwrap); }")
@@ -55,7 +55,7 @@ struct WrapCommandTests {
         #expect(try padded.command.unwrap(wrapped, count: 32) == HelperScript.dataKey)
     }
 
-    @Test("need not read: what it needs may be elsewhere")
+    @Test("a command that doesn't read its input is accepted")
     func unread() throws {
         let helper = try HelperScript(wrap: "cat >key; echo token", unwrap: "exec <&-; cat key")
         let wrapped = try helper.command.wrap(HelperScript.dataKey)
@@ -66,7 +66,7 @@ struct WrapCommandTests {
     }
 
     /// As `aws kms encrypt --plaintext fileb:///dev/stdin` does; a socket can't be opened again.
-    @Test("may open its standard streams by name")
+    @Test("a command can open its standard streams by name")
     func streamsByName() throws {
         let helper = try HelperScript(
             wrap: "printf W >/dev/stdout; LC_ALL=C tr '\\000-\\377' '\\200-\\377\\000-\\177' </dev/stdin >/dev/stdout")
@@ -89,8 +89,8 @@ struct WrapCommandTests {
         Fault(wrap: "kill -TERM $$", words: "failed to wrap: exit status 143"),
         Fault(wrap: "true", words: "failed to wrap: it printed nothing"),
         Fault(wrap: "exec >&-", words: "failed to wrap: it printed nothing"),
-        Fault(wrap: "cat", words: "failed to wrap: it printed the data key as it is"),
-        Fault(wrap: "printf a; cat; printf z", words: "failed to wrap: it printed the data key as it is"),
+        Fault(wrap: "cat", words: "failed to wrap: it printed the data key unwrapped"),
+        Fault(wrap: "printf a; cat; printf z", words: "failed to wrap: it printed the data key unwrapped"),
         Fault(wrap: "head -c 4097 /dev/zero", words: "failed to wrap: it printed more than 4096 bytes"),
         Fault(wrap: "exec cat /dev/zero", words: "failed to wrap: it printed more than 4096 bytes"),
         Fault(
@@ -100,10 +100,10 @@ struct WrapCommandTests {
         Fault(wrap: "echo 1", unwrap: "cat", words: "failed to unwrap: it printed 2 bytes, not 32"),
         Fault(wrap: "echo 1", unwrap: "head -c 31 /dev/zero", words: "failed to unwrap: it printed 31 bytes, not 32"),
         Fault(wrap: "echo 1", unwrap: "head -c 33 /dev/zero", words: "failed to unwrap: it printed 33 bytes, not 32"),
-        Fault(wrap: "echo 1", unwrap: zeros, words: "failed to unwrap: what it wrapped unwraps to something else"),
+        Fault(wrap: "echo 1", unwrap: zeros, words: "failed to unwrap: the wrapped data key unwraps to another key"),
     ]
 
-    @Test("that fails is an error", arguments: faults)
+    @Test("a command that fails is reported with its reason", arguments: faults)
     func failures(_ fault: Fault) throws {
         let helper = try HelperScript(wrap: fault.wrap, unwrap: fault.unwrap)
         let error = #expect(throws: KeystoreError.self) { try helper.command.wrap(HelperScript.dataKey) }
@@ -111,7 +111,9 @@ struct WrapCommandTests {
         #expect(error?.reason.contains(fault.words) == true, "\(error?.reason ?? "")")
     }
 
-    @Test("that isn't there is an error", arguments: ["", " ", "\n", "/nonexistent/kms", "pushcrypt-no-such-command"])
+    @Test(
+        "a command that doesn't exist is an error",
+        arguments: ["", " ", "\n", "/nonexistent/kms", "pushcrypt-no-such-command"])
     func missing(_ command: String) {
         let code = KeystoreError.Code.thrown { try WrapCommand(command).wrap(HelperScript.dataKey) }
         #expect(code == .wrapCommandFailed)
@@ -119,7 +121,7 @@ struct WrapCommandTests {
 
     /// With whatever it started: all of them hold a pipe open that ends with the last.
     @Test(
-        "that doesn't end is killed",
+        "a command that doesn't end in time is killed",
         arguments: [
             "exec sleep 60", "sleep 60; true", "exec <&-; exec sleep 60", "exec >&-; sleep 60; true",
             "exec <&- >&-; exec sleep 60", "printf W; exec sleep 60", "sleep 60 & sleep 60; wait",

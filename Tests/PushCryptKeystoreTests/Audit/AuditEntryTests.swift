@@ -9,7 +9,7 @@ import Testing
     private static let line =
         #"{"n":3,"at":"2026-03-01T09:00:00Z","who":"ann","what":"revoked","kid":"AAAAAAAAAAA","detail":"d","why":"w","prev":"x"}"#
 
-    @Test func readsWhatALineSays() throws {
+    @Test("a written line is parsed with all its members") func readsWhatALineSays() throws {
         let entry = try #require(AuditEntry(line: Self.line))
         #expect(entry.number == 3)
         #expect(entry.at == UnixTime(rfc3339: "2026-03-01T09:00:00Z"))
@@ -17,19 +17,22 @@ import Testing
         #expect([entry.kid, entry.detail, entry.why] == ["AAAAAAAAAAA", "d", "w"])
     }
 
-    @Test func whatMayBeMissing() throws {
+    @Test("a line without the optional members is parsed") func whatMayBeMissing() throws {
         let entry = try #require(
             AuditEntry(line: #"{"n":1,"at":"2026-03-01T09:00:00Z","who":"ann","what":"somethingNew","prev":"x"}"#))
         #expect(entry.what == "somethingNew")
         #expect([entry.kid, entry.detail, entry.why] == [nil, nil, nil])
     }
 
-    @Test(arguments: ["\"n\":3,", "\"at\":\"2026-03-01T09:00:00Z\",", "\"who\":\"ann\",", "\"what\":\"revoked\",", "{"])
+    @Test(
+        "a line that lacks a required member isn't parsed",
+        arguments: ["\"n\":3,", "\"at\":\"2026-03-01T09:00:00Z\",", "\"who\":\"ann\",", "\"what\":\"revoked\",", "{"])
     func whatMayNot(_ member: String) {
         #expect(AuditEntry(line: Self.line.replacing(member, with: "")) == nil)
     }
 
-    @Test func theHistoryHoldsWhatACrashKeptFromTheLog() throws {
+    @Test("the history contains the lines that a crash kept from the log")
+    func theHistoryHoldsWhatACrashKeptFromTheLog() throws {
         let (lines, head) = try log(of: [.created, .added, .promoted])
         let whole = AuditLog(lines: lines).history(head)
         #expect(whole.entries.map(\.what) == ["created", "added", "promoted"] && whole.flaw == nil)
@@ -37,7 +40,7 @@ import Testing
         #expect(interrupted.entries == whole.entries && interrupted.flaw == nil)
     }
 
-    @Test func aLogThatWasCutSaysSo() throws {
+    @Test("the history of a log that was cut names the flaw") func aLogThatWasCutSaysSo() throws {
         let (lines, head) = try log(of: [.created, .added, .promoted])
         let cut = AuditLog(lines: Array(lines.dropLast(2))).history(head)
         #expect(cut.entries.map(\.what) == ["created"])

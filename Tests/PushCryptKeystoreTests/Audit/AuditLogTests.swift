@@ -26,7 +26,7 @@ import Testing
 
     private func read(_ line: String) throws -> JSONText { try JSONText(Array(line.utf8)) }
 
-    @Test func chain() throws {
+    @Test("each line of a log contains the hash of the previous line") func chain() throws {
         let (lines, head) = try log()
         #expect(lines.count == 5 && head.count == 5)
         #expect(head.lastLines == [lines[4]])
@@ -44,7 +44,7 @@ import Testing
         #expect(AuditLog(lines: lines).condition(head) == .whole)
     }
 
-    @Test func members() throws {
+    @Test("a line contains every member of its event") func members() throws {
         let (lines, _) = try log()
         let revoked = try read(lines[2]).root
         #expect(revoked["at"]?.string == "1970-01-03T00:00:00Z")
@@ -61,7 +61,9 @@ import Testing
     }
 
     /// Whatever a reason holds, a line stays one line, and can be read.
-    @Test(arguments: ["\n", "\r\n", "\"}\n{\"n\":2}", "\u{2028}", "\u{0}\u{1}\u{7F}", "\\", "\u{FFFD}", "e\u{301}", ""])
+    @Test(
+        "a reason with control characters and quotes is read back unchanged",
+        arguments: ["\n", "\r\n", "\"}\n{\"n\":2}", "\u{2028}", "\u{0}\u{1}\u{7F}", "\\", "\u{FFFD}", "e\u{301}", ""])
     func oddReasons(reason: String) throws {
         let (lines, head) = try log(reason: reason)
         #expect(lines.allSatisfy { !$0.utf8.contains(0x0A) })
@@ -69,13 +71,13 @@ import Testing
         #expect(try read(lines[0]).root["why"]?.string.map { Array($0.utf8) } == Array(reason.utf8))
     }
 
-    @Test func empty() throws {
+    @Test("an empty log has the head of no lines") func empty() throws {
         #expect(AuditLog([]).condition(.none) == .whole)
         #expect(try AuditLog([]).head() == .none)
         #expect(AuditLog.bytes(of: []) == [])
     }
 
-    @Test func everyActionHasItsOwnName() {
+    @Test("every action has a name that no other action has") func everyActionHasItsOwnName() {
         #expect(Set(AuditEvent.Action.allCases.map(\.rawValue)).count == 10)
     }
 }

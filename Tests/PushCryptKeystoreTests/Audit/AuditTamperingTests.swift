@@ -27,7 +27,7 @@ import Testing
     private func flaw(_ lines: [String], _ head: AuditHead) -> String? { flaw(AuditLog.bytes(of: lines), head) }
 
     /// What a crash can leave is mended; every shorter log is one that somebody cut.
-    @Test func everyPrefix() throws {
+    @Test("every prefix of the last lines is an interrupted or a whole log") func everyPrefix() throws {
         let (lines, head) = try Self.log()
         let bytes = AuditLog.bytes(of: lines)
         let known = AuditLog.bytes(of: Array(lines.dropLast(3))).count
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A new keyset's first lines may be missing altogether.
-    @Test func nothingWasWrittenYet() throws {
+    @Test("an empty log is completed with the lines of the first change") func nothingWasWrittenYet() throws {
         let events = [AuditEvent(.created, KeyID.a), AuditEvent(.added, KeyID.b)]
         let head = try AuditLog.head(
             after: .none, events: events, actor: Actor(name: "anna", reason: nil), at: .days(0))
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Every third byte and every newline, with one bit flipped: within the log, in the newlines, in the half line that a crash left.
-    @Test func flippedBits() throws {
+    @Test("a log with one flipped bit is broken") func flippedBits() throws {
         let (lines, head) = try Self.log()
         let whole = AuditLog.bytes(of: lines)
         for bytes in [whole, Array(whole.dropLast(40))] {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func lines() throws {
+    @Test("a log with a removed, repeated or inserted line is broken") func lines() throws {
         let (lines, head) = try Self.log()
         for index in lines.indices {
             var removed = lines
@@ -89,20 +89,21 @@ import Testing
     }
 
     /// Lines made by the rules, by somebody who can write the log and not the keyset's file.
-    @Test func madeAnew() throws {
+    @Test("a log that was written again with other lines is broken") func madeAnew() throws {
         let (lines, head) = try Self.log()
         let other = try Self.log(by: "mallory")
-        #expect(flaw(other.lines, head)?.contains("not the one that belongs to the keyset") == true)
+        #expect(flaw(other.lines, head)?.contains("doesn't belong to the keyset") == true)
         #expect(flaw(Array(other.lines.dropLast(3)), head) != nil, "the missing lines don't follow from it")
         let longer = try AuditLog.head(
             after: head, events: [AuditEvent(.added, KeyID.b)], actor: Actor(name: "mallory", reason: nil), at: .days(9)
         )
-        #expect(flaw(lines + longer.lastLines, head)?.contains("knows of 7") == true)
+        #expect(flaw(lines + longer.lastLines, head)?.contains("records 7") == true)
         #expect(AuditLog(lines: lines + longer.lastLines).condition(longer) == .whole)
     }
 
     /// The lines that the keyset's file remembers must give the hash that it remembers.
-    @Test func aFileThatContradictsItself() throws {
+    @Test("a head that doesn't match its own last lines makes the log broken") func aFileThatContradictsItself() throws
+    {
         let (lines, head) = try Self.log()
         var other = head
         other.lastLines[2] = head.lastLines[2].replacing("anna", with: "otto")
@@ -112,17 +113,17 @@ import Testing
         #expect(flaw(Array(lines.dropLast(3)), other) != nil)
     }
 
-    @Test func behindTheLastLine() throws {
+    @Test("bytes after the last whole line make the log broken") func behindTheLastLine() throws {
         let (lines, head) = try Self.log()
         let bytes = AuditLog.bytes(of: lines)
-        #expect(flaw(bytes + [0x20], head)?.contains("goes on after its last whole line") == true)
+        #expect(flaw(bytes + [0x20], head)?.contains("has more bytes after its last whole line") == true)
         let cut = AuditLog.bytes(of: Array(lines.dropLast()))
-        #expect(flaw(cut + Array("{\"n\":8".utf8), head)?.contains("half a line") == true)
+        #expect(flaw(cut + Array("{\"n\":8".utf8), head)?.contains("a partial line") == true)
         #expect(AuditLog(cut + Array("{\"n\":7".utf8)).condition(head) == .interrupted(missing: [lines[6]]))
     }
 
     /// Bytes that are no UTF-8 don't pass for the replacement character that stands for them.
-    @Test func replacementCharacters() throws {
+    @Test("a line that isn't UTF-8 makes the log broken") func replacementCharacters() throws {
         let actor = Actor(name: "anna \u{FFFD}", reason: nil)
         let head = try AuditLog.head(after: .none, events: [AuditEvent(.created, KeyID.a)], actor: actor, at: .days(0))
         let bytes = AuditLog.bytes(of: head.lastLines)
@@ -133,15 +134,17 @@ import Testing
     }
 
     /// The first wrong line is named.
-    @Test func names() throws {
+    @Test("the error names the first line that is wrong") func names() throws {
         let (lines, head) = try Self.log()
         var edited = lines
         edited[2] = lines[2].replacing("anna", with: "otto")
-        #expect(flaw(edited, head)?.contains("line 4 of the audit log doesn't follow from the line before it") == true)
+        #expect(
+            flaw(edited, head)?.contains("line 4 of the audit log doesn't contain the hash of the previous line")
+                == true)
         edited = lines
         edited.remove(at: 2)
-        #expect(flaw(edited, head)?.contains("line 3 of the audit log is not line 3") == true)
+        #expect(flaw(edited, head)?.contains("line 3 of the audit log doesn't have number 3") == true)
         edited[0] = "not JSON"
-        #expect(flaw(edited, head)?.contains("line 1 of the audit log is not line 1") == true)
+        #expect(flaw(edited, head)?.contains("line 1 of the audit log doesn't have number 1") == true)
     }
 }

@@ -75,7 +75,7 @@ struct PublicConditionTests {
         let other = try Self.keyset(sequence: 5)
         #expect(
             condition(try other.published(), withKeys: withKeys)
-                == .foreign("there are keys in it that are not the keyset's"))
+                == .foreign("it contains keys that are not in the keyset"))
     }
 
     @Test("secrets in it", arguments: [true, false])

@@ -112,7 +112,9 @@ struct FleetGeneratorTests {
 
 @Suite("EvenMoments")
 struct EvenMomentsTests {
-    @Test("agree with their list", arguments: [(0, 1), (0, 7), (6, 7), (3, 10)] as [(Int64, Int64)])
+    @Test(
+        "counts of even moments agree with their list",
+        arguments: [(0, 1), (0, 7), (6, 7), (3, 10)] as [(Int64, Int64)])
     func list(_ phase: Int64, _ interval: Int64) {
         let moments = EvenMoments(phase: phase, interval: interval)
         let list = stride(from: phase - 100 * interval, through: 1_000, by: Int(interval)).map(\.self)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Fleet")
 struct FleetTests {
-    @Test("is read from JSON, all of it or what can't be guessed")
+    @Test("a fleet is read from JSON with all members or only the required ones")
     func json() throws {
         let whole = try read(
             #"{"devices": 5000, "refreshP50": "PT6H", "refreshP99": "20d", "offline": 0.05, "pushesPerDay": 1.5, "seed": 9}"#
@@ -21,8 +21,8 @@ struct FleetTests {
     @Test(
         "refuses",
         arguments: [
-            ("", "strict JSON"), ("[]", "not an object"), ("{}", "p50 and p99 are needed"),
-            (#"{"refreshP50": "6h"}"#, "p50 and p99 are needed"),
+            ("", "strict JSON"), ("[]", "not an object"), ("{}", "p50 and p99 are missing"),
+            (#"{"refreshP50": "6h"}"#, "p50 and p99 are missing"),
             (#"{"refreshP50": "6h", "refreshP99": "6h"}"#, "longer than the p50"),
             (#"{"refreshP50": "6h", "refreshP99": "1h"}"#, "longer than the p50"),
             (#"{"refreshP50": "0s", "refreshP99": "1h"}"#, "at least one second"),
@@ -47,7 +47,7 @@ struct FleetTests {
         #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
     }
 
-    @Test("what is said later goes first")
+    @Test("later parameters replace earlier ones")
     func override() throws {
         var parameters = try Fleet.Parameters(
             json: Array(#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 5}"#.utf8))

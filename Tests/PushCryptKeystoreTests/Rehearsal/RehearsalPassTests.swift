@@ -64,7 +64,7 @@ struct RehearsalPassTests {
         #expect(tally(absent(from: 70 * day), lead: 30 * day, overlap: 20 * day + 1).pushes.keyExpired == 0)
     }
 
-    @Test("on return the stored pushes come before the first fetch")
+    @Test("on return the stored pushes arrive before the first fetch")
     func returning() {
         // Last fetch on day 69 at 1 o'clock, key of day 80 published after it: days 80 to 99 wait, and day 100's push
         // comes as the device does.
@@ -77,7 +77,7 @@ struct RehearsalPassTests {
         #expect(nearer.lead.longestInSeconds == 6 * day - hour)
     }
 
-    @Test("a fetch that was due offline isn't made up for")
+    @Test("a fetch that was due while offline doesn't happen on return")
     func missed() {
         var device = Self.slow
         device.offline = [71 * day..<73 * day]

@@ -62,7 +62,7 @@ struct RehearsalTests {
         #expect(tally.pushes.deviceUnseen > 0 && tally.pushes.lostToAPNs > 0)
     }
 
-    @Test("what happened when adds up to what happened")
+    @Test("the series of a rehearsal adds up to its counts")
     func series() async throws {
         for rotation in Self.rotations {
             let tally = await Rehearsal(try .small(), rotation).run(workers: 2)
@@ -76,7 +76,7 @@ struct RehearsalTests {
         }
     }
 
-    @Test("no activation lies within what a picture draws as one", arguments: [1, 7, 40, 90, 365])
+    @Test("no activation is within a group of intervals", arguments: [1, 7, 40, 90, 365])
     func groups(_ rotateEvery: Int64) async throws {
         let rotation = RehearsedRotation.days(rotateEvery, lead: rotateEvery / 3, overlap: 31)
         let series = await Rehearsal(try .small(devices: 1), rotation).run(workers: 1).series

@@ -33,7 +33,7 @@ struct CreationTests {
         #expect(try place.mode(of: "Keys/ios/public.jwks.json") == 0o644)
     }
 
-    @Test("a taken name stays as it is")
+    @Test("creating a keyset with a taken name changes nothing")
     func taken() throws {
         try create(path)
         let before = try KeysetFolder(path).load().keyIDs

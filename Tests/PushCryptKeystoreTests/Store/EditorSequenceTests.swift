@@ -8,7 +8,7 @@ import Testing
 /// Random commands on keysets with real keys. The ids are new in every run; nothing depends on their order, because the
 /// clock never stands still.
 @Suite struct EditorSequenceTests {
-    @Test(arguments: 0..<6)
+    @Test("random sequences of changes keep every invariant", arguments: 0..<6)
     func randomCommands(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var editing = try Editing()

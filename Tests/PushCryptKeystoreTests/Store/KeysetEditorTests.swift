@@ -16,12 +16,15 @@ import Testing
     }
 
     /// The next key is of the same sort, and is another one.
-    @Test(arguments: [
-        Sort(kind: .recipient, suite: .suite(.p256)), Sort(kind: .recipient, group: .x25519, suite: .suite(.x25519)),
-        Sort(kind: .recipient, psk: true, suite: .suite(.p256)),
-        Sort(kind: .recipient, group: .x25519, psk: true, suite: .suite(.x25519)),
-        Sort(kind: .shared, suite: .suite(.shared)), Sort(kind: .sender, suite: .ed25519),
-    ])
+    @Test(
+        "add makes a key like the newest and records an event",
+        arguments: [
+            Sort(kind: .recipient, suite: .suite(.p256)),
+            Sort(kind: .recipient, group: .x25519, suite: .suite(.x25519)),
+            Sort(kind: .recipient, psk: true, suite: .suite(.p256)),
+            Sort(kind: .recipient, group: .x25519, psk: true, suite: .suite(.x25519)),
+            Sort(kind: .shared, suite: .suite(.shared)), Sort(kind: .sender, suite: .ed25519),
+        ])
     func adds(sort: Sort) throws {
         var editing = try Editing(sort.kind, group: sort.group, psk: sort.psk)
         let first = editing.primary
@@ -35,7 +38,7 @@ import Testing
         #expect(editing.timeline.key(first)?.lifecycle.retiresAt == .days(90))
     }
 
-    @Test func refusesAnotherKind() throws {
+    @Test("add refuses a key of another kind") func refusesAnotherKind() throws {
         var editing = try Editing(.shared)
         let stranger = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
         let error = #expect(throws: KeyError.self) {
@@ -46,7 +49,7 @@ import Testing
     }
 
     /// Not the primary, nor a revoked or a destroyed key comes in again.
-    @Test func refusesAnIDThatWasUsed() throws {
+    @Test("add refuses a key id that was used before") func refusesAnIDThatWasUsed() throws {
         var editing = try Editing()
         let first = try #require(editing.stored.records[editing.primary])
         for day in 1...3 as ClosedRange<Int64> {
@@ -60,7 +63,9 @@ import Testing
         #expect(editing.timeline.state(of: first.kid, at: .days(3)) == .destroyed)
     }
 
-    @Test func aRevokedPrimaryIsReplacedInTheSameStep() throws {
+    @Test("revoking the primary makes its successor in the same change") func aRevokedPrimaryIsReplacedInTheSameStep()
+        throws
+    {
         var editing = try Editing(.recipient)
         let old = editing.primary
         let (new, editor) = try editing.change(at: .days(40)) { try $0.revoke(old) }
@@ -73,7 +78,7 @@ import Testing
         #expect(editing.timeline.key(old)?.lifecycle.expiresAt == .days(130) + 600)
     }
 
-    @Test func aRevokedPrimaryIsReplacedByAPendingKey() throws {
+    @Test("revoking the primary can promote a pending key") func aRevokedPrimaryIsReplacedByAPendingKey() throws {
         var editing = try Editing()
         let old = editing.primary
         let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
@@ -85,7 +90,7 @@ import Testing
     }
 
     /// A successor that can't take over leaves nothing half done.
-    @Test func aSuccessorThatIsNone() throws {
+    @Test("revoke refuses a successor that isn't a pending key") func aSuccessorThatIsNone() throws {
         var editing = try Editing()
         let first = editing.primary
         let second = try editing.change(at: .days(1)) { try $0.revoke(first) }.result
@@ -100,7 +105,7 @@ import Testing
         #expect(LifecycleError.code { try editor.revoke(pending, successor: pending) } == .wrongState)
     }
 
-    @Test func aRevokedPendingKeyLosesNothing() throws {
+    @Test("revoking a pending key loses no push") func aRevokedPendingKeyLosesNothing() throws {
         var editing = try Editing()
         let first = editing.primary
         let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
@@ -112,7 +117,7 @@ import Testing
     }
 
     /// The material goes, the id stays.
-    @Test func destroys() throws {
+    @Test("destroy removes the key's material and records an event") func destroys() throws {
         var editing = try Editing(.recipient, psk: true)
         let (first, secrets) = (editing.primary, try editing.secrets())
         try editing.change(at: .days(40)) { try $0.revoke(first) }
@@ -128,7 +133,7 @@ import Testing
     }
 
     /// What one command gave up excuses nothing that it did to other keys.
-    @Test func onlyWhatWasGivenUpIsExcused() throws {
+    @Test("the invariants excuse only keys that were revoked or destroyed") func onlyWhatWasGivenUpIsExcused() throws {
         var editing = try Editing()
         try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }
         let pending = try editing.change(at: .days(100)) { try $0.add(activatesAt: nil) }.result
@@ -142,7 +147,7 @@ import Testing
         #expect(error?.reason.contains("would expire before its time") == true)
     }
 
-    @Test func policies() throws {
+    @Test("adopt replaces the policy and records it once") func policies() throws {
         var editing = try Editing()
         let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
         let same = try editing.change(at: .days(84)) { $0.adopt(.standard) }.editor
@@ -155,7 +160,7 @@ import Testing
     }
 
     /// The time of a change is never before the one of the last.
-    @Test func aClockSetBack() throws {
+    @Test("a change with an earlier clock has the time of the last change") func aClockSetBack() throws {
         var editing = try Editing()
         try editing.change(at: .days(400)) { try $0.add(activatesAt: .days(407)) }
         let (kid, editor) = try editing.change(at: .days(10)) { try $0.add(activatesAt: nil) }
@@ -164,7 +169,7 @@ import Testing
         #expect(editing.timeline.updatedAt == .days(400))
     }
 
-    @Test func aPreviewNeedsNoKeys() throws {
+    @Test("the losses of changes are computed without keys") func aPreviewNeedsNoKeys() throws {
         var editing = try Editing()
         let (metadata, first) = (editing.stored.metadata, editing.primary)
         let losses = try KeysetEditor.losses(of: metadata, at: .days(5)) { try $0.revoke(first) }
@@ -174,7 +179,7 @@ import Testing
     }
 
     /// A year and a half of `rotate`, with keys.
-    @Test func carriesOutPlans() throws {
+    @Test("carryOut takes every due step of a plan") func carriesOutPlans() throws {
         var editing = try Editing()
         var done = [String]()
         for day in stride(from: Int64(0), through: 550, by: 5) {

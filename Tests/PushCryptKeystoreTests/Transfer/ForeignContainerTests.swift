@@ -7,13 +7,13 @@ import Testing
 @Suite struct ForeignContainerTests {
     private static let containers = try? ForeignContainers.shared.get()
 
-    @Test func areThere() throws {
+    @Test("the file of foreign containers contains keys of every kind") func areThere() throws {
         let containers = try ForeignContainers.shared.get()
         #expect(containers.keys.count == 24)
         #expect(containers.refused.count == 29)
     }
 
-    @Test(arguments: containers?.keys ?? [])
+    @Test("a container of another tool is read as its key", arguments: containers?.keys ?? [])
     func areRead(_ foreign: ForeignKey) throws {
         let passphrase = foreign.isEncrypted ? try ForeignContainers.shared.get().passphrase : nil
         for container in [Array(foreign.pem.utf8), try derOfPEM(foreign.pem)] {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test(arguments: containers?.refused ?? [])
+    @Test("an unsupported container is refused with the code that the file names", arguments: containers?.refused ?? [])
     func areRefused(_ refused: RefusedContainer) throws {
         let passphrase = try ForeignContainers.shared.get().passphrase
         let code = try #require(refused.expectedCode)
@@ -32,7 +32,9 @@ import Testing
     }
 
     /// The same without the armour, where that is one block of DER.
-    @Test(arguments: containers?.refused.filter { $0.code == "unsupportedKey" } ?? [])
+    @Test(
+        "the DER of an unsupported container is refused with the same code",
+        arguments: containers?.refused.filter { $0.code == "unsupportedKey" } ?? [])
     func areRefusedAsDER(_ refused: RefusedContainer) throws {
         let passphrase = try ForeignContainers.shared.get().passphrase
         #expect(try KeyContainer.refusal(derOfPEM(refused.pem), passphrase: passphrase) == .unsupportedKey)

@@ -19,14 +19,14 @@ import Testing
     /// n of SEC 2 section 2.4.2.
     private static let order = [UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
 
-    @Test func asRFC5915SaysIt() throws {
+    @Test("an EC key is written byte for byte in the form of RFC 5915") func asRFC5915SaysIt() throws {
         let key = try Self.key.get()
         let inner = DER.sequence(Self.version, Self.scalar, Self.publicKey(key.publicKey))
         #expect(try key.written(as: .privateKey, .der) == Self.pkcs8(inner))
         #expect(try key.written(as: .publicKey, .der) == DER.sequence(DER.p256Key, DER.bits(key.publicKey)))
     }
 
-    @Test func optionalMembers() throws {
+    @Test("an EC key with or without its optional members is read") func optionalMembers() throws {
         let key = try Self.key.get()
         let publicKey = Self.publicKey(key.publicKey)
         let compressed = Self.publicKey([2 + key.publicKey[64] % 2] + key.publicKey[1...32])
@@ -40,13 +40,13 @@ import Testing
         }
     }
 
-    @Test func otherCurves() throws {
+    @Test("an EC key of another curve is refused") func otherCurves() throws {
         let inner = DER.sequence(Self.version, Self.scalar, Self.otherCurve)
         #expect(try KeyContainer.refusal(inner) == .unsupportedKey)
         #expect(try KeyContainer.refusal(Self.pkcs8(inner)) == .unsupportedKey)
     }
 
-    @Test func otherPublicKeys() throws {
+    @Test("an EC key with another public key is refused") func otherPublicKeys() throws {
         let publicKey = try Self.key.get().publicKey
         let otherParity = [3 - publicKey[64] % 2] + publicKey[1...32]
         let offTheCurve = publicKey.flipping(bit: 500)
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// x = 1 is on no point of the curve.
-    @Test func compressedPointThatIsNone() throws {
+    @Test("a compressed point that isn't on the curve is refused") func compressedPointThatIsNone() throws {
         let point = [2] + [UInt8](repeating: 0, count: 31) + [1]
         let inner = DER.sequence(Self.version, Self.scalar, Self.curve, Self.publicKey(point))
         #expect(try KeyContainer.refusal(inner) == .invalidKey)
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Zero, the order and more, and other lengths than RFC 5915's.
-    @Test func scalars() throws {
+    @Test("a scalar outside 1..<n is refused") func scalars() throws {
         let zero = [UInt8](repeating: 0, count: 32)
         let largest = Self.order.dropLast() + [Self.order[31] - 1]
         let others = [zero, Self.order, [UInt8](repeating: 0xff, count: 32), [], [1], zero + [1], Array(zero[1...])]
@@ -91,12 +91,12 @@ import Testing
         ("a byte after it all", DER.sequence(version, scalar, curve) + [0]),
     ]
 
-    @Test(arguments: malformed)
+    @Test("an EC key with a malformed member is refused", arguments: malformed)
     func isRefused(_ name: String, _ inner: [UInt8]) throws {
         #expect(try KeyContainer.refusal(Self.pkcs8(inner)) == .malformed)
     }
 
-    @Test func byteAfterThePublicKey() throws {
+    @Test("an EC key with a byte after its public key is refused") func byteAfterThePublicKey() throws {
         let publicKey = DER.element(0xa1, DER.bits(try Self.key.get().publicKey), [0])
         let inner = DER.sequence(Self.version, Self.scalar, Self.curve, publicKey)
         #expect(try KeyContainer.refusal(inner) == .malformed)

@@ -11,7 +11,7 @@ import Testing
     private static let version2 = DER.integer(1)
     private static let attributes = DER.element(0xa0, DER.sequence(DER.ed25519, DER.element(0x31)))
 
-    @Test func asRFC8410SaysIt() throws {
+    @Test("private keys are written byte for byte in the form of RFC 8410") func asRFC8410SaysIt() throws {
         for (algorithm, identifier) in [(ContainedKey.Algorithm.x25519, DER.x25519Key), (.ed25519, DER.ed25519Key)] {
             let key = try ContainedKey.sample(algorithm)
             let expected = DER.sequence(Self.version1, identifier, Self.octets)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func optionalMembers() throws {
+    @Test("attributes and a matching public key are accepted") func optionalMembers() throws {
         let key = try Self.key.get()
         let publicKey = DER.bits(key.publicKey, tag: 0x81)
         let containers = [
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func otherPublicKey() throws {
+    @Test("a public key that doesn't match the private key is refused") func otherPublicKey() throws {
         let publicKey = try Self.key.get().publicKey
         for bit in [0, 100, 255] {
             let other = DER.bits(publicKey.flipping(bit: bit), tag: 0x81)
@@ -65,12 +65,12 @@ import Testing
         ("a length of four bytes", [0x30, 0x84, 1, 0, 0, 0] + version1 + DER.ed25519Key + octets),
     ]
 
-    @Test(arguments: malformed)
+    @Test("a private key with a malformed member is refused", arguments: malformed)
     func isRefused(_ name: String, _ container: [UInt8]) throws {
         #expect(try KeyContainer.refusal(container) == .malformed)
     }
 
-    @Test(arguments: [0, 1, 31, 33, 57, 64])
+    @Test("a private key of another length is refused", arguments: [0, 1, 31, 33, 57, 64])
     func otherLengths(_ count: Int) throws {
         for identifier in [DER.ed25519Key, DER.x25519Key] {
             let octets = DER.octets(DER.octets([UInt8](repeating: 1, count: count)))
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// RFC 8410 section 3: the parameters MUST be absent.
-    @Test func parameters() throws {
+    @Test("algorithm parameters that don't belong to the key type are refused") func parameters() throws {
         let identifier = DER.sequence(DER.ed25519, DER.element(0x05))
         let container = DER.sequence(Self.version1, identifier, Self.octets)
         #expect(try KeyContainer.refusal(container) == .unsupportedKey)

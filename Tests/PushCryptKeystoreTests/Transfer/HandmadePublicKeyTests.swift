@@ -6,7 +6,7 @@ import Testing
 @Suite struct HandmadePublicKeyTests {
     private static let thirtyTwo = [UInt8](repeating: 9, count: 32)
 
-    @Test(arguments: [0, 1, 31, 33, 65])
+    @Test("a public key of another length is refused", arguments: [0, 1, 31, 33, 65])
     func otherLengths(_ count: Int) throws {
         for identifier in [DER.x25519Key, DER.ed25519Key, DER.p256Key] {
             let bytes = [UInt8](repeating: 4, count: count)
@@ -15,7 +15,7 @@ import Testing
     }
 
     /// Off the curve, infinity, and the hybrid form, which says the parity of y as well as y.
-    @Test func otherPoints() throws {
+    @Test("a point that isn't on the curve is refused") func otherPoints() throws {
         let point = try ContainedKey.sample(.p256).publicKey
         let hybrid = [6 + point[64] % 2] + point.dropFirst()
         for bytes in [point.flipping(bit: 400), point.flipping(bit: 100), [0], hybrid, Array(point.dropLast())] {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func compressedPoint() throws {
+    @Test("a compressed P-256 point is read as the uncompressed one") func compressedPoint() throws {
         for seed in 1...8 as ClosedRange<UInt64> {
             let key = try ContainedKey.sample(.p256, seed: seed).publicHalf
             let bytes = [2 + key.publicKey[64] % 2] + key.publicKey[1...32]
@@ -54,12 +54,12 @@ import Testing
         ("Base64 without lines around it", Array("MCowBQYDK2VwAyEAGb9ECWmE".utf8), .notAKeyContainer),
     ]
 
-    @Test(arguments: refused)
+    @Test("a public key with a malformed member is refused", arguments: refused)
     func isRefused(_ name: String, _ container: [UInt8], _ code: KeyContainerError.Code) throws {
         #expect(try KeyContainer.refusal(container) == code)
     }
 
-    @Test func tooLong() throws {
+    @Test("a container above the length limit is refused") func tooLong() throws {
         let key = try ContainedKey.sample(.ed25519)
         let pem = try key.written(as: .privateKey, .pem)
         let text = [UInt8](repeating: UInt8(ascii: "\n"), count: KeyContainer.maximumByteCount - pem.count)

@@ -9,7 +9,9 @@ import Testing
 
     /// X25519 and Ed25519: the 256 bits of the key, which are the last, give another key. P-256 points and pairs are
     /// bound by their curve.
-    @Test(arguments: ContainedKey.Algorithm.allCases)
+    @Test(
+        "a flipped bit of a public key container gives another key or a refusal",
+        arguments: ContainedKey.Algorithm.allCases)
     func everyBitOfAPublicKey(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         let container = try key.written(as: .publicKey, .der)
@@ -20,7 +22,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ContainedKey.Algorithm.allCases)
+    @Test(
+        "a flipped bit of a private key container gives another key or a refusal",
+        arguments: ContainedKey.Algorithm.allCases)
     func everyBitOfAPrivateKey(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         let container = try key.written(as: .privateKey, .der)
@@ -41,7 +45,7 @@ import Testing
     }
 
     /// Every length but the right one, from nothing up, and every byte once more at the end.
-    @Test(arguments: ContainedKey.Algorithm.allCases)
+    @Test("a container that was cut or extended is refused as malformed", arguments: ContainedKey.Algorithm.allCases)
     func lengths(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         let passphrase = SecretBytes(text: "passphrase")
@@ -59,7 +63,9 @@ import Testing
     }
 
     /// What comes out is a key that can be written again, or a refusal.
-    @Test(arguments: 0..<10) func randomDER(_ round: UInt64) throws {
+    @Test("randomly changed DER gives a writable key or a refusal", arguments: 0..<10) func randomDER(_ round: UInt64)
+        throws
+    {
         let originals = try Self.originals()
         let passphrase = try ForeignContainers.shared.get().passphrase
         var generator = SplitMix64(seed: 1_000 + round)
@@ -75,7 +81,7 @@ import Testing
         #expect(codes.isSuperset(of: [nil, .malformed, .notAKeyContainer, .unsupportedKey, .wrongPassphrase]))
     }
 
-    @Test func randomPEM() throws {
+    @Test("randomly changed PEM gives a writable key or a refusal") func randomPEM() throws {
         let pems = try ForeignContainers.shared.get().keys.map { Array($0.pem.utf8) }
         let passphrase = try ForeignContainers.shared.get().passphrase
         var generator = SplitMix64(seed: 2_000)
@@ -87,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func randomBytes() throws {
+    @Test("random bytes are refused without a crash") func randomBytes() throws {
         var generator = SplitMix64(seed: 3_000)
         for _ in 0..<2_000 {
             let bytes = generator.bytes(Int.random(in: 0..<200, using: &generator))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct KeyContainerRoundTripTests {
     private static let encodings: [KeyContainer.Encoding] = [.pem, .der]
 
-    @Test(arguments: ContainedKey.Algorithm.allCases, encodings)
+    @Test("a public key is read back from its container", arguments: ContainedKey.Algorithm.allCases, encodings)
     func publicKey(_ algorithm: ContainedKey.Algorithm, _ encoding: KeyContainer.Encoding) throws {
         let key = try ContainedKey.sample(algorithm)
         let container = try key.written(as: .publicKey, encoding)
@@ -15,7 +15,7 @@ import Testing
         #expect(try key.publicHalf.written(as: .publicKey, encoding) == container)
     }
 
-    @Test(arguments: ContainedKey.Algorithm.allCases, encodings)
+    @Test("a private key is read back from its container", arguments: ContainedKey.Algorithm.allCases, encodings)
     func privateKey(_ algorithm: ContainedKey.Algorithm, _ encoding: KeyContainer.Encoding) throws {
         let key = try ContainedKey.sample(algorithm)
         let container = try key.written(as: .privateKey, encoding)
@@ -24,7 +24,9 @@ import Testing
         #expect(try KeyContainer.read(container, passphrase: "unused").isSame(as: key))
     }
 
-    @Test(arguments: ContainedKey.Algorithm.allCases, encodings)
+    @Test(
+        "an encrypted private key is read back with its passphrase only", arguments: ContainedKey.Algorithm.allCases,
+        encodings)
     func encryptedPrivateKey(_ algorithm: ContainedKey.Algorithm, _ encoding: KeyContainer.Encoding) throws {
         let key = try ContainedKey.sample(algorithm)
         let passphrase = "Grüße, \0 and\nmore"
@@ -34,7 +36,7 @@ import Testing
         #expect(try KeyContainer.refusal(container, passphrase: passphrase + "!") == .wrongPassphrase)
     }
 
-    @Test func emptyPassphrase() throws {
+    @Test("an empty passphrase encrypts and decrypts a private key") func emptyPassphrase() throws {
         let key = try ContainedKey.sample(.ed25519)
         let container = try key.written(as: .encryptedPrivateKey(passphrase: SecretBytes(text: "")), .der)
         #expect(try KeyContainer.read(container, passphrase: "").isSame(as: key))
@@ -43,7 +45,7 @@ import Testing
     }
 
     /// Salt and IV are fresh each time.
-    @Test func encryptionsDiffer() throws {
+    @Test("two encryptions of one key have different salts and IVs") func encryptionsDiffer() throws {
         let key = try ContainedKey.sample(.x25519)
         let form = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: "passphrase"))
         let (first, second) = (try key.written(as: form, .der), try key.written(as: form, .der))
@@ -53,7 +55,7 @@ import Testing
         #expect(first.count - equalBytes > 80)
     }
 
-    @Test func privateFormsNeedAPrivateKey() throws {
+    @Test("a public key is refused in both private forms") func privateFormsNeedAPrivateKey() throws {
         let key = try ContainedKey.sample(.p256).publicHalf
         let forms = [KeyContainer.Form.privateKey, .encryptedPrivateKey(passphrase: SecretBytes(text: "passphrase"))]
         for form in forms {
@@ -62,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func pemIsSixtyFourCharactersWide() throws {
+    @Test("PEM has lines of 64 characters between its boundaries") func pemIsSixtyFourCharactersWide() throws {
         let container = try ContainedKey.sample(.p256).written(as: .privateKey, .pem)
         let lines = String(decoding: container, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.map(\.count) == [27, 64, 64, 56, 25, 0])

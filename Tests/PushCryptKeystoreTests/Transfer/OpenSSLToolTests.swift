@@ -27,7 +27,7 @@ import Testing
         "pkey -in key.pem -pubout", "pkey -in key.pem -pubout -outform DER",
     ]
 
-    @Test(arguments: ContainedKey.Algorithm.allCases, containers)
+    @Test("a key that OpenSSL wrote is read", arguments: ContainedKey.Algorithm.allCases, containers)
     func theyWriteAndWeRead(_ algorithm: ContainedKey.Algorithm, _ command: String) throws {
         try tool.run("genpkey -algorithm \(algorithm.generation) -out key.pem")
         let container = try tool.run(command)
@@ -41,27 +41,27 @@ import Testing
         "pkey -in key.pem -traditional -outform DER", "pkey -in key.pem -ec_conv_form compressed",
     ]
 
-    @Test(arguments: containersOfP256)
+    @Test("a P-256 key in any of OpenSSL's forms is read", arguments: containersOfP256)
     func theyWriteP256AndWeRead(_ command: String) throws {
         try tool.run("genpkey -algorithm \(ContainedKey.Algorithm.p256.generation) -out key.pem")
         try expect(tool.run(command), nil, is: .p256, isPublic: command.contains("-pubout"))
     }
 
-    @Test func theyWriteParametersFirst() throws {
+    @Test("a P-256 key after its EC PARAMETERS block is read") func theyWriteParametersFirst() throws {
         let container = try tool.run("ecparam -genkey -name prime256v1")
         #expect(container.starts(with: Array("-----BEGIN EC PARAMETERS-----".utf8)))
         try tool.write(container, to: "key.pem")
         try expect(container, nil, is: .p256, isPublic: false)
     }
 
-    @Test func theyEncryptAtGeneration() throws {
+    @Test("a key that OpenSSL encrypted at generation is read") func theyEncryptAtGeneration() throws {
         try tool.run("genpkey -algorithm X25519 -aes-256-cbc -pass file:pass -out encrypted.pem")
         try tool.run("pkey -in encrypted.pem -passin file:pass -out key.pem")
         try expect(tool.read("encrypted.pem"), Self.passphrase, is: .x25519, isPublic: false)
     }
 
     /// Byte for byte: RFC 8410's form, and RFC 5915's for P-256.
-    @Test(arguments: ContainedKey.Algorithm.allCases)
+    @Test("our containers are byte for byte those of OpenSSL", arguments: ContainedKey.Algorithm.allCases)
     func theyWouldWriteTheSame(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         try tool.write(key.written(as: .privateKey, .der), to: "key.der")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ContainedKey.Algorithm.allCases, ["PEM", "DER"])
+    @Test("OpenSSL reads every container that we write", arguments: ContainedKey.Algorithm.allCases, ["PEM", "DER"])
     func weWriteAndTheyRead(_ algorithm: ContainedKey.Algorithm, _ encoding: String) throws {
         let key = try ContainedKey.sample(algorithm)
         let encrypted = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: Self.passphrase))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func whatWeEncryptWith() throws {
+    @Test("an encrypted key uses PBES2 with 600,000 iterations of PBKDF2") func whatWeEncryptWith() throws {
         let form = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: Self.passphrase))
         try tool.write(ContainedKey.sample(.ed25519).written(as: form, .der), to: "ours")
         let text = String(decoding: try tool.run("asn1parse -inform DER -in ours"), as: UTF8.self)

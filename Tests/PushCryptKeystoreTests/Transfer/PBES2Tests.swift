@@ -16,13 +16,13 @@ import Testing
         scrypt = try containers.der("p256 scrypt")
     }
 
-    @Test func noPassphrase() throws {
+    @Test("an encrypted container without a passphrase is refused") func noPassphrase() throws {
         #expect(try KeyContainer.refusal(pbkdf2) == .passphraseNeeded)
         #expect(try KeyContainer.refusal(scrypt) == .passphraseNeeded)
     }
 
     /// About one in 256 leaves something that ends like padding, and must look like the others.
-    @Test func wrongPassphrases() throws {
+    @Test("every wrong passphrase is refused with the same code") func wrongPassphrases() throws {
         let codes = try (0..<2_000).map { number in
             try KeyContainer.refusal(pbkdf2, passphrase: "wrong \(number)")
         }
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// P-256 containers hold the public key too, so that no change of the ciphertext goes unnoticed.
-    @Test func everyBitOfTheCiphertext() throws {
+    @Test("a flipped bit of the ciphertext is refused") func everyBitOfTheCiphertext() throws {
         let damage: Set<KeyContainerError.Code> = [
             .wrongPassphrase, .inconsistentKeyPair, .invalidKey, .unsupportedKey,
         ]
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func cutCiphertexts() throws {
+    @Test("a ciphertext that was cut is refused") func cutCiphertexts() throws {
         let scheme = Array(pbkdf2[3..<pbkdf2.count - 147])
         for count in [0, 1, 15, 16, 17, 127, 128, 143] {
             let container = DER.sequence(scheme, DER.octets(Array(pbkdf2.suffix(144).prefix(count))))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func iterations() throws {
+    @Test("a changed iteration count is refused") func iterations() throws {
         // 1,000.
         let original: [UInt8] = [0x02, 0x02, 0x03, 0xe8]
         for (changed, code) in [
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Zero, and more than are allowed: up to 128 bits of them.
-    @Test func iterationsOutsideTheLimits() throws {
+    @Test("an iteration count outside the limits is refused") func iterationsOutsideTheLimits() throws {
         let numbers: [[UInt8]] = [
             [0], [0x00, 0x98, 0x96, 0x81], [0x7f, 0xff, 0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 7),
             [0x00] + [UInt8](repeating: 0xff, count: 8), [0x7f] + [UInt8](repeating: 0xff, count: 15),
@@ -83,7 +83,7 @@ import Testing
         #expect(try KeyContainer.refusal(PBES2Scheme(iterations: [1]).container, passphrase: "") == .wrongPassphrase)
     }
 
-    @Test func otherAlgorithms() throws {
+    @Test("an unknown derivation, PRF or cipher is refused") func otherAlgorithms() throws {
         var schemes = [PBES2Scheme](repeating: PBES2Scheme(iterations: [1]), count: 6)
         schemes[0].scheme[9] = 0x0e
         schemes[1].derivation[9] = 0x0e
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// N 3 and 0; r 0 and 33; p 17; numbers of 64 bits and more; and 1 GiB, which OpenSSL has a lower limit for.
-    @Test func scryptCosts() throws {
+    @Test("scrypt parameters outside the limits are refused") func scryptCosts() throws {
         let large = [UInt8](repeating: 0xff, count: 8)
         let costs: [[[UInt8]]] = [
             [[3], [8], [1]], [[0], [8], [1]], [[16], [0], [1]], [[16], [33], [1]], [[16], [8], [17]],

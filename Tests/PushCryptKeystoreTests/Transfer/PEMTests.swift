@@ -26,7 +26,7 @@ import Testing
         ("white space after", { $0 + "\n \t\r\n\n" }),
     ]
 
-    @Test(arguments: harmless)
+    @Test("PEM with unusual text around and in it is read", arguments: harmless)
     func isRead(_ name: String, _ change: @Sendable (String) -> String) throws {
         #expect(try KeyContainer.read(change(Self.pem.get())).isSame(as: Self.key.get()))
         #expect(try KeyContainer.read(change(Self.publicPEM.get())).isSame(as: Self.key.get().publicHalf))
@@ -61,7 +61,7 @@ import Testing
         ("a comment", { $0.replacingOccurrences(of: "KEY-----\nM", with: "KEY-----\nComment: x\n\nM") }, .malformed),
     ]
 
-    @Test(arguments: harmful)
+    @Test("malformed PEM is refused with the code of its flaw", arguments: harmful)
     func isRefused(
         _ name: String, _ change: @Sendable (String) -> String, _ code: KeyContainerError.Code
     ) throws {
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// What to do about it differs from other text after the block.
-    @Test func aSecondBlockIsCalledThat() throws {
+    @Test("a second PEM block is refused and named in the reason") func aSecondBlockIsCalledThat() throws {
         let pem = try Self.pem.get()
         for (text, words) in [(pem + pem, "more than one PEM block"), (pem + "x", "text after the PEM block")] {
             let error = #expect(throws: KeyContainerError.self) { try KeyContainer.read(text) }
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Bits of the last character that belong to no byte: 91 bytes leave four.
-    @Test func unusedBits() throws {
+    @Test("base64 with unused bits in its end is refused") func unusedBits() throws {
         let pem = String(decoding: try Self.key.get().written(as: .publicKey, .pem), as: UTF8.self)
         let changed = Self.rewrapped(pem, width: 64) { data in
             let last = data.dropLast(2).last ?? "A"
@@ -105,7 +105,7 @@ import Testing
     ]
 
     /// The name decides; what it holds must be that.
-    @Test(arguments: names)
+    @Test("the name of a PEM block decides its kind", arguments: names)
     func name(_ name: String, _ privateCode: KeyContainerError.Code?, _ publicCode: KeyContainerError.Code?) throws {
         for (pem, code) in [(try Self.pem.get(), privateCode), (try Self.publicPEM.get(), publicCode)] {
             let named = pem.replacing(/(BEGIN|END) [A-Z ]*-----/) { "\($0.output.1) \(name)-----" }

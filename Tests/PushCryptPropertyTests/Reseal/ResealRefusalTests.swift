@@ -79,7 +79,7 @@ import Testing
             let error = expectSenderError(.expired) {
                 try rotation.resealer(at: expiresAt).reseal(queued, device: device)
             }
-            #expect(error?.reason == "its time is over")
+            #expect(error?.reason == "the message has expired")
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func cancelledWhileWaiting() async throws {
+    @Test("cancelling a batch that waits for a request ends it") func cancelledWhileWaiting() async throws {
         let (silence, sealer) = (Silence(), BatchSealer(try Channel.simple.sealer()))
         let requests = silence.requests
         let reader = Task {
@@ -34,7 +34,7 @@ import Testing
         await silence.hasEnded.wait()
     }
 
-    @Test func cancelledInTheMiddle() async throws {
+    @Test("cancelling a batch in the middle ends it") func cancelledInTheMiddle() async throws {
         let requests = try Requests(Channel.simple, count: .max)
         let sealer = BatchSealer(try Channel.simple.sealer(), width: 3)
         let reader = Task {
@@ -48,7 +48,7 @@ import Testing
         #expect(try await reader.value == Array(0..<10))
     }
 
-    @Test func letGo() async throws {
+    @Test("releasing a batch's iterator cancels the reading of requests") func letGo() async throws {
         let (silence, sealer) = (Silence(), BatchSealer(try Channel.simple.sealer()))
         var iterator: SealedBatch<Int>.AsyncIterator? = sealer.seal(silence.requests).makeAsyncIterator()
         await silence.isAsked.wait()
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// What came before the error comes out before it.
-    @Test(arguments: [1, 4, 100])
+    @Test("a source's error is thrown after the outcomes of earlier requests", arguments: [1, 4, 100])
     func brokenSource(width: Int) async throws {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SealRequest<Int>.self)
         for number in 0..<20 { continuation.yield(try Requests.request(Channel.simple, number)) }

@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct BatchSealerTests {
     /// Every outcome in its place and with its context, the refused among the sealed.
-    @Test(arguments: [1, 2, 7, 64, 1_000], [Channel.all[0], Channel.all[11]])
+    @Test(
+        "outcomes are in the order of their requests", arguments: [1, 2, 7, 64, 1_000],
+        [Channel.all[0], Channel.all[11]])
     func order(width: Int, channel: Channel) async throws {
         var random = SplitMix64(seed: UInt64(width))
         let areGood = (0..<100).map { _ in Bool.random(using: &random) }
@@ -23,7 +25,7 @@ import Testing
     }
 
     /// The source has no end: without a bound it would be read far ahead of what is taken.
-    @Test(arguments: [1, 2, 5, 32])
+    @Test("a batch reads no more requests ahead than its width", arguments: [1, 2, 5, 32])
     func backpressure(width: Int) async throws {
         let requests = try Requests(Channel.simple, count: .max)
         let outcomes = BatchSealer(try Channel.simple.sealer(), width: width).seal(requests).makeAsyncIterator()
@@ -36,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, -1])
+    @Test("a width below one counts as one", arguments: [0, -1])
     func widthIsOneAtLeast(width: Int) async throws {
         let requests = try Requests(Channel.simple, count: 3)
         var count = 0
@@ -44,13 +46,13 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func nothing() async throws {
+    @Test("a batch without requests has no outcomes") func nothing() async throws {
         let requests = try Requests(Channel.simple, count: 0)
         for try await _ in BatchSealer(try Channel.simple.sealer()).seal(requests) { Issue.record("an outcome") }
     }
 
     /// Nobody waits for the next request to get what was sealed.
-    @Test func prompt() async throws {
+    @Test("an outcome is available before the next request arrives") func prompt() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Int>.self)
         var outcomes = BatchSealer(try Channel.simple.sealer(), width: 8).seal(stream).makeAsyncIterator()
         for number in 0..<5 {
@@ -61,7 +63,7 @@ import Testing
         #expect(try await outcomes.next() == nil)
     }
 
-    @Test func ownOptionsAndEncodable() async throws {
+    @Test("a request's own options and payload type are used") func ownOptionsAndEncodable() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Void>.self)
         let recipient = try Channel.simple.recipient()
         let options = Sealer.Options(expiresAfterInSeconds: 7)

@@ -34,7 +34,7 @@ struct OrderedPipelineTests {
 
     /// Inputs take very different times.
     @Test(
-        "hands results out in order and reads no further ahead than its capacity", arguments: [1, 2, 3, 8], [1, 5, 18])
+        "results are in order and at most capacity inputs are read ahead", arguments: [1, 2, 3, 8], [1, 5, 18])
     func order(laneCount: Int, capacity: Int) async throws {
         let numbers = Numbers(count: 1_000)
         let lanes = Self.lanes(laneCount) { number in
@@ -65,7 +65,7 @@ struct OrderedPipelineTests {
         #expect(last.values.joined().sorted() == Array(0..<30))
     }
 
-    @Test("throws what its inputs throw after the results of all that was read before", arguments: [1, 4, 100])
+    @Test("an error of the inputs is thrown after the results of all earlier inputs", arguments: [1, 4, 100])
     func brokenInputs(capacity: Int) async throws {
         let pipeline = OrderedPipeline(
             Numbers(count: 50, failure: Broken()), capacity: capacity, lanes: Self.lanes(2))
@@ -76,7 +76,7 @@ struct OrderedPipelineTests {
         #expect(taken == Array(0..<50))
     }
 
-    @Test("gives a thread that may block the same results and the same error")
+    @Test("waitForNext returns the same results and throws the same error as next")
     func blocking() async {
         let taken = await onThreadOfItsOwn {
             let pipeline = OrderedPipeline(Numbers(count: 50, failure: Broken()), capacity: 6, lanes: Self.lanes(2))

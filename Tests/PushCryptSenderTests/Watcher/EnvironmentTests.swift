@@ -35,18 +35,20 @@ import Testing
         return "PUSHCRYPT_TEST_" + suffix
     }
 
-    @Test(arguments: ["TEXT", "SPACED", "BASE64", "BASE64_LINES", "BASE64URL"])
+    @Test(
+        "a plain-text keyset in a variable is loaded",
+        arguments: ["TEXT", "SPACED", "BASE64", "BASE64_LINES", "BASE64URL"])
     func plainText(variable: String) throws {
         let keyset = try Keyset(environment: name(variable))
         #expect(keyset.keyIDs == (try Self.plain.keyset().keyIDs))
         #expect(try keyset.recipient(at: Operator.start).suite == .shared)
     }
 
-    @Test func aSingleKey() throws {
+    @Test("a single JWK in a variable is loaded") func aSingleKey() throws {
         #expect(try Keyset(environment: name("JWK")).recipient(at: Operator.start).suite == .x25519)
     }
 
-    @Test func encrypted() throws {
+    @Test("an encrypted keyset in a variable is loaded with its secret") func encrypted() throws {
         let keyset = try Keyset(environment: name("ENCRYPTED"), secret: .test("right"))
         #expect(try keyset.senderKey(at: Operator.start).kid == keyset.keyIDs[0])
         expect(.wrongSecret) { try Keyset(environment: name("ENCRYPTED"), secret: .test("wrong")) }
@@ -61,24 +63,24 @@ import Testing
         #expect(error?.reason.hasPrefix("the environment variable \(name(variable)) is not encrypted") == true)
     }
 
-    @Test func demoKeys() throws {
+    @Test("demo keys in a variable are refused unless they are allowed") func demoKeys() throws {
         expect(.demoKeys) { try Keyset(environment: name("DEMO")) }
         #expect(try Keyset(environment: name("DEMO"), allowsDemoKeys: true).kind == .recipient)
         #expect(try Keyset(environment: name("DEMO"), secret: .test("any"), allowsDemoKeys: true).kind == .recipient)
     }
 
-    @Test func notSet() {
+    @Test("a variable that isn't set is reported as not found") func notSet() {
         expect(.notFound) { try Keyset(environment: "PUSHCRYPT_TEST_THAT_NOBODY_SETS") }
     }
 
-    @Test(arguments: ["EMPTY", "SPACES", "PADDING", "WORDS"])
+    @Test("a variable with neither JSON nor base64 is refused", arguments: ["EMPTY", "SPACES", "PADDING", "WORDS"])
     func neitherJSONNorBase64(variable: String) {
         let error = expect(.notAKeyset) { try Keyset(environment: name(variable)) }
         #expect(error?.reason.contains(name(variable)) == true)
         #expect(error?.reason.contains("keyset!") == false)
     }
 
-    @Test(arguments: ["NUMBER", "TRUNCATED", "CUT_TEXT"])
+    @Test("a variable with JSON that isn't a keyset is refused", arguments: ["NUMBER", "TRUNCATED", "CUT_TEXT"])
     func notAKeyset(variable: String) {
         let error = #expect(throws: (any Error).self) { try Keyset(environment: name(variable)) }
         #expect((error as? KeyError)?.code == .malformed || (error as? KeystoreError)?.code == .notAKeyset)

@@ -20,7 +20,7 @@ import Testing
 
     private var path: String { place.path + "/ios/keyset.json" }
 
-    @Test("stays while nothing happens to the file, whatever happens beside it")
+    @Test("the stamp stays the same while only other files change")
     func same() throws {
         let stamp = FileStamp(keyset)
         _ = try FileSystem.readFile(path)
@@ -29,7 +29,7 @@ import Testing
         #expect(FileStamp(KeysetPlace(folder: place.path + "/ios/")) == stamp)
     }
 
-    @Test("changes with the file's place on disk, size, times and modes, and with the folder's")
+    @Test("the stamp changes with the file's identity, size, times and modes, and with the folder's")
     func changed() throws {
         var stamps: Set<FileStamp> = [FileStamp(keyset)]
         func expectChange(_ what: Comment, _ body: () throws -> Void) rethrows {
@@ -60,7 +60,7 @@ import Testing
         #expect(FileStamp(keyset) != before)
     }
 
-    @Test("is that of the file that a link points to")
+    @Test("the stamp of a link is that of its target")
     func link() throws {
         let link = place.path + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)

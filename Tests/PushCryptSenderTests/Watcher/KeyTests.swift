@@ -9,7 +9,9 @@ import Testing
 
 /// What a watcher gives for each kind of keyset, and what it refuses to give.
 @Suite("KeysetWatcher's keys") struct KeyTests {
-    @Test(arguments: [DHGroup.p256, .x25519], [false, true])
+    @Test(
+        "a keyset of recipient keys gives a recipient and no sender key", arguments: [DHGroup.p256, .x25519],
+        [false, true])
     func recipientKeys(group: DHGroup, psk: Bool) throws {
         let place = try Operator(.recipient, group: group, psk: psk)
         let watch = try Watch(place)
@@ -20,14 +22,14 @@ import Testing
         expectWrongKind { try watch.watcher.recipient(device: DeviceID("one")) }
     }
 
-    @Test func sharedKeys() throws {
+    @Test("a keyset of shared keys gives a recipient and no sender key") func sharedKeys() throws {
         let place = try Operator(.shared)
         let watch = try Watch(place)
         #expect(try place.open(watch.seal()) == Watch.payload)
         expectWrongKind { try watch.watcher.senderKey() }
     }
 
-    @Test func aDevicesOwn() throws {
+    @Test("a recipient for a device seals with that device's derived key") func aDevicesOwn() throws {
         let place = try Operator(.shared)
         let watch = try Watch(place)
         let device = try DeviceID("one")
@@ -37,7 +39,7 @@ import Testing
         #expect(throws: FailureClass.undecryptable) { try place.open(push, device: DeviceID("two")) }
     }
 
-    @Test func senderKeys() throws {
+    @Test("a keyset of sender keys gives a sender key and no recipient") func senderKeys() throws {
         let (senders, recipients) = (try Watch(Operator(.sender)), try Watch(Operator(.shared)))
         let push = try recipients.seal(signer: senders.watcher.senderKey())
         let skid = try #require(senders.watcher.current.keyIDs.first)
@@ -47,7 +49,7 @@ import Testing
     }
 
     /// A file is what others hand over: private keys of a recipient in it are a mistake, and so is a published sender key.
-    @Test func filesThatCannotSeal() throws {
+    @Test("a file whose keys can't seal is refused at the start") func filesThatCannotSeal() throws {
         let place = try Operator(.recipient, psk: true)
         let now: @Sendable () -> UnixTime = { Operator.start }
         expectKeyError(.wrongKind) { try KeysetWatcher(file: place.filePath, clock: now) }
@@ -57,7 +59,7 @@ import Testing
         #expect(try KeysetWatcher(file: senders.filePath, clock: now).senderKey().kid == senders.keyset().keyIDs[0])
     }
 
-    @Test func aPublishedFile() throws {
+    @Test("a published JWK set gives its primary") func aPublishedFile() throws {
         let place = try Operator(.recipient)
         let watch = try Watch(KeysetPlace(file: place.path + "/public.jwks.json"), clock: place.clock)
         #expect(try place.open(watch.seal()) == Watch.payload)

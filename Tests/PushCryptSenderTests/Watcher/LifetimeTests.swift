@@ -38,7 +38,7 @@ import Testing
     }
 
     /// Nothing holds it but its owner, and with it go the timer, its handler and the keys.
-    @Test(arguments: [nil, .milliseconds(10), .seconds(10)] as [Duration?])
+    @Test("a released watcher looks no more", arguments: [nil, .milliseconds(10), .seconds(10)] as [Duration?])
     func whenReleased(interval: Duration?) throws {
         let (place, trace) = (try Operator(), Trace())
         weak var released: KeysetWatcher?
@@ -53,7 +53,7 @@ import Testing
         #expect(trace.gone.wait(timeout: .now() + 60) == .success)
     }
 
-    @Test func whenStopped() throws {
+    @Test("a stopped watcher looks no more and keeps its keyset") func whenStopped() throws {
         let (place, trace) = (try Operator(), Trace())
         let watcher = try makeWatcher(place, trace, every: .milliseconds(10))
         try place.rotate()
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Where there is nothing to watch yet, there is no watcher.
-    @Test func neverBegunWithoutAKeyset() throws {
+    @Test("a watcher without a valid keyset never starts") func neverBegunWithoutAKeyset() throws {
         let place = try Operator()
         let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(folder: place.path + "/none") }
         #expect(error?.code == .notFound)

@@ -8,7 +8,7 @@ import Testing
 
 /// `Keyset(folder:)` and `Keyset(file:)`: with nothing but the sender's import, as a backend has it.
 @Suite("loading a keyset") struct LoadingTests {
-    @Test(arguments: ["recipient", "shared", "sender"])
+    @Test("a keyset's folder is loaded with all its keys", arguments: ["recipient", "shared", "sender"])
     func aFolder(kind: String) throws {
         let place = try Operator(try #require(KeyKind(rawValue: kind)))
         let kid = try place.rotate()
@@ -21,7 +21,7 @@ import Testing
         #expect(try Keyset(file: place.filePath).keyIDs == keyset.keyIDs)
     }
 
-    @Test func encrypted() throws {
+    @Test("an encrypted keyset is loaded with its passphrase only") func encrypted() throws {
         let place = try Operator(.sender, under: .cheap, .test("right"))
         for load in [Self.folder, Self.file] {
             #expect(try load(place, .test("right")).keyIDs.count == 1)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func underACommand() throws {
+    @Test("a keyset under a wrap command is loaded with it") func underACommand() throws {
         let keyServer = try KeyServer()
         let place = try Operator(.sender, under: .command, keyServer.secret)
         #expect(try Keyset(folder: place.path, secret: keyServer.secret).keyIDs.count == 1)
@@ -39,7 +39,7 @@ import Testing
         expect(.wrapCommandFailed) { try Keyset(folder: place.path, secret: keyServer.secret) }
     }
 
-    @Test func damaged() throws {
+    @Test("a damaged keyset is refused") func damaged() throws {
         let place = try Operator()
         var text = try place.text()
         let index = try #require(text.firstRange(of: Array(#""k":""#.utf8))?.upperBound)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func demoKeys() throws {
+    @Test("demo keys are refused unless they are allowed") func demoKeys() throws {
         let place = try Operator()
         try place.write(Array(DemoKeys.sharedJSON.utf8))
         expect(.demoKeys) { try Keyset(folder: place.path) }
@@ -65,7 +65,7 @@ import Testing
         #expect(try Keyset(file: place.filePath, allowsDemoKeys: true).keyIDs.count == 1)
     }
 
-    @Test func missing() throws {
+    @Test("a missing keyset is reported as not found") func missing() throws {
         let folder = try TemporaryFolder()
         expect(.notFound) { try Keyset(folder: folder.path + "/none") }
         expect(.notFound) { try Keyset(folder: folder.path) }
@@ -74,7 +74,7 @@ import Testing
         expect(.notAKeyset) { try Keyset(file: "/dev/null") }
     }
 
-    @Test func looseFolder() throws {
+    @Test("a folder that other users can open is refused") func looseFolder() throws {
         let place = try Operator()
         try place.folder.setMode(0o750, of: "Keys/push")
         expect(.looseMode) { try Keyset(folder: place.path) }
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Of a file that holds a secret others may know nothing; a published one is for everybody.
-    @Test(arguments: [0o604, 0o602, 0o660, 0o666, 0o644])
+    @Test("a file that other users can open is refused", arguments: [0o604, 0o602, 0o660, 0o666, 0o644])
     func looseFile(mode: Int) throws {
         let (place, senders) = (try Operator(), try Operator(.sender, under: .cheap, .test("right")))
         for place in [place, senders] {
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// As Kubernetes hands a secret to a program that isn't root: owned by root, for the program's group to read.
-    @Test func groupOfRoot() throws {
+    @Test("root's group may read a file of root's") func groupOfRoot() throws {
         let place = try Operator()
         for mode in [0o640, 0o440] {
             try place.folder.setMode(mode, of: "Keys/push/keyset.json")
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aLinkToAFile() throws {
+    @Test("a link to a file with keys is followed") func aLinkToAFile() throws {
         let place = try Operator()
         let link = place.folder.path + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.filePath)

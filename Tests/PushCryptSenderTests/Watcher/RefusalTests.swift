@@ -10,7 +10,7 @@ import Testing
 
 /// A bad file is not taken: sealing goes on with the keyset before it, and the log says so once.
 @Suite("KeysetWatcher refuses a new file") struct RefusalTests {
-    @Test(arguments: Spoiling.all)
+    @Test("a spoilt file is refused and the previous keyset stays in use", arguments: Spoiling.all)
     func keepsTheOldKeyset(spoiling: Spoiling) throws {
         let place = try Operator(under: spoiling.protection, spoiling.secret)
         try place.rotate()
@@ -39,7 +39,7 @@ import Testing
         #expect(watch.notices.count == 1)
     }
 
-    @Test func eachBadFileHasItsLine() throws {
+    @Test("each refused file is logged once") func eachBadFileHasItsLine() throws {
         let place = try Operator()
         let watch = try Watch(place)
         let good = try place.text()
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// A key server that can't be reached comes back without any change of the file.
-    @Test func whatMayPassIsTriedAgain() throws {
+    @Test("a failure that may pass is tried again at the next look") func whatMayPassIsTriedAgain() throws {
         let keyServer = try KeyServer()
         let place = try Operator(.sender, under: .command, keyServer.secret)
         let reloader = try reloader(place)
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// A wrong passphrase doesn't become right by itself, and trying it costs a third of a second.
-    @Test func whatStaysWrongIsNotTriedAgain() throws {
+    @Test("a file that stays invalid is not read again") func whatStaysWrongIsNotTriedAgain() throws {
         let place = try Operator()
         let reloader = try reloader(place)
         try place.write(Array("{".utf8))

@@ -8,7 +8,7 @@ import Testing
 
 /// A new file is in use without a restart, however it came and however that shows.
 @Suite("KeysetWatcher takes a new keyset") struct ReloadTests {
-    @Test(arguments: ["recipient", "shared", "sender"])
+    @Test("lookNow takes a rotated keyset", arguments: ["recipient", "shared", "sender"])
     func whenAsked(kind: String) throws {
         let place = try Operator(try #require(KeyKind(rawValue: kind)))
         let watch = try Watch(place)
@@ -22,7 +22,7 @@ import Testing
         #expect(watch.errors.isEmpty)
     }
 
-    @Test func saysSoOnce() throws {
+    @Test("a new keyset is logged once") func saysSoOnce() throws {
         let place = try Operator()
         let watch = try Watch(place)
         let old = try #require(watch.watcher.current.keyIDs.first)
@@ -118,7 +118,7 @@ import Testing
         #expect(watch.tick() == .taken(sequence: 2))
     }
 
-    @Test func theSameTextAgainIsNothingNew() throws {
+    @Test("the same text written again is no change") func theSameTextAgainIsNothingNew() throws {
         let place = try Operator()
         let watch = try Watch(place)
         try place.write(place.text())
@@ -129,7 +129,7 @@ import Testing
         #expect(watch.notices.isEmpty)
     }
 
-    @Test func encrypted() throws {
+    @Test("a rotated encrypted keyset is taken with the same secret") func encrypted() throws {
         let place = try Operator(.sender, under: .cheap, .test("right"))
         let watch = try Watch(place)
         let kid = try place.rotate()

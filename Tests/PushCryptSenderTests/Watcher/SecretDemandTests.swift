@@ -72,7 +72,7 @@ struct SecretDemandTests {
     }
 
     /// With the `seq` and the keys of the keyset in use, too: what is in plain text isn't believed.
-    @Test("by KeysetWatcher later, in a folder and in a file, and the keys in use stay", arguments: [false, true])
+    @Test("KeysetWatcher refuses plain keys later, and the keys in use stay", arguments: [false, true])
     func watcherLater(_ isFile: Bool) throws {
         let place = try Operator(.shared, under: .cheap, .test("right"))
         let keyset = isFile ? KeysetPlace(file: place.filePath) : KeysetPlace(folder: place.path)

@@ -66,7 +66,7 @@ struct SequenceTests {
         let kid = try watch.watcher.recipient().kid
         try place.write(place.edited(change.make))
         let reason = try #require(watch.look()?.reason, "\(watch.looks.all)")
-        #expect(reason.contains("has other content under the same seq 3"), "\(reason)")
+        #expect(reason.contains("has other content with the same seq 3"), "\(reason)")
         #expect(try watch.watcher.recipient().kid == kid)
         #expect(watch.errors.map { $0["seq"] } == ["3"])
         try place.write(good)
@@ -74,7 +74,7 @@ struct SequenceTests {
     }
 
     /// As `keys passwd` doesn't do, which raises `seq`; as a restored copy or a tool of the operator's may.
-    @Test("says nothing of the same content that was encrypted again, under other salts")
+    @Test("the same content encrypted again with other salts is no change")
     func encryptedAgain() throws {
         let place = try Operator(.recipient, psk: true, under: .cheap, .test("right"))
         try place.rotate()
@@ -88,7 +88,7 @@ struct SequenceTests {
         #expect(watch.errors.isEmpty && watch.notices.isEmpty)
     }
 
-    @Test("says nothing of a file that was touched or whose mode changed and is still private")
+    @Test("a touched file, or one with another private mode, is no change")
     func touched() throws {
         let place = try Operator(.sender, under: .cheap, .test("right"))
         let watch = try Watch(place)
@@ -100,7 +100,7 @@ struct SequenceTests {
         #expect(watch.errors.isEmpty && watch.notices.isEmpty)
     }
 
-    @Test("every sort of change by the keystore raises seq, so that it is taken")
+    @Test("every kind of change by the keystore increases seq and is taken")
     func everyChange() throws {
         let place = try Operator(.sender, under: .cheap, .test("right"))
         let watch = try Watch(place)
@@ -128,7 +128,7 @@ struct SequenceTests {
         #expect(watch.errors.isEmpty)
     }
 
-    @Test("takes another JWK or another set without a seq: such files have no order")
+    @Test("another JWK or set without a seq is taken, because such files have no order")
     func unnumbered() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/key.jwk"

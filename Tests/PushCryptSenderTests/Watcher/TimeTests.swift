@@ -7,7 +7,7 @@ import Testing
 
 /// The key that seals changes with time, though the file doesn't.
 @Suite("KeysetWatcher as time goes by") struct TimeTests {
-    @Test func theNextKeySealsFromItsTimeOn() throws {
+    @Test("the next key seals from its activation on without a new file") func theNextKeySealsFromItsTimeOn() throws {
         let place = try Operator()
         let first = try place.keyset().keyIDs[0]
         let lead: Int64 = 7 * 86_400
@@ -23,7 +23,7 @@ import Testing
         #expect(watch.notices.isEmpty)
     }
 
-    @Test func senderKeysToo() throws {
+    @Test("the next sender key signs from its activation on") func senderKeysToo() throws {
         let place = try Operator(.sender)
         let first = try place.keyset().keyIDs[0]
         let second = try place.add(activatesAt: place.clock.now + 100)
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// A clock behind the keystore's: the file's own time counts.
-    @Test func aClockThatIsBehind() throws {
+    @Test("a clock before the last change uses the time of that change") func aClockThatIsBehind() throws {
         let place = try Operator()
         let clock = TestClock(Operator.start - 3_600)
         let kid = try place.rotate()
@@ -42,7 +42,7 @@ import Testing
         #expect(try watch.watcher.recipient().kid == kid)
     }
 
-    @Test func aTimeWithoutAKeyEnds() throws {
+    @Test("a time without a sealing key ends when the next key activates") func aTimeWithoutAKeyEnds() throws {
         let place = try Operator()
         let gap = try place.edited { stored in
             stored.metadata.timeline.keys[0].lifecycle.retiresAt = Operator.start + 10
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// The keyset is good, its time comes: nobody touches the file for that.
-    @Test func aKeysetThatSealsLaterIsTakenLater() throws {
+    @Test("a keyset whose keys seal later is taken when they do") func aKeysetThatSealsLaterIsTakenLater() throws {
         let place = try Operator()
         let watch = try Watch(place)
         let text = try place.edited { stored in

@@ -176,7 +176,7 @@ struct RehearsalVerdict {
     var unseen: String? {
         let pushes = outcome.tally.pushes
         guard pushes.deviceUnseen > 0 else { return nil }
-        return "Besides, \(ShareText.percent(pushes.deviceUnseen, of: pushes.sent)) went to devices that had fetched "
+        return "Another \(ShareText.percent(pushes.deviceUnseen, of: pushes.sent)) went to devices that had fetched "
             + "nothing for over 30 days."
     }
 

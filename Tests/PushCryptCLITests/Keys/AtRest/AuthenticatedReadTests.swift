@@ -20,7 +20,7 @@ struct AuthenticatedReadTests {
         let before = try encrypted.place.contents(of: "Keys")
         #expect(try encrypted.runWithoutSecret(command).isSuccess)
         for source in EncryptedPlace.Source.ofPassphrases {
-            expectRefusal(try encrypted.run(command, source), 65, saying: "damaged or changed by others")
+            expectRefusal(try encrypted.run(command, source), 65, saying: "the file is damaged or was changed")
         }
         #expect(try encrypted.place.contents(of: "Keys") == before)
     }

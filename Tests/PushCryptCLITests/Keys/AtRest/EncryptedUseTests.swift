@@ -82,7 +82,7 @@ struct EncryptedUseTests {
         try expect(64, "is encrypted: say --passphrase-file", "\"$PUSHCRYPT\" \(command)")
         try expect(77, "the passphrase is wrong", "\"$PUSHCRYPT\" \(command) --passphrase-file other")
         try expect(77, "the passphrase is wrong", "PUSHCRYPT_PASSPHRASE='other horse' \"$PUSHCRYPT\" \(command)")
-        try expect(64, "under a passphrase, not a command", "\"$PUSHCRYPT\" \(command) --wrap-command 'sh kms'")
+        try expect(64, "need a passphrase, not a command", "\"$PUSHCRYPT\" \(command) --wrap-command 'sh kms'")
         #expect(try encrypted.everything(in: "Keys") == before)
     }
 
@@ -91,8 +91,9 @@ struct EncryptedUseTests {
         try encrypted.create("Keys/ios", .recipient)
         let text = try place.readForEditing("Keys/ios/keyset.json")
         try place.write(Payload.replacing("\"seq\": 1", with: "\"seq\": 2", in: text), to: "Keys/ios/keyset.json")
-        expectRefusal(try encrypted.run("keys export Keys/ios"), 65, saying: "damaged or changed by others")
-        expectRefusal(try encrypted.run("keys policy Keys/ios --keep 3 \(Self.at)"), 65, saying: "damaged or changed")
+        expectRefusal(try encrypted.run("keys export Keys/ios"), 65, saying: "the file is damaged or was changed")
+        expectRefusal(
+            try encrypted.run("keys policy Keys/ios --keep 3 \(Self.at)"), 65, saying: "damaged or was changed")
     }
 
     @Test("scrypt parameters that need too much work are refused at once")
@@ -114,7 +115,7 @@ struct EncryptedUseTests {
         try place.write(old, to: "Keys/ios/keyset.json")
         #expect(try encrypted.run("keys export Keys/ios").isSuccess)
         let output = try encrypted.run("keys policy Keys/ios --keep 4 \(Self.at)")
-        expectRefusal(output, 65, saying: "the audit log has 2 lines and the keyset knows of 1")
+        expectRefusal(output, 65, saying: "the audit log has 2 lines, and the keyset records 1")
         #expect(try place.read("Keys/ios/keyset.json") == old)
     }
 }

@@ -52,8 +52,8 @@ struct WrapCommandSurroundingsTests {
         }
         expectRefusal(try export("exit 9;"), 65, saying: "failed to unwrap: exit status 9")
         expectRefusal(try export("cat /dev/zero;"), 65, saying: "failed to unwrap: it printed more than 4096 bytes")
-        expectRefusal(try export("head -c 32 /dev/zero; true"), 65, saying: "damaged or changed by others")
-        expectRefusal(try encrypted.run("keys export Keys/ios"), 64, saying: "under a command, not a passphrase")
+        expectRefusal(try export("head -c 32 /dev/zero; true"), 65, saying: "the file is damaged or was changed")
+        expectRefusal(try encrypted.run("keys export Keys/ios"), 64, saying: "need a command, not a passphrase")
         #expect(try export("sh kms").isSuccess)
     }
 }

@@ -130,6 +130,6 @@ struct KeysImportTests {
         let raw = Data(repeating: 7, count: 32).base64EncodedData()
         try place.write(raw, to: "file")
         let output = try place.run("keys", "import", "Keys/old", "--from", "file", "--kind", "shared")
-        expectRefusal(output, 65, saying: "the keyset holds recipient keys")
+        expectRefusal(output, 65, saying: "the keyset contains recipient keys")
     }
 }

@@ -22,7 +22,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
     private static let texts: [Spoiling] = [
         .init("nothing", "not a JSON text") { _ in [] },
         .init("half of it", "not a JSON text") { place in try Array(place.text().dropLast(200)) },
-        .init("a flipped bit", "is not what was written") { place in
+        .init("a flipped bit", "doesn't match its digest") { place in
             var text = try place.text()
             let index = try #require(text.firstRange(of: Array(#""seq": 2"#.utf8))?.upperBound) - 1
             text[index] ^= 1
@@ -37,7 +37,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
                 stored.metadata.timeline.updatedAt = Operator.start - 1
             }
         },
-        .init("keys of another kind", "holds sender keys now and held shared keys") { _ in
+        .init("keys of another kind", "contains sender keys now and contained shared keys") { _ in
             let other = try Operator(.sender)
             for _ in 0..<3 { try other.rotate() }
             return try other.text()
@@ -51,7 +51,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
             }
         },
         .init("demo keys", "demo keys") { _ in Array(DemoKeys.sharedJSON.utf8) },
-        .init("an unknown sort of encryption", "of a version that this pushcrypt doesn't know") { place in
+        .init("an unknown sort of encryption", "this pushcrypt doesn't support the version of sealed") { place in
             let text = String(decoding: try place.text(), as: UTF8.self)
             return Array(withoutDigest(text.replacing(#""keys": ["#, with: #""sealed": ["#)).utf8)
         },
@@ -67,7 +67,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
                 (stored.protection, stored.secret) = (.plaintext, nil)
             }
         },
-        .init("another keyset with the same seq", "has other content under the same seq 2") { _ in
+        .init("another keyset with the same seq", "has other content with the same seq 2") { _ in
             let other = try Operator()
             try other.rotate()
             return try other.text()
@@ -76,7 +76,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
             let text = String(decoding: try place.text(), as: UTF8.self)
             return Array(withoutDigest(text.replacing(#""n": 16,"#, with: #""n": 17,"#)).utf8)
         },
-        .init("keys that were moved to another keyset", "damaged or changed", under: .test("mine")) { place in
+        .init("keys that were moved to another keyset", "damaged or was changed", under: .test("mine")) { place in
             let text = String(decoding: try place.text(), as: UTF8.self)
             return Array(withoutDigest(text.replacing(#""seq": 2"#, with: #""seq": 3"#)).utf8)
         },

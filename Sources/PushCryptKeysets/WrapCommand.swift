@@ -1,19 +1,20 @@
+import PushCryptFiles
 package import PushCryptPrimitives
 
 /// An external command that wraps and unwraps a data key: the client of a KMS, an HSM or Vault.
 ///
 /// ```
-/// COMMAND wrap     stdin: 32 bytes, the data key       stdout: 1 to 4,096 bytes, whatever unwraps to it
-/// COMMAND unwrap   stdin: those bytes                  stdout: the 32 bytes
-/// exit status 0; anything else is a failure, explained on stderr, which is passed on
+/// COMMAND wrap     stdin: 32 bytes, the data key       stdout: 1 to 4,096 bytes, the wrapped data key
+/// COMMAND unwrap   stdin: the wrapped data key         stdout: the 32 bytes
+/// Exit status 0 is success. The command writes errors to stderr, which is passed on.
 /// ```
-/// Both are raw bytes, through pipes. The command runs by /bin/sh, with the environment of this process except for
+/// Both are raw bytes, through pipes. /bin/sh runs the command with the environment of this process except for
 /// PUSHCRYPT_PASSPHRASE, and with no descriptors but the standard streams. After two minutes it is killed; without a
-/// terminal, with all that it started. It is never taken from a keyset's file: somebody who can write one could have anything
-/// run.
+/// terminal, the processes that it started are killed too. The command is never read from a keyset's file, because a user
+/// who can write the file could run any command.
 ///
-/// Wrapping must need a secret of the operator's: under a public key, somebody who can write the file could put keys of their own
-/// in place.
+/// Wrapping must need a secret of the operator's. If it only needed a public key, a user who can write the file could
+/// replace the keys with their own.
 package struct WrapCommand: Sendable {
     package static let maximumByteCount = 4_096
     private let command: String
@@ -25,15 +26,15 @@ package struct WrapCommand: Sendable {
     }
 
     /// - Parameters:
-    ///   - mayAsk: whether it may ask a person, on the terminal.
-    ///   - now: the time that the two minutes are measured by.
+    ///   - mayAsk: whether the command may ask a person on the terminal.
+    ///   - now: the clock for the time limit.
     init(_ command: String, mayAsk: Bool, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.command = command
         self.mayAsk = mayAsk
         self.now = now
     }
 
-    /// Wraps the data key, and unwraps it again: a command that can't do both would lose the keys.
+    /// Wraps the data key, and unwraps it again, because a command that can't do both would lose the keys.
     ///
     /// - Throws: `KeystoreError` with `wrapCommandFailed`.
     package func wrap(_ dataKey: SecretBytes) throws -> [UInt8] {
@@ -43,10 +44,10 @@ package struct WrapCommand: Sendable {
         guard !wrapped.isEmpty else { throw failure("wrap", "it printed nothing") }
         guard !Self.contains(wrapped, input) else {
             wipe(&wrapped)
-            throw failure("wrap", "it printed the data key as it is")
+            throw failure("wrap", "it printed the data key unwrapped")
         }
         guard try unwrap(wrapped, count: dataKey.count) == dataKey else {
-            throw failure("unwrap", "what it wrapped unwraps to something else; nothing was written")
+            throw failure("unwrap", "the wrapped data key unwraps to another key; nothing was written")
         }
         return wrapped
     }
@@ -61,11 +62,10 @@ package struct WrapCommand: Sendable {
 
     private func run(_ verb: String, _ input: [UInt8]) throws -> [UInt8] {
         guard command.contains(where: { !$0.isWhitespace }) else { throw failure(verb, "its name is empty") }
-        do throws(HelperFailure) {
+        do throws(FileError) {
             return try HelperProcess.run(
                 "\(command) \(verb)", stdin: input, limit: Self.maximumByteCount, seconds: Self.timeLimit,
-                mayAsk: mayAsk,
-                now: now)
+                mayAsk: mayAsk, now: now)
         } catch {
             throw failure(verb, error.reason)
         }
@@ -75,7 +75,7 @@ package struct WrapCommand: Sendable {
         bytes.indices.contains { bytes[$0...].starts(with: part) }
     }
 
-    /// In seconds: somebody may have to find and touch a token first.
+    /// In seconds. A person may have to find and touch a hardware token first.
     private static let timeLimit = 120
 
     private func failure(_ verb: String, _ reason: String) -> KeystoreError {

@@ -1,0 +1,255 @@
+import PushCryptPrimitives
+
+// Extensions of iOS apps link this target and can't start processes.
+#if !canImport(Darwin) || os(macOS)
+#if canImport(Darwin)
+private typealias FileActions = posix_spawn_file_actions_t?
+private typealias Attributes = posix_spawnattr_t?
+#else
+private typealias FileActions = posix_spawn_file_actions_t
+private typealias Attributes = posix_spawnattr_t
+#endif
+
+/// Runs a helper program that reads and writes a few bytes. The program is killed after a time limit and always waited for.
+package struct HelperProcess {
+    private let process: pid_t
+    private let leadsGroup: Bool
+    private let stdout: OpenFile
+    private let deadline: ContinuousClock.Instant
+    private let now: () -> ContinuousClock.Instant
+
+    /// - Parameters:
+    ///   - script: for /bin/sh.
+    ///   - stdin: at most 4,096 bytes. The program need not read them.
+    ///   - limit: the largest output, in bytes.
+    ///   - seconds: the time limit.
+    ///   - mayAsk: whether the program stays in the terminal's foreground process group. If not, the programs that it
+    ///     started can be killed too.
+    /// - Returns: the output. The caller wipes it.
+    /// - Throws: `FileError` with `helperFailed`, or the code of a system call that failed.
+    package static func run(
+        _ script: String, stdin: [UInt8], limit: Int, seconds: Int, mayAsk: Bool,
+        now: @escaping () -> ContinuousClock.Instant
+    ) throws(FileError) -> [UInt8] {
+        let deadline = now() + .seconds(seconds)
+        let (process, stdout) = try start(script, stdin, leadsGroup: !mayAsk)
+        return try HelperProcess(
+            process: process, leadsGroup: !mayAsk, stdout: stdout, deadline: deadline, now: now
+        ).finish(limit)
+    }
+
+    /// Whether this process has a terminal. A helper in the same process group may ask there for a PIN, and Ctrl-C
+    /// reaches both.
+    package static var hasTerminal: Bool {
+        let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else { return false }
+        close(terminal)
+        return true
+    }
+
+    /// On return every end of the two pipes is closed except for the returned one.
+    private static func start(
+        _ script: String, _ input: [UInt8], leadsGroup: Bool
+    ) throws(FileError) -> (pid_t, stdout: OpenFile) {
+        let (stdin, stdout) = (try pipe(), try pipe())
+        try fill(stdin.writeEnd, input)
+        let process = try spawn(script, stdin: stdin.readEnd, stdout: stdout.writeEnd, leadsGroup: leadsGroup)
+        return (process, stdout.readEnd)
+    }
+
+    private func end() {
+        kill(leadsGroup ? -process : process, SIGKILL)
+    }
+
+    private func finish(_ limit: Int) throws(FileError) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: limit + 1)
+        defer { wipe(&output) }
+        let count: Int
+        do throws(FileError) {
+            count = try read(into: &output)
+        } catch {
+            end()
+            _ = try? exitStatus()
+            throw error
+        }
+        // A child that still prints would wait for room in the pipe, and this process for the child.
+        if count > limit { end() }
+        let status = try exitStatus()
+        guard count <= limit else { throw Self.failure("it printed more than \(limit) bytes") }
+        guard status == 0 else { throw Self.failure("exit status \(status)") }
+        return Array(output[..<count])
+    }
+
+    /// - Returns: the number of bytes; the size of the buffer if there are more.
+    private func read(into output: inout [UInt8]) throws(FileError) -> Int {
+        var count = 0
+        while count < output.count {
+            try waitForOutput()
+            let more = try stdout.readSome(into: &output, from: count)
+            guard more > 0 else { return count }
+            count += more
+        }
+        return count
+    }
+
+    private func waitForOutput() throws(FileError) {
+        while true {
+            guard now() < deadline else { throw Self.late }
+            var item = pollfd(fd: stdout.descriptor, events: Int16(POLLIN), revents: 0)
+            let result = unsafe poll(&item, 1, Self.longestWaitInMilliseconds)
+            if result > 0 { return }
+            guard result == 0 || errno == EINTR else { throw FileError(.read, Self.name) }
+        }
+    }
+
+    /// Waits for the end of the child, which may go on after it closed its stdout.
+    private func exitStatus() throws(FileError) -> Int32 {
+        var status: Int32 = 0
+        var wait: Int32 = 1
+        var isLate = false
+        while true {
+            let result = unsafe waitpid(process, &status, isLate ? 0 : WNOHANG)
+            if result == process { break }
+            guard result == 0 || errno == EINTR else { throw FileError(.read, Self.name) }
+            if now() >= deadline {
+                isLate = true
+                end()
+            } else {
+                poll(nil, 0, wait)
+                wait = min(wait * 2, Self.longestWaitInMilliseconds)
+            }
+        }
+        guard !isLate else { throw Self.late }
+        return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f
+    }
+
+    private static let name = "the helper's output"
+    private static let late = failure("it didn't end in time and was killed")
+    /// The longest time between two comparisons of the clock with the deadline.
+    private static let longestWaitInMilliseconds: Int32 = 50
+
+    private static func failure(_ reason: String) -> FileError { FileError(.helperFailed, name, reason) }
+}
+
+extension HelperProcess {
+    /// A pipe to or from a helper. Unlike a socket, it can be opened again as /dev/stdin, as many programs do.
+    private static func pipe() throws(FileError) -> (readEnd: OpenFile, writeEnd: OpenFile) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe openPipe(&ends) == 0 else { throw FileError(.create, "a pipe") }
+        // Two steps, because the system's module lacks pipe2. A child that another thread starts in between keeps the
+        // pipe open; the helper then waits for the end of its input until the time limit.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (try aboveStandardStreams(ends[0]), try aboveStandardStreams(ends[1]))
+    }
+
+    /// In a process without standard streams a pipe gets their numbers, which the child needs for the other pipe.
+    private static func aboveStandardStreams(_ descriptor: Int32) throws(FileError) -> OpenFile {
+        let file = OpenFile(descriptor: descriptor, named: name, isOwned: true)
+        guard (0...2).contains(descriptor) else { return file }
+        let other = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard other >= 0 else { throw FileError(.create, "a pipe") }
+        return OpenFile(descriptor: other, named: name, isOwned: true)
+    }
+
+    /// Writes all bytes to the pipe before the helper starts.
+    ///
+    /// Every pipe has room for 4,096 bytes. The read end is still open here, so a child that doesn't read its input can't
+    /// cause a SIGPIPE.
+    private static func fill(_ pipe: OpenFile, _ bytes: [UInt8]) throws(FileError) {
+        _ = fcntl(pipe.descriptor, F_SETFL, O_NONBLOCK)
+        try pipe.write(bytes)
+    }
+
+    /// Starts `sh -c script` with these two streams and this process's stderr.
+    private static func spawn(
+        _ script: String, stdin: OpenFile, stdout: OpenFile, leadsGroup: Bool
+    ) throws(FileError) -> pid_t {
+        var actions = unsafe noFileActions
+        var attributes = unsafe noAttributes
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0, unsafe posix_spawnattr_init(&attributes) == 0 else {
+            throw FileError(.create, "a process", systemError: ENOMEM)
+        }
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        unsafe posix_spawn_file_actions_adddup2(&actions, stdin.descriptor, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, stdout.descriptor, 1)
+        unsafe closeOthers(&actions)
+        setSignals(&attributes, leadsGroup: leadsGroup)
+        var child = pid_t()
+        let arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("sh"), strdup("-c"), strdup(script), nil]
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+        let result = unsafe withExtendedLifetime((stdin, stdout)) {
+            unsafe posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environment() + [nil])
+        }
+        guard result == 0 else { throw FileError(.read, "/bin/sh", systemError: result) }
+        return child
+    }
+
+    /// Keeps from the helper what this process has open without O_CLOEXEC, such as the descriptor of a passphrase.
+    private static func closeOthers(_ actions: inout FileActions) {
+        #if canImport(Darwin)
+        // POSIX_SPAWN_CLOEXEC_DEFAULT closes all others.
+        unsafe posix_spawn_file_actions_addinherit_np(&actions, 2)
+        #else
+        let names = (try? FileSystem.names(in: "/proc/self/fd")) ?? (3..<1_024).map { String($0) }
+        for descriptor in names.compactMap({ Int32($0) }) where descriptor > 2 {
+            let flags = fcntl(descriptor, F_GETFD)
+            guard flags >= 0, flags & FD_CLOEXEC == 0 else { continue }
+            unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+        #endif
+    }
+
+    /// Blocks no signal and doesn't ignore SIGPIPE, as a shell starts its commands: threads of a server block signals, and
+    /// the tool ignores SIGPIPE.
+    private static func setSignals(_ attributes: inout Attributes, leadsGroup: Bool) {
+        var none = sigset_t()
+        var defaults = sigset_t()
+        _ = unsafe sigemptyset(&none)
+        _ = unsafe sigemptyset(&defaults)
+        _ = unsafe sigaddset(&defaults, SIGPIPE)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+        var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        if leadsGroup {
+            flags |= Int32(POSIX_SPAWN_SETPGROUP)
+            unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        }
+        #if canImport(Darwin)
+        flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        #endif
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    }
+
+    /// This process's environment without the passphrase, which a helper that wraps data keys doesn't need.
+    private static func environment() -> [UnsafeMutablePointer<CChar>?] {
+        #if canImport(Darwin)
+        guard let variables = unsafe _NSGetEnviron().pointee else { return unsafe [] }
+        #else
+        let variables = unsafe environ
+        #endif
+        var kept: [UnsafeMutablePointer<CChar>?] = unsafe []
+        var index = 0
+        while let variable = unsafe variables[index] {
+            if unsafe strncmp(variable, hidden, hidden.utf8.count) != 0 { unsafe kept.append(variable) }
+            index += 1
+        }
+        return unsafe kept
+    }
+
+    private static let hidden = "PUSHCRYPT_PASSPHRASE="
+
+    #if canImport(Darwin)
+    private static var noFileActions: FileActions { nil }
+    private static var noAttributes: Attributes { nil }
+    #else
+    private static var noFileActions: FileActions { unsafe FileActions() }
+    private static var noAttributes: Attributes { Attributes() }
+    #endif
+}
+
+/// pipe(2), which a function of the same name hides.
+private func openPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { unsafe pipe(ends) }
+#endif

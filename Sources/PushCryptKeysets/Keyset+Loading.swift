@@ -1,0 +1,50 @@
+public import PushCryptCore
+
+/// Loading keys in a program. Each initialiser reads once; a `KeysetWatcher` of PushCryptSender follows rotations.
+extension Keyset {
+    /// Loads a keyset of a keystore, `Keys/NAME`, including its private halves.
+    ///
+    /// Its folder and file must be private: they belong to this process's user or to root, and no other user can open them.
+    /// To seal to a recipient whose private keys are in it, use a `KeysetWatcher` or the record that the app uploaded:
+    /// `recipient(at:)` refuses private keys.
+    ///
+    /// - Parameters:
+    ///   - folder: the keyset's folder, not a link to it.
+    ///   - secret: opens encrypted keys. scrypt with the standard parameters takes a third of a second and 128 MiB. With a
+    ///     secret, plain keys are refused, because an attacker who can write the folder could put their own there.
+    ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing: use them for trials
+    ///     only.
+    /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `looseMode`, `foreignOwner`, `notAKeyset`, `damaged`,
+    ///   `secretNeeded`, `notEncrypted` for plain keys and a secret, `wrongSecret`, `wrapCommandFailed` or `demoKeys`;
+    ///   `KeyError` for an invalid keyset.
+    public init(folder: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false) throws {
+        self = try KeysetPlace(folder: folder).read().keyset(secret, allowsDemoKeys: allowsDemoKeys)
+    }
+
+    /// Loads the keys in a file: one JWK, a JWK set, or the `keyset.json` of a keystore.
+    ///
+    /// Links are followed, because container platforms mount files through them. A file with secrets (private halves,
+    /// shared keys, pre-shared keys, encrypted or not) must be private: it belongs to this process's user with mode 600,
+    /// or to root with mode 600 or 640. Root's group should then contain only the program that reads the file.
+    ///
+    /// Only a `keyset.json` can be encrypted: with a secret every other file is refused, public keys too.
+    ///
+    /// - Throws: as ``init(folder:secret:allowsDemoKeys:)``.
+    public init(file: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false) throws {
+        self = try KeysetPlace(file: file).read().keyset(secret, allowsDemoKeys: allowsDemoKeys)
+    }
+
+    /// Loads the keys in an environment variable, for containers: the whole text of a `keyset.json`, a JWK set or a JWK,
+    /// as it is or in base64. A JSON text begins with `{`, which base64 never does.
+    ///
+    /// Users who may inspect the process see its environment, child processes inherit it, and crash reports copy it. Put
+    /// an encrypted keyset there, and its passphrase in another place. Linux accepts at most 128 KiB in one variable. With
+    /// a secret, plain keys are refused.
+    ///
+    /// - Parameter environment: the variable's name.
+    /// - Throws: `KeystoreError` with `notFound` if it isn't set, `notAKeyset` for neither JSON nor base64; otherwise as
+    ///   ``init(folder:secret:allowsDemoKeys:)``.
+    public init(environment: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false) throws {
+        self = try RawKeyset(environment: environment).keyset(secret, allowsDemoKeys: allowsDemoKeys)
+    }
+}

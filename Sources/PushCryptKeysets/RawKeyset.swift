@@ -1,0 +1,160 @@
+package import PushCryptCore
+import PushCryptFiles
+import PushCryptPrimitives
+
+/// The place of a keyset on disk: a folder of a keystore, or a single file.
+package enum KeysetPlace: Sendable {
+    case folder(KeysetFolder)
+    case file(String)
+
+    package init(folder: String) {
+        self = .folder(KeysetFolder(folder))
+    }
+
+    package init(file: String) {
+        self = .file(file)
+    }
+
+    /// The path in messages.
+    package var path: String {
+        switch self {
+        case .folder(let keyset): keyset.path
+        case .file(let path): path
+        }
+    }
+
+    package var filePath: String {
+        switch self {
+        case .folder(let keyset): keyset.path + "/" + KeysetFolder.keysetName
+        case .file(let path): path
+        }
+    }
+
+    /// The folder that contains the file.
+    package var folderPath: String {
+        switch self {
+        case .folder(let keyset): return keyset.path
+        case .file(let path):
+            let parent = FileSystem.parent(of: path)
+            return parent.isEmpty ? "." : parent
+        }
+    }
+
+    /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `notAKeyset`, `inputOutput`.
+    package func read() throws -> RawKeyset {
+        try KeystoreError.convertingFileErrors {
+            switch self {
+            case .folder(let keyset):
+                let folder = try Folder(keyset.path)
+                let (bytes, access) = try folder.read(KeysetFolder.keysetName)
+                return try RawKeyset(
+                    bytes, .folder(keyset, folder, access), access: [folder.status().access, access])
+            case .file(let path):
+                let file = try OpenFile(path)
+                let access = try file.requireFile(advice: "; a file with keys is needed here").access
+                return try RawKeyset(file.readAll(), .file(path: path, access), access: [access])
+            }
+        }
+    }
+}
+
+/// The bytes of a keyset before parsing: a `keyset.json`, a JWK set or one JWK. Deinitialisation wipes them.
+package final class RawKeyset {
+    /// Identifies the bytes and the owner and mode of their file and folder.
+    package struct Version: Hashable, Sendable {
+        /// SHA-256 of the bytes.
+        let digest: [UInt8]
+        let access: [FileAccess]
+    }
+
+    enum Origin {
+        /// The open folder, and the access of the file in it.
+        case folder(KeysetFolder, Folder, FileAccess)
+        case file(path: String, FileAccess)
+        case environment(name: String)
+    }
+
+    package let version: Version
+    private let origin: Origin
+    private var bytes: [UInt8]
+
+    /// - Parameter bytes: the only copy, wiped here.
+    init(_ bytes: [UInt8], _ origin: Origin, access: [FileAccess]) throws {
+        version = Version(digest: try KeysetFile.digest(bytes[...]), access: access)
+        self.bytes = bytes
+        self.origin = origin
+    }
+
+    /// Reads an environment variable.
+    ///
+    /// - Throws: `KeystoreError` with `notFound` or `notAKeyset`.
+    convenience init(environment name: String) throws {
+        guard var value = FileSystem.environmentVariable(name) else {
+            throw KeystoreError(.notFound, "the environment variable \(name) isn't set; it must contain a keyset")
+        }
+        defer { wipe(&value) }
+        let text = value.drop { $0.isWhiteSpace }
+        if text.first == UInt8(ascii: "{") {
+            try self.init(Array(text), .environment(name: name), access: [])
+        } else if let decoded = Base64.decode(text.bytes, .any) {
+            try self.init([UInt8](decoded.bytes), .environment(name: name), access: [])
+        } else {
+            throw KeystoreError(
+                .notAKeyset,
+                "the environment variable \(name) contains neither JSON, which begins with {, nor base64")
+        }
+    }
+
+    deinit {
+        wipe(&bytes)
+    }
+
+    /// - Parameter secret: nil for none. With a secret, keys in plain text are refused.
+    /// - Throws: `KeystoreError`, `KeyError`, each with the origin in its reason.
+    package func keyset(_ secret: KeysetSecret?, allowsDemoKeys: Bool) throws -> Keyset {
+        let keyset: Keyset
+        do {
+            keyset = try parsed(SecretSource(secret, acceptingDemoKeys: allowsDemoKeys))
+        } catch let error as KeyError {
+            throw KeyError(error.code, "\(source): \(error.reason)")
+        } catch let error as CryptoError where error.code == .invalidParameters {
+            // The file's scrypt parameters.
+            throw KeyError(.malformed, "\(source): \(error.reason)")
+        }
+        guard allowsDemoKeys || !DemoKeys.contains(keyset) else {
+            throw KeystoreError(
+                .demoKeys, "\(source) contains demo keys, which are published with pushcrypt and protect nothing")
+        }
+        if case .file(let path, let access) = origin, keyset.containsSecrets, !DemoKeys.covers(keyset.keyIDs) {
+            try KeystoreError.converting { () throws(FileError) in try access.check(.ownerOrRootsGroup, path) }
+        }
+        return keyset
+    }
+
+    private func parsed(_ secret: SecretSource) throws -> Keyset {
+        if case .folder(let keyset, let folder, let access) = origin {
+            return try keyset.file(bytes, access, in: folder).unlocked(secret).keyset()
+        }
+        // Only a keystore writes the members sealed and digest.
+        let root = (try? JSONText(bytes))?.root
+        guard root?["sealed"] != nil || root?[KeysetFile.digestName] != nil else {
+            return try Keyset(plainText: bytes, from: source, secret)
+        }
+        return try KeysetFile(bytes, path: source).unlocked(secret).keyset()
+    }
+
+    private var source: String {
+        switch origin {
+        case .folder(let keyset, _, _): keyset.path
+        case .file(let path, _): path
+        case .environment(let name): "the environment variable \(name)"
+        }
+    }
+}
+
+extension Keyset {
+    /// Whether it contains private halves, shared keys or pre-shared keys.
+    fileprivate var containsSecrets: Bool {
+        kind == .shared || entries.contains { $0.record.isPrivateAsymmetric || $0.record.hasPSK }
+    }
+}
