@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("secrets", .ownThreads)
+@Suite("secrets in the tool's output", .ownThreads)
 struct SecrecyTests {
-    @Test("show neither in what commands say nor in what they print")
+    @Test("no command prints a secret on stdout or stderr")
     func outputs() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient", "--psk")
@@ -44,8 +44,8 @@ struct SecrecyTests {
         return outputs
     }
 
-    /// Every way a key file is refused while it is being read.
-    @Test("stay out of the words about a damaged file", arguments: ["recipient", "shared", "sender"])
+    /// Damages for which reading a key file fails.
+    @Test("no message about a damaged file contains a secret", arguments: ["recipient", "shared", "sender"])
     func damaged(_ kind: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", kind)

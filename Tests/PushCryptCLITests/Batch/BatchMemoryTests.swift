@@ -1,25 +1,27 @@
 import Foundation
 import Testing
 
-/// Memory doesn't grow with the batch.
+/// The memory of a batch doesn't grow with the number of lines.
 @Suite(
-    "a batch's memory",
+    "memory of a batch", .ownThreads,
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "no /proc/self/status here"))
 struct BatchMemoryTests {
-    private static let count = LongTests.areWanted ? 200_000 : 12_000
+    /// Long lines, so that few are enough: the rest of the short form has 8 MB.
+    private static let count = LongTests.areWanted ? 200_000 : 3_000
+    private static let firstCount = 1_000
 
-    /// The peak after the first lines and after all of them, from the running process: a pipe holds 64 KiB, so that nearly
-    /// all have been worked off by then. Every tenth line is refused.
-    @Test("is the same for many thousand lines as for the first two")
+    /// Reads the peak from the running process after the first lines and after all of them. A pipe buffers 64 KiB, so that
+    /// nearly all lines have been processed by then. Every tenth line is refused.
+    @Test("three times as many lines need no more memory")
     func flat() throws {
         let batch = try BatchPlace()
-        let filling = String(repeating: "x", count: 400)
+        let filling = String(repeating: "x", count: 4_000)
         let lines = (0..<Self.count).map { number in
             let line = BatchPlace.line(number, filling: filling)
             return number % 10 == 9 ? String(line.dropLast()) : line
         }
-        try batch.place.write(BatchPlace.data(Array(lines.prefix(2_000))), to: "first")
-        try batch.place.write(BatchPlace.data(Array(lines.dropFirst(2_000))), to: "rest")
+        try batch.place.write(BatchPlace.data(Array(lines.prefix(Self.firstCount))), to: "first")
+        try batch.place.write(BatchPlace.data(Array(lines.dropFirst(Self.firstCount))), to: "rest")
         let output = try batch.place.shell(
             """
             mkfifo in; \(BatchPlace.sealScript) --errors errors.jsonl --jobs 2 <in >out & child=$!; exec 3>in

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("fifty processes at the same keyset", .ownThreads)
+@Suite("fifty processes that change one keyset", .ownThreads)
 struct CrowdTests {
     private static let path = "Keys/ios"
     /// A rotation is due.
@@ -15,7 +15,7 @@ struct CrowdTests {
         ["seal", "--to", path, "--topic", Workplace.topic], ["rotate", path, "--dry-run"],
     ]
 
-    @Test("lose nothing, and each ends as documented", arguments: [false, true])
+    @Test("concurrent changes lose no key and exit as documented", arguments: [false, true])
     func crowd(_ isEncrypted: Bool) throws {
         let place = try Workplace()
         try place.writeWrapCommand("wrap")

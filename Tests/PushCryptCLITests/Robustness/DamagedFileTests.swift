@@ -2,13 +2,13 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// A disk that loses the end of a file, or a bit of it: what the tool makes of what the library finds. The library's own
+/// What the tool reports for truncated files and flipped bits. The library's own
 /// tests try every byte.
-@Suite("a damaged file of a keyset", .ownThreads)
+@Suite("damaged files of a keyset", .ownThreads)
 struct DamagedFileTests {
     static let kinds = ["plain", "encrypted"]
 
-    @Test("cut off anywhere", arguments: kinds)
+    @Test("a keyset that is truncated at any position is refused", arguments: kinds)
     func truncated(_ kind: String) throws {
         let place = try DamagedPlace(kind)
         for count in stride(from: 0, to: place.whole.count, by: LongTests.areWanted ? 97 : 211) {
@@ -17,7 +17,7 @@ struct DamagedFileTests {
         try place.expectRefusedOrTheSame(place.whole.dropLast(), "without its last newline", turn: 0)
     }
 
-    @Test("with a bit flipped anywhere", arguments: kinds)
+    @Test("a keyset with any flipped bit is refused or unchanged in meaning", arguments: kinds)
     func flipped(_ kind: String) throws {
         let place = try DamagedPlace(kind)
         var random = SplitMix64(seed: 9)
@@ -31,7 +31,7 @@ struct DamagedFileTests {
         }
     }
 
-    @Test("the log: verify and every change notice it, and reading goes on")
+    @Test("verify and every change refuse a damaged log, and reading works")
     func log() throws {
         let place = try DamagedPlace("plain")
         let whole = try place.place.read("Keys/ios/audit.jsonl")
@@ -53,7 +53,7 @@ struct DamagedFileTests {
     }
 }
 
-/// A keyset of two keys, and what commands say of it while it is whole.
+/// A keyset of two keys, and the output of commands for it before the damage.
 private struct DamagedPlace {
     let place: Workplace
     let whole: Data
@@ -66,7 +66,7 @@ private struct DamagedPlace {
 
     init(_ kind: String) throws {
         place = try Workplace()
-        // A passphrase costs half a second each time, a command next to nothing.
+        // Each use of a passphrase costs half a second, a command nearly nothing.
         try place.writeWrapCommand("wrap")
         secret = kind == "encrypted" ? ["--wrap-command", "sh ./wrap"] : []
         let protection = secret.isEmpty ? ["--insecure-plaintext"] : secret
@@ -84,8 +84,8 @@ private struct DamagedPlace {
 
     func run(_ arguments: [String]) throws -> Output { try place.run(arguments) }
 
-    /// Every command refuses the file with 65, or takes it for what it was; none crashes or changes anything. What needs
-    /// no more than reading the file is tried in turns.
+    /// Every command refuses the file with 65 or prints its old content; none crashes or changes anything. Commands that
+    /// only read the file take turns.
     func expectRefusedOrTheSame(_ bytes: Data, _ damage: String, turn: Int) throws {
         try place.write(bytes, to: Self.file)
         let before = try place.contents(of: "Keys")

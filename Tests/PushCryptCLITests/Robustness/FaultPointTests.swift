@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-@Suite("the fault points of the keystore", .ownThreads)
+@Suite("fault points of the keystore", .ownThreads)
 struct FaultPointTests {
-    /// A new one without a test shows here.
-    @Test("are those that the tests of killed commands name")
+    /// Fails for a new fault point without a test.
+    @Test("the tests of killed commands name every fault point")
     func all() throws {
         let named =
             ChangePoint.allCases.map(\.rawValue) + KilledCreationTests.points

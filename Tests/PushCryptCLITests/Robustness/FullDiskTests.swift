@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("a full disk", .ownThreads, .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+@Suite("keysets on a full disk", .ownThreads, .enabled(if: FullDisk.isAvailable, FullDisk.missing))
 struct FullDiskTests {
     static let commands = [
         "keys add disk/Keys/ios", "keys policy disk/Keys/ios --keep 3", "rotate disk/Keys/ios",
@@ -11,7 +11,7 @@ struct FullDiskTests {
         "keys create disk/Keys/new --kind recipient --insecure-plaintext",
     ]
 
-    @Test("to the brim: a change exits 74, and nothing happened; with room it works", arguments: commands)
+    @Test("a change on a full disk exits 74 and changes nothing, and works once there is room", arguments: commands)
     func brim(_ command: String) throws {
         let place = try makePlace()
         let kid = try #require(try place.keys("Keys/ios", at: Workplace.now).first).kid
@@ -40,8 +40,8 @@ struct FullDiskTests {
         #expect(!names.contains(".new-"), "\(names)")
     }
 
-    /// Links keep the pages of the files that a change replaces, so that each write needs room of its own.
-    @Test("before any of the writes: the keyset is the old or the new one, and the rest is done with room")
+    /// Links keep the pages of replaced files in use, so that each write needs free pages.
+    @Test("a disk that fills up at any write leaves the old or the new keyset")
     func everyWrite() throws {
         let place = try makePlace()
         var failed = Set<String>()
@@ -74,7 +74,7 @@ struct FullDiskTests {
         #expect(failed == ["keyset.json", "public.jwks.json", "audit.jsonl", ""])
     }
 
-    @Test("while a keyset is made: nothing is left of it", arguments: 0...2)
+    @Test("a disk that fills up during keys create leaves no keyset", arguments: 0...2)
     func create(_ pages: Int) throws {
         let place = try Workplace()
         let output = try FullDisk.run(
@@ -96,4 +96,31 @@ struct FullDiskTests {
         try place.write(Data("correct horse".utf8), to: "passphrase")
         return place
     }
+}
+
+/// A small file system: a tmpfs in a mount namespace that ends with the script.
+enum FullDisk {
+    static let missing: Comment = "no file system can be mounted here: it needs root, or user namespaces (unshare -rm)"
+
+    private static let unshare = geteuid() == 0 ? "unshare -m" : "unshare -rm"
+
+    static let isAvailable = (try? run("true", in: Workplace()))?.exit == 0
+
+    /// Runs a script of /bin/sh in `place`, with a new file system of 64 pages of 4,096 bytes mounted at `disk`. The script
+    /// can call `fill N`, which leaves N pages free, and `make_room`.
+    static func run(_ script: String, in place: Workplace) throws -> Output {
+        try place.makeFolder("disk")
+        try place.write(Data((functions + script).utf8), to: "script")
+        return try place.shell("\(unshare) sh ./script")
+    }
+
+    private static let functions = """
+        mount -t tmpfs -o size=256k,mode=700 tmpfs disk || exit 1
+        fill() {
+            cat /dev/zero >disk/fill 2>/dev/null
+            truncate -s $(($(stat -c %s disk/fill) - $1 * 4096)) disk/fill
+        }
+        make_room() { rm disk/fill; }
+
+        """
 }

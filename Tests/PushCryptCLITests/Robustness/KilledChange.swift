@@ -20,9 +20,9 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
 
     let name: String
     let protection: Protection
-    /// Lines that it adds to the log.
+    /// The number of lines that it adds to the log.
     var lineCount = 1
-    /// Where it is killed.
+    /// The steps at which it is killed.
     var points = ChangePoint.allCases
 
     var testDescription: String { "\(name), \(protection)" }
@@ -32,7 +32,8 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
             KilledChange(name: "rotate", protection: .plain, lineCount: 2),
             KilledChange(name: "rotate", protection: .command, lineCount: 2),
             KilledChange(name: "keys passwd", protection: .command),
-            KilledChange(name: "keys passwd", protection: .passphrase, points: few),
+            // Only the last step before the change and the first after it: each use of the new passphrase costs a full scrypt.
+            KilledChange(name: "keys passwd", protection: .passphrase, points: [.keysetSynced, .keysetRenamed]),
             KilledChange(name: "keys add", protection: .command, points: few),
             KilledChange(name: "keys revoke", protection: .command, points: few),
         ]
@@ -41,7 +42,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
             "keys passwd",
         ].map { KilledChange(name: $0, protection: .plain, points: few) }
 
-    /// All changes take the same steps; enough for those that differ from others in nothing but what they change.
+    /// All changes have the same steps. These are enough for a change that differs from another only in its effect.
     private static let few: [ChangePoint] = [.keysetSynced, .keysetRenamed, .publicSynced, .published]
 
     static let path = "Keys/ios"
@@ -50,7 +51,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
 
     static func later(_ days: Int) -> String { String(1_767_225_600 + days * 86_400) }
 
-    /// Options that name the secret.
+    /// The options that name the secret.
     var secret: [String] {
         switch protection {
         case .plain: []
@@ -59,13 +60,13 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The same after the change.
+    /// The options that name the secret after the change.
     var newSecret: [String] {
         name != "keys passwd"
             ? secret : protection == .passphrase ? ["--passphrase-file", "new"] : ["--wrap-command", "sh ./rewrap"]
     }
 
-    /// Makes the keyset.
+    /// Creates the keyset.
     func prepare() throws -> PlaceSnapshot {
         let place = try Workplace()
         for (name, shift) in [("wrap", 1), ("rewrap", 2)] { try place.writeWrapCommand(name, shift) }
@@ -79,7 +80,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
         return try PlaceSnapshot(place)
     }
 
-    /// Of those that it is about, in a keyset as `prepare` makes it.
+    /// The command line of the change, for a keyset from `prepare`.
     func arguments(_ place: Workplace) throws -> [String] {
         let keys = try place.keys(Self.path, at: Self.time)
         func kid(_ state: String) throws -> String { try #require(keys.first { $0.state == state }).kid }
@@ -97,7 +98,7 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
         return name.split(separator: " ").map(String.init) + [Self.path] + more + secret + ["--at", Self.time]
     }
 
-    /// What the library takes for the secret; after the change, with `isNew`.
+    /// The protection and the secret for the library; with `isNew`, those after the change.
     func made(in place: Workplace, isNew: Bool) throws -> (PushCryptKeysets.Protection, KeysetSecret?) {
         let isChanged = isNew && name == "keys passwd"
         let path = place.folder.path
@@ -114,5 +115,62 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
     private func run(_ arguments: [String], _ place: Workplace, at time: String) throws {
         let output = try place.run(arguments + ["--at", time])
         try #require(output.isSuccess, "\(output)")
+    }
+}
+
+/// The steps of a change at which the tests kill it, in their order, and what each leaves.
+enum ChangePoint: String, CaseIterable {
+    case locked
+    case keysetCreated = "keyset-created"
+    case keysetWritten = "keyset-written"
+    case keysetSynced = "keyset-synced"
+    case keysetRenamed = "keyset-renamed"
+    case publicCreated = "public-created"
+    case publicWritten = "public-written"
+    case publicSynced = "public-synced"
+    case publicRenamed = "public-renamed"
+    case published
+    case logged
+
+    /// Whether the change is made at this step: renaming the keyset makes it.
+    var isMade: Bool {
+        switch self {
+        case .locked, .keysetCreated, .keysetWritten, .keysetSynced: false
+        default: true
+        }
+    }
+
+    /// The notices of the next command, in their order.
+    func notices(_ path: String, missingLines count: Int) -> [String] {
+        let lines = "\(count) missing line\(count == 1 ? "" : "s")"
+        let log = "\(path): wrote \(lines) of the audit log, which an interrupted change had not finished"
+        let set = "\(path): wrote public.jwks.json anew from the keyset"
+        switch self {
+        case .locked, .logged: return []
+        case .keysetCreated, .keysetWritten, .keysetSynced: return [discarded(path, "keyset.json")]
+        case .keysetRenamed: return [log, set]
+        case .publicCreated, .publicWritten, .publicSynced: return [discarded(path, "public.jwks.json"), log, set]
+        case .publicRenamed, .published: return [log]
+        }
+    }
+
+    private func discarded(_ path: String, _ name: String) -> String {
+        "\(path): discarded \(name).new-RANDOM, which an interrupted change had not finished"
+    }
+}
+
+/// A keyset's file, read with Foundation instead of the code under test.
+struct StoredFile {
+    let sequence: Int
+    let kids: Set<String>
+    let logCount: Int
+
+    /// - Throws: if the file is incomplete.
+    init(_ path: String, in place: Workplace) throws {
+        let bytes = try place.read("\(path)/keyset.json")
+        let member = try #require(try Payload.member("pushcrypt", of: bytes) as? [String: Any])
+        sequence = try #require(member["seq"] as? Int)
+        kids = Set(try #require(member["keys"] as? [String: Any]).keys)
+        logCount = try #require((member["audit"] as? [String: Any])?["count"] as? Int)
     }
 }

@@ -2,7 +2,9 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("a keyset that is being made, killed", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
+@Suite(
+    "keys create and keys log --begin-anew that are killed", .ownThreads,
+    .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KilledCreationTests {
     static let points =
         ["create-folder"]
@@ -13,7 +15,7 @@ struct KilledCreationTests {
         "keys", "create", "Keys/ios", "--kind", "recipient", "--insecure-plaintext", "--at", Workplace.now,
     ]
 
-    @Test("isn't there, and the next one discards what there is of it", arguments: points)
+    @Test("a creation killed before its end leaves no keyset, and the next one removes its rest", arguments: points)
     func early(_ point: String) throws {
         let place = try Workplace()
         let killed = try place.run(Self.command, dyingAt: point)
@@ -31,7 +33,7 @@ struct KilledCreationTests {
         #expect(try place.run("keys", "verify", "Keys/ios", "--at", Workplace.now).isSuccess)
     }
 
-    @Test("after the last step is whole")
+    @Test("a creation killed after its last step leaves a whole keyset")
     func late() throws {
         let place = try Workplace()
         #expect(try place.run(Self.command, dyingAt: "create-published").signal == SIGKILL)
@@ -40,7 +42,7 @@ struct KilledCreationTests {
         #expect(try place.names(in: "Keys") == ["ios"])
     }
 
-    @Test("one that somebody else is making stays, and so does what was not made here")
+    @Test("keys create keeps another process's unfinished keyset and unrelated folders")
     func others() throws {
         let place = try Workplace()
         try place.makeFolder("Keys/.new-AAAAAAAAAAAA")
@@ -57,7 +59,9 @@ struct KilledCreationTests {
                 == [".new-AAAAAAAAAAAA", ".new-BBBBBBBBBBBB", ".new-project", "ios"])
     }
 
-    @Test("a log that is begun anew", arguments: ["log-set-aside"] + ChangePoint.allCases.dropFirst().map(\.rawValue))
+    @Test(
+        "a killed keys log --begin-anew can be repeated and keeps the broken log",
+        arguments: ["log-set-aside"] + ChangePoint.allCases.dropFirst().map(\.rawValue))
     func log(_ point: String) throws {
         let place = try Self.brokenLog.get().place()
         let broken = try place.read("Keys/ios/audit.jsonl")

@@ -2,13 +2,13 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Kills at any moment, and not only where somebody thought of it.
-@Suite("a keyset whose changes are killed at random", .ownThreads)
+/// Kills changes at any moment, not only at fault points.
+@Suite("changes that are killed at random moments", .ownThreads)
 struct RandomKillTests {
     private static let path = "Keys/ios"
     private let runs = LongTests.areWanted ? 200 : 40
 
-    @Test("keeps every key, and counts every change")
+    @Test("a keyset keeps every key and counts every change")
     func random() throws {
         let place = try Workplace()
         try place.create(Self.path, "recipient")
@@ -35,14 +35,14 @@ struct RandomKillTests {
 
     private struct Tally {
         var kids = Set<String>()
-        /// Of the adds that ended by themselves.
+        /// The kids of adds that were not killed.
         var added = Set<String>()
         var killed = 0
-        /// After which there was an unfinished file.
+        /// Kills that left an unfinished file.
         var midway = 0
     }
 
-    /// Starts a change and kills it after a random part of a time, which follows what changes take: of three, about two
+    /// Starts a change and kills it after a random part of an adaptive time, so that about two of three changes
     /// are killed.
     private func change(
         _ place: Workplace, within longest: inout Duration, _ random: inout SplitMix64, _ tally: inout Tally
@@ -68,7 +68,7 @@ struct RandomKillTests {
         }
     }
 
-    /// How long a change takes here and now.
+    /// The duration of a change on this host.
     private func measured(_ place: Workplace) throws -> Duration {
         let clock = ContinuousClock()
         let times = try (2...6).map { keep in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(
-    "a keystore that the user may only read", .ownThreads, .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    "a keystore that the user can only read", .ownThreads, .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct ReadOnlyTests {
     static let changes = [
         "keys add Keys/ios", "keys policy Keys/ios --keep 3", "rotate Keys/ios",
@@ -10,7 +10,7 @@ struct ReadOnlyTests {
         "keys revoke Keys/ios KID --yes", "keys create Keys/new --kind shared --insecure-plaintext",
     ]
 
-    @Test("changes exit 77 and leave everything as it is", arguments: changes)
+    @Test("a change without permission exits 77 and changes nothing", arguments: changes)
     func change(_ command: String) throws {
         let (place, kid) = try makePlace()
         let before = try place.contents(of: "Keys")
@@ -23,7 +23,7 @@ struct ReadOnlyTests {
     }
 
     @Test(
-        "reading goes on",
+        "reading commands work without write permission",
         arguments: [
             "keys list Keys/ios", "keys export Keys/ios", "keys verify Keys/ios", "keys log Keys/ios",
             "keys log Keys/ios --verify", "keys doctor Keys/ios", "keys policy Keys/ios",
@@ -36,7 +36,7 @@ struct ReadOnlyTests {
         #expect(!output.text.isEmpty)
     }
 
-    @Test("rotate --dry-run says what is due")
+    @Test("rotate --dry-run prints what is due without write permission")
     func dryRun() throws {
         let (place, _) = try makePlace()
         #expect(try run("rotate Keys/ios --dry-run", place).exit == 10)
@@ -62,7 +62,7 @@ struct ReadOnlyTests {
 
 @Suite("a read-only file system", .ownThreads, .enabled(if: FullDisk.isAvailable, FullDisk.missing))
 struct ReadOnlyFileSystemTests {
-    @Test("changes exit 77, and reading goes on", arguments: ReadOnlyTests.changes)
+    @Test("a change exits 77 and reading works", arguments: ReadOnlyTests.changes)
     func change(_ command: String) throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")
@@ -79,7 +79,7 @@ struct ReadOnlyFileSystemTests {
         #expect(String(decoding: try place.read("err"), as: UTF8.self).contains("Read-only file system"))
     }
 
-    @Test("verify says what is unfinished")
+    @Test("verify reports unfinished changes that it can't finish")
     func verify() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

@@ -2,8 +2,8 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// What is swapped for a link could be made to point anywhere between a check and a use, so links are refused.
-@Suite("a keyset that is swapped for a link", .ownThreads)
+/// A link could be changed between a check and a use, so links are refused.
+@Suite("keysets replaced by symbolic links", .ownThreads)
 struct SwappedTests {
     static let commands = [
         ["keys", "list", "Keys/ios"], ["keys", "export", "Keys/ios"], ["keys", "policy", "Keys/ios"],
@@ -13,7 +13,7 @@ struct SwappedTests {
         ["open", "--keys", "Keys/ios", "--topic", Workplace.topic],
     ]
 
-    @Test("folder: every command exits 65 and changes nothing", arguments: commands)
+    @Test("a linked keyset folder exits 65 and stays unchanged", arguments: commands)
     func folder(_ command: [String]) throws {
         let place = try makePlace()
         try place.move("Keys/ios", to: "real")
@@ -22,7 +22,7 @@ struct SwappedTests {
         #expect(try place.names(in: "real") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
     }
 
-    @Test("file: every command exits 65 and changes nothing", arguments: commands)
+    @Test("a linked keyset file exits 65 and stays unchanged", arguments: commands)
     func file(_ command: [String]) throws {
         let place = try makePlace()
         try place.move("Keys/ios/keyset.json", to: "real")
@@ -30,7 +30,7 @@ struct SwappedTests {
         try expectRefused(command, place)
     }
 
-    @Test("log: changes exit 65, and the file behind the link stays")
+    @Test("a linked log exits 65 and its target stays unchanged")
     func log() throws {
         let place = try makePlace()
         try place.move("Keys/ios/audit.jsonl", to: "real")
@@ -40,7 +40,7 @@ struct SwappedTests {
         }
     }
 
-    @Test("public set: it is replaced, and the file behind the link stays")
+    @Test("a linked public set is replaced and its target stays unchanged")
     func set() throws {
         let place = try makePlace()
         try place.move("Keys/ios/public.jwks.json", to: "real")
@@ -51,7 +51,7 @@ struct SwappedTests {
         try place.succeed("keys", "verify", "Keys/ios")
     }
 
-    @Test("a name that a new keyset wants")
+    @Test("keys create refuses a name that is a link")
     func create() throws {
         let place = try makePlace()
         _ = try place.shell("ln -s nowhere Keys/new")

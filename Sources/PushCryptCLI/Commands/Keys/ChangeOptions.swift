@@ -1,7 +1,6 @@
 public import ArgumentParser
 public import PushCryptCore
 import PushCryptKeystore
-import PushCryptPrimitives
 
 /// What every command that changes a keyset takes.
 struct ChangeOptions: ParsableArguments {
@@ -15,15 +14,7 @@ struct ChangeOptions: ParsableArguments {
 
     var time: UnixTime { givenTime ?? .now }
 
-    var actor: Actor { Actor(name: Self.userName, reason: reason) }
-
-    /// The account, and behind sudo who became it.
-    private static var userName: String {
-        let uid = getuid()
-        let name = unsafe getpwuid(uid).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(uid)"
-        guard let caller = unsafe getenv("SUDO_USER") else { return name }
-        return "\(name) (sudo by \(unsafe String(cString: caller)))"
-    }
+    var actor: Actor { Actor(name: Environment.userName, reason: reason) }
 }
 
 /// What a command takes that can lose something.
