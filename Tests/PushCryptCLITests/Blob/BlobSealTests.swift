@@ -110,7 +110,7 @@ struct BlobSealTests {
         let shown = try PseudoTerminal().run(
             "\"$PUSHCRYPT\" blob seal --type a/b --reference r <photo.png 2>words; echo $?", in: place.place)
         #expect(shown == "64\n")
-        #expect(String(decoding: try place.place.read("words"), as: UTF8.self).contains("stdout a terminal"))
+        #expect(String(decoding: try place.place.read("words"), as: UTF8.self).contains("stdout is a terminal"))
         try place.expectNothing(of: "r")
     }
 

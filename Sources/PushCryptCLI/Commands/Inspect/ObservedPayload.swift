@@ -121,18 +121,10 @@ struct BudgetBar {
             start = end
         }
         let legend = parts.map { part in
-            let name = part.name.padding(toCount: 11)
-            let digits = String(part.byteCount)
-            return "  \(terminal.styled(String(part.character), part.style)) \(name)  "
-                + String(repeating: " ", count: max(5 - digits.count, 0)) + digits
+            "  \(terminal.styled(String(part.character), part.style)) \(ShareText.padded(part.name, 11))  "
+                + ShareText.leftPadded(String(part.byteCount), 5)
         }
         let over = byteCount > limitInBytes ? ", \(byteCount - limitInBytes) over the limit" : ""
         return (["  \(bar)", "  \(byteCount) of \(limitInBytes) bytes\(over)"] + legend).joined(separator: "\n")
-    }
-}
-
-extension String {
-    fileprivate func padding(toCount count: Int) -> String {
-        self + String(repeating: " ", count: max(count - self.count, 0))
     }
 }

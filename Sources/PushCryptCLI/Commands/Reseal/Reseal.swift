@@ -29,7 +29,7 @@ struct Reseal: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Sign payloads that a key of this keyset has signed with its primary key.",
+            "The sender keyset. Payloads that one of its keys signed are signed again with its primary key.",
             valueName: "FILE|Keys/NAME"))
     var signWith: String?
 
