@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Runs the command and turns whatever went wrong into one line on stderr and a documented exit status.
+/// Runs the command. An error becomes one line on stderr and a documented exit status.
 @main
 enum Main {
     static func main() async {
@@ -13,7 +13,7 @@ enum Main {
         }
     }
 
-    /// On the main thread: a command may block it. On the concurrency runtime's pool it would block the tasks of a batch.
+    /// Runs on the main thread, which a command may block. A blocked thread of the cooperative pool would stop a batch.
     @MainActor private static func run() async throws {
         var command = try PushCrypt.parseAsRoot()
         if var command = command as? any AsyncParsableCommand {
@@ -26,7 +26,7 @@ enum Main {
     private static func end(_ error: any Error) -> Never {
         switch PushCrypt.exitCode(for: error) {
         case .success:
-            // Help and the version: what was asked for, so data like any other.
+            // Help and the version were asked for, so they are data on stdout.
             do {
                 try StandardStreams.write(PushCrypt.fullMessage(for: error) + "\n")
                 PushCrypt.exit()
@@ -34,7 +34,7 @@ enum Main {
                 end(error)
             }
         case .failure:
-            // No error of the parser: one of the libraries below.
+            // An error of a library, not of the parser.
             let failure = Failure(error)
             StandardStreams.complain(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
@@ -49,13 +49,13 @@ struct PushCrypt: ParsableCommand {
         commandName: "pushcrypt",
         abstract: "End-to-end encrypted push notifications: keys, sealing, opening.",
         discussion: """
-            Data goes to stdout, words go to stderr. TIME is RFC 3339 (2026-03-01T09:00:00Z) or unix seconds, \
-            DURATION is a number with s, m, h, d or w. Where a FILE stands, one JWK or a JWK set will do.
+            Data is written to stdout, messages to stderr. TIME is RFC 3339 (2026-03-01T09:00:00Z) or unix \
+            seconds, DURATION is a number with s, m, h, d or w. A key FILE is one JWK or a JWK set.
 
             Exit status: 0 done, 64 bad usage, 65 bad data, 66 missing input, 70 internal error, \
             73 can't create, 74 reading or writing failed, 77 permission, 130 and 143 interrupted.
 
-            Begin with: pushcrypt demo
+            To begin: pushcrypt demo
             """,
         version: "0.1.0",
         subcommands: [
@@ -67,7 +67,7 @@ struct PushCrypt: ParsableCommand {
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make, look at and change keysets.",
+        abstract: "Create, show and change keysets.",
         subcommands: [
             KeysCreate.self, KeysList.self, KeysShow.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self,
             KeysRetire.self, KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self,

@@ -102,10 +102,4 @@ package enum FileSystem {
 
     /// This process's effective user id.
     package static var ownUser: UInt32 { geteuid() }
-
-    /// The bytes of a variable of this process's environment; nil if it isn't set. The caller wipes a secret.
-    package static func environmentVariable(_ name: String) -> [UInt8]? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
-    }
 }

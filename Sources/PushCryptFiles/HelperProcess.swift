@@ -165,7 +165,7 @@ extension HelperProcess {
         _ script: String, stdin: OpenFile, stdout: OpenFile, leadsGroup: Bool
     ) throws(FileError) -> pid_t {
         var actions = unsafe noFileActions
-        var attributes = unsafe noAttributes
+        var attributes = noAttributes
         guard unsafe posix_spawn_file_actions_init(&actions) == 0, unsafe posix_spawnattr_init(&attributes) == 0 else {
             throw FileError(.create, "a process", systemError: ENOMEM)
         }
@@ -180,7 +180,7 @@ extension HelperProcess {
         var child = pid_t()
         let arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("sh"), strdup("-c"), strdup(script), nil]
         defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-        let result = unsafe withExtendedLifetime((stdin, stdout)) {
+        let result = withExtendedLifetime((stdin, stdout)) {
             unsafe posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environment() + [nil])
         }
         guard result == 0 else { throw FileError(.read, "/bin/sh", systemError: result) }

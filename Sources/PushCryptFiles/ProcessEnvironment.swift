@@ -2,9 +2,17 @@ import PushCryptPrimitives
 
 /// What the process was started with: variables, account, standard descriptors.
 package enum ProcessEnvironment {
-    /// - Returns: nil if the variable is not set.
+    /// The value of a variable; nil if it isn't set. Use ``bytes(of:)`` for a secret, which must not be in a `String`.
     package static func variable(_ name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    package static func has(_ name: String) -> Bool { unsafe getenv(name) != nil }
+
+    /// The bytes of a variable; nil if it isn't set. The caller wipes a secret.
+    package static func bytes(of name: String) -> [UInt8]? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     }
 
     /// The name of the account that runs the process; `uid N` if it has none.

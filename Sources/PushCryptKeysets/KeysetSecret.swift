@@ -80,7 +80,7 @@ public struct KeysetSecret: Sendable {
     ///
     /// - Throws: `KeystoreError` with `secretNeeded` if the variable isn't set, is empty or has more than 1,024 bytes.
     public static func environment(_ name: String) throws -> KeysetSecret {
-        guard var bytes = FileSystem.environmentVariable(name) else {
+        guard var bytes = ProcessEnvironment.bytes(of: name) else {
             throw KeystoreError(
                 .secretNeeded, "the environment variable \(name) isn't set; it must contain a passphrase")
         }

@@ -89,7 +89,7 @@ package final class RawKeyset {
     ///
     /// - Throws: `KeystoreError` with `notFound` or `notAKeyset`.
     convenience init(environment name: String) throws {
-        guard var value = FileSystem.environmentVariable(name) else {
+        guard var value = ProcessEnvironment.bytes(of: name) else {
             throw KeystoreError(.notFound, "the environment variable \(name) isn't set; it must contain a keyset")
         }
         defer { wipe(&value) }

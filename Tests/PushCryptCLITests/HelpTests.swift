@@ -4,7 +4,7 @@ import Testing
 @Suite("help", .ownThreads)
 struct HelpTests {
     @Test(
-        "is data on stdout and exit 0",
+        "help is printed on stdout with exit status 0",
         arguments: [
             ["--help"], ["-h"], ["help"], [], ["keys"], ["keys", "--help"], ["help", "keys", "create"],
             ["seal", "--help"], ["open", "--help"], ["inspect", "--help"], ["demo", "--help"],
@@ -20,7 +20,7 @@ struct HelpTests {
         #expect(output.text.contains("USAGE: pushcrypt"))
     }
 
-    @Test("lists the exit statuses and the commands")
+    @Test("the top help lists exit statuses and commands")
     func statuses() throws {
         let text = try CLI.run(["--help"]).text
         for words in ["0 done", "64 ", "65 ", "66 ", "70 ", "73 ", "74 ", "77 ", "TIME", "DURATION"] {
@@ -32,7 +32,7 @@ struct HelpTests {
     }
 
     @Test(
-        "names every option",
+        "the help of a command names every option",
         arguments: [
             (
                 ["seal"],
@@ -60,10 +60,30 @@ struct HelpTests {
         for option in options { #expect(text.contains("  \(option) "), "\(option)") }
     }
 
-    @Test("--version is a version")
+    @Test("--version prints three numbers with dots")
     func version() throws {
         let output = try CLI.run(["--version"])
         #expect(output.isSuccess, "\(output)")
         #expect(output.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    }
+}
+
+@Suite("shell completions", .ownThreads)
+struct CompletionTests {
+    @Test("the tool prints a completion script for each shell", arguments: ["bash", "zsh", "fish"])
+    func script(_ shell: String) throws {
+        let place = try Workplace()
+        let output = try place.run("--generate-completion-script", shell)
+        #expect(output.isSuccess, "\(output)")
+        for word in ["rotate", "reseal", "dry-run", "keys", "promote", "blob", "self-test"] {
+            #expect(output.text.contains(word), "\(word)")
+        }
+    }
+
+    @Test("bash can parse its completion script")
+    func bash() throws {
+        let place = try Workplace()
+        let output = try place.shell(#""$PUSHCRYPT" --generate-completion-script bash >c && bash -n c"#)
+        #expect(output.isSuccess, "\(output)")
     }
 }

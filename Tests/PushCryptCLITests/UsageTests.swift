@@ -20,7 +20,7 @@ struct UsageTests {
         ].map { seal + $0 }
         + [["--device", "one"], ["--device", ""], ["--at", "now"], ["--trust"], ["--limit", "1"]].map { open + $0 }
 
-    @Test("exits 64 with words", arguments: cases)
+    @Test("bad usage exits 64 with a message and an empty stdout", arguments: cases)
     func usage(_ arguments: [String]) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -28,7 +28,7 @@ struct UsageTests {
     }
 
     @Test(
-        "bad topics",
+        "a bad topic exits 64 with one line",
         arguments: [
             "", "bad topic", "com.example.app\n", "com.exämple.app", "a/b", "a_b", String(repeating: "a", count: 156),
         ])
@@ -39,7 +39,9 @@ struct UsageTests {
         expectRefusal(try place.run("open", "--keys", "Keys/ios", "--topic", topic, stdin: Workplace.inner), 64)
     }
 
-    @Test("bad device ids", arguments: ["", "o n e", "é", "a/b", "a.b", String(repeating: "a", count: 65)])
+    @Test(
+        "a bad device id exits 64 with one line",
+        arguments: ["", "o n e", "é", "a/b", "a.b", String(repeating: "a", count: 65)])
     func devices(_ device: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -47,7 +49,7 @@ struct UsageTests {
         expectRefusal(try place.open(keys: "Keys/ios", "--device", device, payload: Data()), 64, saying: "device id")
     }
 
-    @Test("the longest topic and device id that there are")
+    @Test("the longest topic and device id are accepted")
     func longest() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -57,7 +59,7 @@ struct UsageTests {
         #expect(try place.open(keys: "Keys/ios", "--topic", topic, "--device", device, payload: sealed).isSuccess)
     }
 
-    @Test("a name with control characters is told in one harmless line")
+    @Test("a name with control characters is shown escaped in one line")
     func names() throws {
         let output = try CLI.run(["keys", "list", "no\nsuch\u{1b}[2J\u{202e}file"])
         expectRefusal(output, 66)

@@ -10,7 +10,7 @@ import Testing
     func randomPayloads(channel: Channel) throws {
         var payloads = RandomPayload(seed: 11)
         let opener = try channel.opener()
-        for _ in 0..<LongTests.rounds(8, long: 25) {
+        for _ in 0..<LongTests.value(25, short: 8) {
             let json = payloads.json()
             let push = try opener.open(try channel.seal(json), at: Channel.now).get()
             #expect(push.text == json)

@@ -4,7 +4,7 @@ import PushCryptPrimitives
 import PushCryptSender
 import Testing
 
-@Suite struct AttachingExampleTests {
+@Suite("examples of attachments and long messages") struct AttachingExampleTests {
     private let record: KeyRecord
     private let uploads = Locked<[Data]>([])
 
@@ -31,7 +31,7 @@ import Testing
         return try opener.open(Array(push.json), at: UnixTime(Int64(Date().timeIntervalSince1970))).get()
     }
 
-    @Test func picture() async throws {
+    @Test("a sealed picture arrives as an attachment") func picture() async throws {
         let picture = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         let push = try await pusher.seal(PushNotification(title: "Look"), with: picture, to: recipient)
         let attachment = try #require(try open(push).attachments.first)
@@ -40,7 +40,7 @@ import Testing
         #expect(try BlobOpener.plaintext(of: Array(blob), attachment.blob) == Array(picture))
     }
 
-    @Test func longMessage() async throws {
+    @Test("a message over the limit arrives from its blob") func longMessage() async throws {
         let payload = Data(#"{"aps":{"alert":"\#(String(repeating: "x", count: 5_000))"}}"#.utf8)
         let push = try await pusher.seal(payload, short: PushNotification(title: "A long message"), to: recipient)
         let opened = try open(push)

@@ -4,7 +4,7 @@ import PushCryptSender
 import Testing
 
 /// The campaign of docs/campaigns.md.
-@Suite struct CampaignExampleTests {
+@Suite("example of a campaign") struct CampaignExampleTests {
     private actor Sent {
         private(set) var pushes: [(token: String, push: SealedPush)] = []
 
@@ -14,7 +14,7 @@ import Testing
     }
 
     /// In order, each to its own key; run again, with the same ids.
-    @Test func everybodyGetsIt() async throws {
+    @Test("every recipient of a campaign can open its push") func everyRecipientGetsIt() async throws {
         let records = try (0..<5).map { _ in try KeyRecord.generate(.recipient, backend: DefaultBackend.shared) }
         var ids: [[String]] = []
         for _ in 0..<2 {

@@ -4,7 +4,7 @@ import PushCryptSender
 import Testing
 
 /// The examples of sending and receiving in the documents are files beside this one; these tests run them.
-@Suite struct ExampleTests {
+@Suite("examples of sending and receiving") struct ExampleTests {
     private let recipient: KeyRecord
     private let sender: KeyRecord
 
@@ -13,7 +13,8 @@ import Testing
         sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
     }
 
-    @Test func notificationArrives() async throws {
+    @Test("a sealed reminder arrives with its title, body, sound and user info") func notificationArrives() async throws
+    {
         let sealed = try pusher().sealReminder(for: Data(jwk(recipient.publicRecord(keepingPSK: true))))
         #expect(sealed.byteCount == sealed.json.count)
         let (content, failure) = try await delivery(of: sealed)
@@ -27,7 +28,8 @@ import Testing
         #expect(userInfo?["pushcrypt"] == nil)
     }
 
-    @Test func bundledTextStandsInForAnUnknownKey() async throws {
+    @Test("a reminder to an unknown key shows the bundled text") func bundledTextStandsInForAnUnknownKey() async throws
+    {
         let other = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
         let sealed = try pusher().sealReminder(for: Data(jwk(other.publicRecord(keepingPSK: true))))
         let (content, failure) = try await delivery(of: sealed)
@@ -36,7 +38,7 @@ import Testing
         #expect(content.body.literal == Placeholder.standard.body)
     }
 
-    @Test func rawJSONArrivesByteForByte() throws {
+    @Test("a raw JSON payload arrives byte for byte") func rawJSONArrivesByteForByte() throws {
         let payload = #"{ "n":1.50, "aps":{"alert":"Hello", "badge":3, "interruption-level":"passive"} }"#
         let sealed = try pusher().seal(Data(payload.utf8), to: publicRecipient())
         let opened = try restorer().open(Array(sealed.json), at: now())
@@ -44,18 +46,18 @@ import Testing
         #expect(opened.expiresAt == opened.issuedAt + 43_200)
         let outside = String(decoding: sealed.json, as: UTF8.self)
         #expect(outside.contains(#""mutable-content":1,"badge":3,"interruption-level":"passive"}"#))
-        // `limit` fills the payload up as far as base64url lets it.
+        // `limit` pads as close to the limit as base64url permits.
         #expect((4095...4096).contains(sealed.byteCount))
     }
 
-    @Test func aPayloadThatIsTooLongIsReplaced() throws {
+    @Test("a payload over the limit is replaced by a short one") func aPayloadThatIsTooLongIsReplaced() throws {
         let body = String(repeating: "x", count: 4096)
         let payload = #"{"aps":{"alert":"\#(body)","badge":1,"interruption-level":"active"}}"#
         let sealed = try pusher().seal(Data(payload.utf8), to: publicRecipient())
         #expect(try restorer().open(Array(sealed.json), at: now()).content.title.literal == "Dr. Amara Osei")
     }
 
-    @Test func unsignedPushIsRefused() throws {
+    @Test("an unsigned push is refused as undecryptable") func unsignedPushIsRefused() throws {
         let sealed = try Sealer(topic: "com.example.app").seal(
             PushNotification(title: "Hello"), to: publicRecipient(), placeholder: .standard)
         #expect(throws: FailureClass.undecryptable) { try restorer().open(Array(sealed.json), at: now()) }

@@ -2,21 +2,21 @@ import Foundation
 
 /// The names that the source text of the package declares.
 enum Sources {
-    /// Folders of `Sources`: its targets.
+    /// The targets of `Sources`, which are its folders.
     static let folders = names(in: "Sources")
 
-    /// All targets, those of tests included.
+    /// All targets, including tests.
     static let targets = Set(
         folders + names(in: "Tests") + names(in: "Benchmarks/Sources") + ["PushCryptInteropTests"])
 
-    /// Types of `Sources` and `Tests`.
+    /// The types that `Sources` and `Tests` declare.
     static let declared: Set<String> = {
         let keywords = #/\b(?:struct|class|enum|actor|protocol|typealias) ([A-Z][A-Za-z0-9]*)/#
         return Set(texts(in: "Sources").values.joined().matches(of: keywords).map { String($0.1) })
             .union(texts(in: "Tests").values.joined().matches(of: keywords).map { String($0.1) })
     }()
 
-    /// Targets with lines that are marked `unsafe`, and the one that needs no marks.
+    /// The targets with lines that are marked `unsafe`, and PushCryptOpenSSL, which needs no marks.
     static let unsafeFolders: [String] = {
         let marked = texts(in: "Sources").filter { path, text in
             text.components(separatedBy: "\n").contains { line in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The transcripts of the documents: their commands run in one shell, and their output is what they print.
+/// Runs the commands of the documents' transcripts in one shell and compares what they print.
 @Suite("transcripts of the documents")
 struct TranscriptTests {
     @Test("The commands of a transcript print what the document shows", arguments: try Transcript.all())
@@ -23,7 +23,7 @@ struct TranscriptTests {
         #expect(found.allSatisfy { $0.steps.count >= 5 })
     }
 
-    /// A section in which commands stand above what they print.
+    /// A section with commands and their output.
     struct Transcript: Sendable, CustomStringConvertible {
         let document: String
         let heading: String
@@ -46,7 +46,7 @@ struct TranscriptTests {
         }
     }
 
-    /// Commands and, right below them, what they print.
+    /// Commands and the output that follows them.
     struct Step {
         let commands: String
         let output: String
@@ -62,8 +62,8 @@ struct TranscriptTests {
 
     /// Runs all commands in one shell in a new folder, with the built `pushcrypt` in its path.
     ///
-    /// - Parameter tools: what stands in for tools that aren't there, in the shell's language.
-    /// - Returns: what each step printed on either stream.
+    /// - Parameter tools: shell functions that replace tools.
+    /// - Returns: the output of each step on stdout and stderr.
     static func run(_ commands: [String], replacing tools: String = "") throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -71,8 +71,8 @@ struct TranscriptTests {
         let separator = "== next step =="
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        // The transcript builds first; here that is done. A file takes the output: other tests' processes could inherit
-        // a pipe and keep it open.
+        // The transcript builds first, which isn't necessary here. The output is a file, because the processes of other tests
+        // could inherit a pipe and keep it open.
         let preparation = "exec >output 2>&1; swift() { :; }; \(tools)\n"
         shell.arguments = ["-c", preparation + commands.joined(separator: "\necho '\(separator)'\n")]
         shell.currentDirectoryURL = folder
@@ -86,7 +86,7 @@ struct TranscriptTests {
         return text.components(separatedBy: separator + "\n").map { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 }
     }
 
-    /// Where `pushcrypt` and the tests were built.
+    /// The folder of the built `pushcrypt` and tests.
     static func buildFolder() throws -> URL {
         #if canImport(Darwin)
         let folder = Bundle(for: Marker.self).bundleURL.deletingLastPathComponent()
@@ -100,7 +100,8 @@ struct TranscriptTests {
 
     private final class Marker {}
 
-    /// Key ids and ciphertext differ from run to run; a key id that is new has a line of its own, or is added.
+    /// Replaces key ids and ciphertext, which differ from run to run. A new key id is the only word of a line or follows
+    /// "add key".
     private struct StableLines {
         private var keyIDs: [(shown: String, printed: String)] = []
 
@@ -116,7 +117,7 @@ struct TranscriptTests {
 
         func printed(_ text: String) -> [String] { stable(text, keyIDs.map(\.printed)) }
 
-        /// The document shortens the ciphertext.
+        /// Removes the ciphertext, which the document shortens.
         private func stable(_ text: String, _ keyIDs: [String]) -> [String] {
             var text = text
             for (index, keyID) in keyIDs.enumerated() {

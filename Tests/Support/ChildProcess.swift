@@ -53,8 +53,7 @@ public struct ChildProcess {
         try start().wait()
     }
 
-    /// Starts the child. A shell changes the folder and executes the program, because Glibc's module has no function for
-    /// that.
+    /// Starts the child.
     public func start() throws -> RunningProcess {
         var actions = unsafe Self.emptyFileActions
         var attributes = Self.emptyAttributes
@@ -67,12 +66,13 @@ public struct ChildProcess {
             let number = Int32(descriptor)
             try unsafe check("addopen", posix_spawn_file_actions_addopen(&actions, number, path, mode, 0))
         }
+        try unsafe check("addchdir", Self.addChangeOfFolder(&actions, folder))
         try setSignals(of: &attributes)
         var child = pid_t()
-        let words = CStrings(["sh", "-c", #"cd "$1" && shift && exec "$@""#, "sh", folder, executable] + arguments)
+        let words = CStrings([executable] + arguments)
         let variables = CStrings(environment.map { "\($0)=\($1)" })
         let result = unsafe posix_spawn(
-            &child, "/bin/sh", &actions, &attributes, words.pointers, variables.pointers)
+            &child, executable, &actions, &attributes, words.pointers, variables.pointers)
         withExtendedLifetime((words, variables)) {}
         try check("posix_spawn", result)
         return RunningProcess(child)
@@ -95,9 +95,14 @@ public struct ChildProcess {
     }
 
     #if canImport(Darwin)
+    private static let addChangeOfFolder = unsafe posix_spawn_file_actions_addchdir_np
     private static var emptyFileActions: FileActions { nil }
     private static var emptyAttributes: Attributes { nil }
     #else
+    /// Swift's Glibc module doesn't declare this function, which Glibc has since 2.29.
+    private static let addChangeOfFolder = unsafe unsafeBitCast(
+        dlsym(nil, "posix_spawn_file_actions_addchdir_np"),
+        to: (@convention(c) (UnsafeMutablePointer<FileActions>, UnsafePointer<CChar>) -> Int32).self)
     private static var emptyFileActions: FileActions { unsafe FileActions() }
     private static var emptyAttributes: Attributes { Attributes() }
     #endif

@@ -5,8 +5,8 @@ public enum LongTests {
     /// Whether every case runs.
     public static let areEnabled = ProcessInfo.processInfo.environment["PUSHCRYPT_LONG_TESTS"] != nil
 
-    /// The number of rounds of a test with random input.
-    public static func rounds<Number>(_ usual: Number, long: Number) -> Number { areEnabled ? long : usual }
+    /// `long` in a long run, otherwise `short`.
+    public static func value<Value>(_ long: Value, short: Value) -> Value { areEnabled ? long : short }
 }
 
 extension Collection {

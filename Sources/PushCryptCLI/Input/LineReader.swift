@@ -1,24 +1,55 @@
-/// The lines of a file or of stdin, one at a time and in constant memory. A last line without newline counts; the newline itself is
-/// no part of a line.
+import PushCryptFiles
+import PushCryptPrimitives
+
+/// Reads a file or stdin in pieces, in constant memory.
+final class PieceReader {
+    /// `stdin`, or the file's path.
+    var name: String { file.path }
+    private let file: OpenFile
+    private var chunk = [UInt8](repeating: 0, count: 65_536)
+
+    /// - Parameter path: `-` is stdin.
+    init(_ path: String = "-") throws(Failure) {
+        file =
+            path == "-"
+            ? OpenFile(descriptor: STDIN_FILENO, named: "stdin")
+            : try Self.reporting { () throws(FileError) in try OpenFile(path, waiting: true) }
+    }
+
+    /// Returns the next piece, which is never empty; nil at the end.
+    func next() throws(Failure) -> ArraySlice<UInt8>? {
+        let count = try Self.reporting { () throws(FileError) in try file.readSome(into: &chunk) }
+        return count == 0 ? nil : chunk[..<count]
+    }
+
+    /// Every error of reading is `noInput`, except missing permission.
+    private static func reporting<Value>(_ body: () throws(FileError) -> Value) throws(Failure) -> Value {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            throw Failure(error.code == .noPermission ? .noPermission : .noInput, error.reason)
+        }
+    }
+}
+
+/// Reads the lines of a file or stdin one at a time, in constant memory. A last line without a newline counts; a line
+/// doesn't include its newline.
 final class LineReader {
     enum Line {
         case complete([UInt8])
-        /// More bytes than the limit: the first of them. ``rest()`` reads the others.
+        /// The beginning of a line that is longer than the limit. ``rest()`` reads the remainder.
         case tooLong([UInt8])
     }
-
-    /// Of a queue's line: many times what a payload takes, with room for the queue's own members.
-    static let queueLimitInBytes = 1 << 20
 
     private let reader: PieceReader
     private let limitInBytes: Int
     private var unread: ArraySlice<UInt8> = []
-    /// Whether the newline of the line that was begun last is still to come.
+    /// Whether the current line's newline hasn't been read yet.
     private var isInsideLine = false
 
     /// - Parameters:
     ///   - path: `-` is stdin.
-    ///   - limitInBytes: of a line.
+    ///   - limitInBytes: the longest line.
     init(_ path: String = "-", limitInBytes: Int) throws(Failure) {
         reader = try PieceReader(path)
         self.limitInBytes = limitInBytes
@@ -27,7 +58,7 @@ final class LineReader {
     /// `stdin`, or the file's path.
     var name: String { reader.name }
 
-    /// - Returns: nil behind the last line.
+    /// Returns the next line; nil after the last line.
     func next() throws(Failure) -> Line? {
         while try rest() != nil {}
         guard try fill() else { return nil }
@@ -40,7 +71,7 @@ final class LineReader {
         return .complete(line)
     }
 
-    /// The next piece of the line that was begun; nil at its end.
+    /// Returns the next piece of the current line; nil at its end.
     func rest() throws(Failure) -> ArraySlice<UInt8>? {
         guard isInsideLine else { return nil }
         guard try fill() else {
@@ -57,9 +88,13 @@ final class LineReader {
         return bytes[..<newline]
     }
 
-    /// - Returns: whether there is anything unread; not at the end of the input.
+    /// Returns whether unread bytes are left; reads if necessary.
     private func fill() throws(Failure) -> Bool {
         if unread.isEmpty { unread = try reader.next() ?? [] }
         return !unread.isEmpty
     }
+}
+
+extension UInt8 {
+    static let newline = UInt8(ascii: "\n")
 }

@@ -1,18 +1,17 @@
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// What was typed of a secret line: in one place, which is wiped.
+/// A typed secret line, in one buffer that is wiped.
 struct TypedLine {
     private var bytes = [UInt8](repeating: 0, count: KeysetSecret.maximumPassphraseByteCount)
     private var count = 0
 
-    /// Nothing is left of it then.
     mutating func wipe() {
         PushCryptPrimitives.wipe(&bytes)
         count = 0
     }
 
-    /// - Returns: false where there is no room.
+    /// Returns false if the buffer is full.
     mutating func append(_ byte: UInt8) -> Bool {
         guard count < bytes.count else { return false }
         bytes[count] = byte
@@ -20,7 +19,7 @@ struct TypedLine {
         return true
     }
 
-    /// All bytes of a character in UTF-8: the first, and up to three of the form 10xxxxxx.
+    /// Removes all UTF-8 bytes of the last character: the first byte, and up to three of the form 10xxxxxx.
     mutating func removeLastCharacter() {
         while count > 0 {
             count -= 1

@@ -1,8 +1,8 @@
 public import ArgumentParser
 public import PushCryptCore
 
-/// A moment: RFC 3339 or unix seconds.
 extension UnixTime: ExpressibleByArgument {
+    /// Parses RFC 3339 or unix seconds.
     public init?(argument: String) {
         guard let time = Int64(argument).map(UnixTime.init) ?? UnixTime(rfc3339: argument),
             UnixTime.writable.contains(time)
@@ -10,22 +10,22 @@ extension UnixTime: ExpressibleByArgument {
         self = time
     }
 
-    /// 1970 to 9999: what both the protocol's seconds and the RFC 3339 times of key files can write.
+    /// 1970 to 9999: the times that both the protocol (seconds) and key files (RFC 3339) can represent.
     private static let writable = UnixTime(0)...rfc3339Range.upperBound
 }
 
-/// A length of time: 30d, 12h, 90s, or ISO 8601.
+/// A duration: 30d, 12h, 90s, or ISO 8601.
 struct DurationArgument: ExpressibleByArgument {
     let seconds: Int64
 
-    public init?(argument: String) {
+    init?(argument: String) {
         guard let seconds = DurationText.seconds(argument) else { return nil }
         self.seconds = seconds
     }
 }
 
-/// `--pad N|max|none`
 extension PaddingPolicy: ExpressibleByArgument {
+    /// Parses `N`, `max` or `none`.
     public init?(argument: String) {
         switch argument {
         case "max": self = .limit
@@ -36,11 +36,11 @@ extension PaddingPolicy: ExpressibleByArgument {
         }
     }
 
-    /// Of the one default there is.
+    /// The text that help shows for the only default in use.
     public var defaultValueDescription: String { "128" }
 }
 
-/// The time that a command works at.
+/// The option --at.
 struct TimeOptions: ParsableArguments {
     static let help = ArgumentHelp("Work as if it were TIME.", valueName: "TIME")
 

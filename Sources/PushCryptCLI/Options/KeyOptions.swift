@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
@@ -22,12 +23,14 @@ struct KeyAccess {
     }
 }
 
-/// Where the secret of an encrypted keyset comes from. Never from an argument: others can read those.
+/// The secret of an encrypted keyset. It is never an argument, because other users can read those.
 struct SecretOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the passphrase, readable by its owner only.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("A file with the passphrase, which only its owner can read.", valueName: "FILE"))
     var passphraseFile: String?
 
-    @Option(name: .customLong("passphrase-fd"), help: ArgumentHelp("An inherited descriptor with it.", valueName: "N"))
+    @Option(
+        name: .customLong("passphrase-fd"),
+        help: ArgumentHelp("An inherited file descriptor to read the passphrase from.", valueName: "N"))
     var passphraseDescriptor: Int32?
 
     @Option(
@@ -35,7 +38,7 @@ struct SecretOptions: ParsableArguments {
             "A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", valueName: "COMMAND"))
     var wrapCommand: String?
 
-    /// A descriptor can be read once, and a command may open several keysets.
+    /// Remembered because a descriptor can be read once and a command may open several keysets.
     private let fromDescriptor = Remembered<KeysetSecret>()
 
     private enum CodingKeys: CodingKey {
@@ -44,33 +47,31 @@ struct SecretOptions: ParsableArguments {
 
     func validate() throws {
         guard [passphraseFile != nil, passphraseDescriptor != nil, wrapCommand != nil].filter(\.self).count <= 1 else {
-            throw ValidationError("Say one of --passphrase-file, --passphrase-fd and --wrap-command.")
+            throw ValidationError("Use only one of --passphrase-file, --passphrase-fd and --wrap-command.")
         }
     }
 
-    /// Whether a secret is named, by an option or an environment variable.
+    /// Whether an option or an environment variable names a secret.
     var isGiven: Bool {
-        isNamed || Self.isSet("PUSHCRYPT_PASSPHRASE") || Self.isSet("PUSHCRYPT_WRAP_COMMAND")
+        isNamed || ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") || ProcessEnvironment.has("PUSHCRYPT_WRAP_COMMAND")
     }
 
-    /// Whether an option names one.
+    /// Whether an option names a secret.
     var isNamed: Bool { passphraseFile != nil || passphraseDescriptor != nil || wrapCommand != nil }
 
-    /// What was named by an option or an environment variable; nil for neither.
+    /// The secret that an option or an environment variable names.
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }
-        guard let command = unsafe getenv("PUSHCRYPT_WRAP_COMMAND") else {
-            return Self.isSet("PUSHCRYPT_PASSPHRASE") ? try .environment("PUSHCRYPT_PASSPHRASE") : nil
+        guard let command = ProcessEnvironment.variable("PUSHCRYPT_WRAP_COMMAND") else {
+            return ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") ? try .environment("PUSHCRYPT_PASSPHRASE") : nil
         }
-        guard !Self.isSet("PUSHCRYPT_PASSPHRASE") else {
+        guard !ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") else {
             throw Failure(.usage, "PUSHCRYPT_PASSPHRASE and PUSHCRYPT_WRAP_COMMAND are both set; unset one of them")
         }
-        return .command(unsafe String(cString: command))
+        return .command(command)
     }
 
-    private static func isSet(_ variable: String) -> Bool { unsafe getenv(variable) != nil }
-
-    /// What was named by an option.
+    /// The secret that an option names.
     func named() throws -> KeysetSecret? {
         if let passphraseFile { return try .passphraseFile(passphraseFile) }
         if let passphraseDescriptor {
@@ -79,12 +80,12 @@ struct SecretOptions: ParsableArguments {
         return wrapCommand.map { .command($0) }
     }
 
-    /// What opens the keyset `path`. What an option or an environment variable names is given, also where it can't be read
-    /// or isn't needed; what the terminal answers is asked.
+    /// The source of the secret of a keyset: given if an option or an environment variable names it, even if it can't be
+    /// read or isn't needed; otherwise asked for on the terminal.
     ///
     /// - Parameters:
-    ///   - acceptsDemoKeys: whether a given secret doesn't refuse the published demo keys.
-    ///   - answer: remembers what the terminal answers, for the next keyset.
+    ///   - acceptsDemoKeys: whether the published demo keys are accepted although a secret is given.
+    ///   - answer: remembers the typed secret for the next keyset.
     func source(
         of path: String, acceptingDemoKeys acceptsDemoKeys: Bool = false,
         remembering answer: Remembered<KeysetSecret> = Remembered()
@@ -98,18 +99,18 @@ struct SecretOptions: ParsableArguments {
         guard let terminal = Terminal() else {
             throw Failure(
                 .usage,
-                "\(path) is encrypted: say --passphrase-file, --passphrase-fd or --wrap-command, or set "
+                "\(path) is encrypted: use --passphrase-file, --passphrase-fd or --wrap-command, or set "
                     + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND")
         }
         return try terminal.passphrase("Passphrase of \(TerminalText.harmless(path.utf8)): ")
     }
 }
 
-/// How a keyset is encrypted from now on.
+/// How a new or changed keyset is encrypted.
 struct NewSecretOptions {
     let options: SecretOptions
     let allowsPlaintext: Bool
-    /// Whether there was another secret, which the environment may name.
+    /// Whether the keyset has an old secret, which the environment may name.
     var replaces = false
 
     func protection() throws -> (Protection, KeysetSecret?) {
@@ -124,7 +125,7 @@ struct NewSecretOptions {
         return (.passphrase(.standard), try terminal.newPassphrase())
     }
 
-    /// Whoever gives a secret believes that it is used.
+    /// Refuses a secret that would not be used: the caller expects encryption.
     private func requireNoSecret() throws {
         guard replaces ? options.isNamed : options.isGiven else { return }
         throw Failure(
@@ -134,13 +135,13 @@ struct NewSecretOptions {
 
     private var advice: String {
         replaces
-            ? "the new secret is missing: say --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"
-            : "private keys are written encrypted: say --passphrase-file, --passphrase-fd or --wrap-command, set "
+            ? "the new secret is missing: use --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"
+            : "private keys are written encrypted: use --passphrase-file, --passphrase-fd or --wrap-command, set "
                 + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND, or accept plain text with --insecure-plaintext"
     }
 }
 
-/// A value that is made once, when it is first needed.
+/// A value that is computed once, at its first use.
 final class Remembered<Value> {
     private var known: Value?
 

@@ -5,26 +5,26 @@ import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// Where keys come from on the command line: a FILE (one JWK or a JWK set) or a keyset of a keystore, Keys/NAME.
+/// Keys that the command line names: a FILE (one JWK or a JWK set) or a keyset of a keystore, Keys/NAME.
 struct KeySource {
     private let path: String
     let keyset: Keyset
-    /// Whether it is a keyset of the operator's own keystore and not a file.
+    /// Whether the keys are a keyset of a keystore and not a file.
     let isKeystore: Bool
 
-    /// - Parameter allowsPublic: whether a FILE without private keys is read although a secret is given, which is for another
-    ///   keyset of the same command. A keyset of a keystore never is.
+    /// - Parameter allowsPublic: whether to accept a FILE without private keys although a secret is given, because the
+    ///   secret is for another keyset of the command. Doesn't apply to a keyset of a keystore.
     init(_ path: String, _ access: KeyAccess, allowsPublic: Bool = false) throws {
         let secret = access.secrets.source(of: path, acceptingDemoKeys: access.allowsDemoKeys)
         try self.init(path, secret, allowsPublic: allowsPublic)
         guard access.allowsDemoKeys || !DemoKeys.contains(keyset) else {
             throw Failure(
                 .usage,
-                "\(path) holds published demo keys, which protect nothing; --allow-demo-keys uses them all the same")
+                "\(path) contains published demo keys, which protect nothing; --allow-demo-keys accepts them")
         }
     }
 
-    /// Demo keys too: for looking, which harms nobody.
+    /// Accepts demo keys: for commands that only show keys.
     init(_ path: String, _ secret: SecretSource, allowsPublic: Bool = false) throws {
         self.path = path
         let folder = KeysetFolder(path)
@@ -42,13 +42,13 @@ struct KeySource {
         FaultPoint.reach("keys-read")
     }
 
-    /// The key to seal to: of a keystore the public half of its primary, of a file only what is public.
+    /// The key to seal to: the public half of a keystore's primary key, or the public key of a file.
     func recipient(device: DeviceID?, at time: UnixTime) throws -> Recipient {
         let entry = try sealingEntry(device: device, at: time)
         return try Self.naming(path) { try Recipient(entry) }
     }
 
-    /// The record of that key, from which those of devices are derived.
+    /// The entry of the key to seal to, from which device keys are derived.
     func sealingEntry(device: DeviceID? = nil, at time: UnixTime) throws -> Keyset.Entry {
         let chosen = try forDevice(device)
         return try Self.naming(path) {
@@ -66,7 +66,7 @@ struct KeySource {
         try Self.naming(path) { try TrustedSenders(keyset) }
     }
 
-    /// The keys to open with; refuses a set that holds none, which would call every payload's key unknown.
+    /// The keys to open with. Refuses a set without any, with which every payload's key would be unknown.
     func openingKeyset(device: DeviceID?) throws -> Keyset {
         let chosen = try forDevice(device)
         if chosen.entries.allSatisfy({ entry in (try? RecipientKey(entry)) == nil }) {
@@ -75,23 +75,24 @@ struct KeySource {
         return chosen
     }
 
-    /// The keys of one device where a device is named.
+    /// The device's own keys if a device is given; otherwise all keys.
     func forDevice(_ device: DeviceID?) throws -> Keyset {
         guard let device else { return keyset }
         guard keyset.kind == .shared else {
-            throw Failure(.usage, "--device belongs to shared keys; these are \(keyset.kind.rawValue) keys")
+            throw Failure(.usage, "--device is only for shared keys; these are \(keyset.kind.rawValue) keys")
         }
         return try keyset.device(device)
     }
 
-    /// Lives and policy of a keyset or of the keys in a FILE, for which no secret is needed.
+    /// The lifecycles and the policy of a keyset or a FILE, which need no secret.
     static func metadata(of path: String) throws -> KeysetMetadata {
         guard FileSystem.isFolder(path) else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }
             return try naming(path) {
-                let saysMore = (try? JSONText(bytes).root["pushcrypt"]) != nil
-                return saysMore ? try KeysetFile(bytes, path: path).metadata : KeysetMetadata(try Keyset(json: bytes))
+                let hasMetadata = (try? JSONText(bytes).root["pushcrypt"]) != nil
+                return hasMetadata
+                    ? try KeysetFile(bytes, path: path).metadata : KeysetMetadata(try Keyset(json: bytes))
             }
         }
         let folder = KeysetFolder(path)
@@ -99,7 +100,7 @@ struct KeySource {
         return try naming(path) { try folder.file().metadata }
     }
 
-    /// Refuses a path without a keyset of a keystore.
+    /// Refuses a path that isn't a keyset of a keystore.
     static func requireKeyset(_ path: String) throws {
         guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
             throw Failure(.noInput, "\(path.isEmpty ? "the empty name" : path) is not a keyset of a keystore")
@@ -110,20 +111,20 @@ struct KeySource {
         Failure(.noInput, "\(path) is a folder without a keyset.json: not a keyset of a keystore")
     }
 
-    /// Says which file a bad key is in.
+    /// Adds the file's path to an error about a key.
     static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let error as KeyError {
             let failure = Failure(error)
-            // Whatever is wrong in a file is wrong data, a device id too.
+            // An error in a file is bad data, even one that would be bad usage of an option.
             throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
         }
     }
 }
 
 extension Opener {
-    /// An opener with the keys that a command line names.
+    /// Creates an opener with the keys that the command line names.
     init(topic: String, keys: String, device: String?, trust: String?, _ access: KeyAccess) throws {
         let keyset = try KeySource(keys, access).openingKeyset(device: DeviceID(option: device))
         try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: SenderTrust(option: trust, access))
@@ -131,7 +132,7 @@ extension Opener {
 }
 
 extension SenderTrust {
-    /// - Parameter path: of `--trust`; without it payloads are to be unsigned.
+    /// - Parameter path: the value of `--trust`; nil accepts unsigned payloads only.
     init(option path: String?, _ access: KeyAccess) throws {
         self = try path.map { .pinned(try KeySource($0, access, allowsPublic: true).trustedSenders()) } ?? .unsigned
     }

@@ -278,7 +278,7 @@ extension StoredKeyset {
 package enum FaultPoint {
     package static func reach(_ name: @autoclosure () -> String) {
         #if DEBUG
-        guard let variable = FileSystem.environmentVariable("PUSHCRYPT_FAULT_POINT") else { return }
+        guard let variable = ProcessEnvironment.bytes(of: "PUSHCRYPT_FAULT_POINT") else { return }
         let wanted = String(decoding: variable, as: UTF8.self)
         let name = name()
         precondition(wanted != name + " trap")

@@ -2,8 +2,8 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// When a batch ends before its time, it says with which line to go on, and nothing is lost or done twice.
-@Suite("a broken batch")
+/// An interrupted batch names the line to continue with, so that no line is lost or sealed twice.
+@Suite("an interrupted batch", .ownThreads)
 struct BatchBreakTests {
     private static let count = 400
 
@@ -21,7 +21,7 @@ struct BatchBreakTests {
         return batch
     }
 
-    /// With what is whole of the first run's output, a second run from there makes it complete.
+    /// Expects that a second run from the named line completes the whole lines of the first run.
     private func expectComplete(_ batch: BatchPlace, _ end: BatchEnding) throws {
         let out = try batch.place.read("out")
         let written = out.lastIndex(of: UInt8(ascii: "\n")).map { out.prefix(through: $0) } ?? Data()
@@ -36,7 +36,7 @@ struct BatchBreakTests {
         #expect(refused.map(\.line) == (0..<Self.count).filter { $0 % 10 == 9 }.map { $0 + 1 })
     }
 
-    @Test("goes on where the output was full", arguments: [1, 8, 9, 200])
+    @Test("a full output ends the batch, and --resume-from completes it", arguments: [1, 8, 9, 200])
     func fullOutput(_ blocks: Int) throws {
         let batch = try Self.place()
         let output = try batch.place.shell(
@@ -47,7 +47,7 @@ struct BatchBreakTests {
         try expectComplete(batch, end)
     }
 
-    @Test("keeps the errors file whole when that is full")
+    @Test("a full errors file ends the batch and contains whole lines only")
     func fullErrors() throws {
         let batch = try Self.place()
         let output = try batch.place.shell(
@@ -62,8 +62,8 @@ struct BatchBreakTests {
         try expectComplete(batch, end)
     }
 
-    /// The reader takes three lines and goes; what the pipe took before that counts as written.
-    @Test("ends with its reader")
+    /// The reader closes the pipe after three lines. Lines that the pipe buffered count as written.
+    @Test("a batch whose reader closes stdout exits 74 and names the next line")
     func earlyClose() throws {
         let batch = try Self.place()
         let output = try batch.place.shell(
@@ -76,7 +76,7 @@ struct BatchBreakTests {
         #expect(try batch.refusedLines().map(\.line) == (1..<end.next).filter { $0 % 10 == 0 })
     }
 
-    @Test("ends at SIGTERM with the lines that were read")
+    @Test("SIGTERM ends a batch after the lines that were read")
     func terminated() throws {
         let batch = try Self.place()
         let output = try batch.place.shell(
@@ -93,7 +93,8 @@ struct BatchBreakTests {
         try expectComplete(batch, end)
     }
 
-    @Test("says so of an errors file that exists, of keys, and of stdin", arguments: ["errors", "keys", "stdin"])
+    @Test(
+        "an existing errors file, bad keys and an unreadable stdin are refused", arguments: ["errors", "keys", "stdin"])
     func refused(_ what: String) throws {
         let batch = try Self.place()
         try batch.place.write(Data("mine\n".utf8), to: "errors.jsonl")
@@ -108,7 +109,7 @@ struct BatchBreakTests {
     }
 }
 
-/// What a run that broke off says.
+/// The message of an interrupted batch.
 struct BatchEnding {
     let reason: String
     let next: Int
@@ -118,7 +119,7 @@ struct BatchEnding {
 
     init(_ words: String) throws {
         let counts =
-            /pushcrypt: (.+); go on with --resume-from (\d+); (\d+) lines?: (\d+) sealed, (\d+) in errors.jsonl\r?\n/
+            /pushcrypt: (.+); continue with --resume-from (\d+); (\d+) lines?: (\d+) sealed, (\d+) in errors.jsonl\r?\n/
         let match = try #require(words.wholeMatch(of: counts), "\(words)")
         reason = String(match.1)
         (next, lines) = (try #require(Int(match.2)), try #require(Int(match.3)))

@@ -2,14 +2,14 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Beside a public key `device` is a name, which goes into a campaign's ids and nowhere else.
-@Suite("a batch's device names")
+/// With a public key `device` is only a name, from which a campaign's ids are derived.
+@Suite("device members of a batch's lines", .ownThreads)
 struct BatchDeviceTests {
     private static let keys = ["p256", "p256 psk", "x25519", "x25519 psk"]
     private static let devices: [String?] = [nil, "d1", "d2", "d1"]
     private static let payload = #""payload":{"aps":{"alert":"x"}}"#
 
-    /// How a line's key is told.
+    /// How a line names its key.
     enum Way: CaseIterable {
         case jwk, kid, option
     }
@@ -59,7 +59,7 @@ struct BatchDeviceTests {
         }
     }
 
-    @Test("make a campaign's ids, the same at every repeat", arguments: keys, Way.allCases)
+    @Test("two runs of a campaign give each device the same message id", arguments: keys, Way.allCases)
     func campaign(_ key: String, _ way: Way) throws {
         let runs = try (0..<2).map { _ in try seal(key, way, "--id-from", "spring sale") }
         #expect(runs[0].stdout != runs[1].stdout)
@@ -75,7 +75,7 @@ struct BatchDeviceTests {
         try expectOpens(runs[1])
     }
 
-    @Test("leave other ids at random", arguments: keys, Way.allCases)
+    @Test("without --id-from every message has a random id", arguments: keys, Way.allCases)
     func random(_ key: String, _ way: Way) throws {
         let runs = try (0..<2).map { _ in try seal(key, way) }
         #expect(Set(runs.flatMap(Self.ids)).count == 8)
@@ -111,8 +111,8 @@ struct BatchDeviceTests {
         #expect(opened.exit == 65 && opened.stderr.contains("device"), "\(opened)")
     }
 
-    /// The key of one device isn't another's, however it is told.
-    @Test("don't stand for another device's own key", arguments: ["phone-1_A", "tablet-2"])
+    /// A device's own key is refused for another device, by JWK, kid or option.
+    @Test("the own key of a device seals for that device only", arguments: ["phone-1_A", "tablet-2"])
     func sharedKey(_ device: String) throws {
         let lines = [
             Self.line(0, to: "", device), Self.line(1, to: #""to":\#(try BatchPlace.jwk("device")),"#, device),

@@ -2,12 +2,12 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Lines that can't be worked on: each is in the errors file, as it was, and says why.
-@Suite("a batch's errors")
+/// A refused line is in the errors file, unchanged and with its reason.
+@Suite("refused lines of a batch", .ownThreads)
 struct BatchLinesTests {
     private static let payload = #""payload":{"aps":{"alert":"x"}}"#
 
-    /// Lines, reasons, and a part of the words. One run takes them all, so that each is among others.
+    /// Lines, reasons and a part of the message. One run reads all of them.
     private static func sealing() throws -> [(line: String, reason: String, words: String)] {
         let shared = try BatchPlace.jwk("shared")
         let flipped = try BatchPlace.registration("p256").replacing(/"x":"../, with: "\"x\":\"AA")
@@ -42,7 +42,7 @@ struct BatchLinesTests {
             (#"{\#(payload),"to":\#(DemoLine.jwk)}"#, "demoKeys", "--allow-demo-keys"),
             (#"{\#(payload),"to":\#(shared),"placeholder":"x"}"#, "malformedLine", "placeholder is not"),
             (#"{\#(payload),"placeholder":{"title":1}}"#, "malformedLine", "not a string"),
-            (#"{\#(payload),"placeholder":{"subtitle":"x"}}"#, "malformedLine", "none of title"),
+            (#"{\#(payload),"placeholder":{"subtitle":"x"}}"#, "malformedLine", "other than title"),
             (#"{\#(payload),"placeholder":{}}"#, "invalidPlaceholder", "no text"),
             (#"{\#(payload),"placeholder":{"title":""}}"#, "invalidPlaceholder", "no text"),
             (#"{\#(payload),"expires":3600}"#, "malformedLine", "expires"),
@@ -60,7 +60,7 @@ struct BatchLinesTests {
             #"{"kty":"oct","k":"lGyujY04i9CTOZqVCmYwwsqrZUWnLDFEOltp2LPQ0is","alg":"HKDF-A256GCM","kid":"Zv1EiPnFKa0"}"#
     }
 
-    @Test("of seal say why, and nothing of the line")
+    @Test("a line that seal refuses has its reason in the errors file, and stderr shows no part of it")
     func sealingReasons() throws {
         let batch = try BatchPlace()
         let bad = try Self.sealing()
@@ -92,7 +92,7 @@ struct BatchLinesTests {
         }
     }
 
-    @Test("of open have the failure's class")
+    @Test("a line that open refuses has its failure class in the errors file")
     func openingReasons() throws {
         let batch = try BatchPlace()
         let line = BatchPlace.line(1)
@@ -112,7 +112,7 @@ struct BatchLinesTests {
         #expect(late.stderr.contains("line 1: expired: "), "\(late)")
     }
 
-    @Test("are told of on stderr where there is no file, ten of them at most")
+    @Test("without an errors file stderr shows the first ten refused lines")
     func untold() throws {
         let batch = try BatchPlace()
         let output = try batch.seal((0..<30).map { $0 % 2 == 0 ? "{" : BatchPlace.line($0) }, "--to", "fleet.json")
@@ -126,7 +126,7 @@ struct BatchLinesTests {
         #expect(told[10] == "pushcrypt: 30 lines: 15 sealed, 15 refused")
     }
 
-    @Test("are demo keys, unless they are allowed, and lines for nobody")
+    @Test("lines with demo keys are refused unless allowed, and so are lines without a recipient")
     func demoKeys() throws {
         let batch = try BatchPlace()
         let lines = [#"{\#(Self.payload),"to":\#(DemoLine.jwk)}"#, "{\(Self.payload)}"]
@@ -135,8 +135,10 @@ struct BatchLinesTests {
         #expect(output.stderr.hasSuffix("2 lines: 1 sealed, 1 refused\n"), "\(output)")
     }
 
-    /// A line over 1 MiB goes there whole, and bytes that are no text too.
-    @Test("keep long lines and odd bytes", arguments: [1 << 20, (1 << 20) + 1, 3_000_001])
+    /// Lines over 1 MiB and bytes that aren't UTF-8 are written in base64.
+    @Test(
+        "long lines and lines that aren't UTF-8 are in the errors file byte for byte",
+        arguments: [1 << 20, (1 << 20) + 1, 3_000_001])
     func longLines(_ byteCount: Int) throws {
         let batch = try BatchPlace()
         let start = #"{"n":1,"payload":{"aps":{"alert":"x"}},"x":""#

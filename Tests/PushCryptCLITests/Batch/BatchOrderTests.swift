@@ -2,10 +2,12 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Whatever comes in, in whatever pieces: lines in are lines out and errors, each in its place.
-@Suite("a batch of all kinds of lines")
+/// Every input line becomes an output line or a refused line, in its place.
+@Suite("order of a batch's lines", .ownThreads)
 struct BatchOrderTests {
-    @Test("loses none and keeps their order", arguments: [1, 2, 3], ["1", "2", "5"])
+    @Test(
+        "good, bad and long lines are all written or refused, in their order",
+        arguments: zip([1, 2, 3], ["1", "2", "5"]))
     func mixture(_ seed: UInt64, _ jobs: String) throws {
         let batch = try BatchPlace()
         var random = SplitMix64(seed: seed)
@@ -27,7 +29,7 @@ struct BatchOrderTests {
         #expect(refused.map(\.input) == bad.map { lines[$0].text })
     }
 
-    /// Blocks of lines end where a read has ended; now and then a line is longer than many of them.
+    /// Blocks of lines end where a read ended; one line of fifty is longer than several blocks.
     private static func line(_ number: Int, _ random: inout SplitMix64) -> (text: String, isGood: Bool) {
         let isGood = Int.random(in: 0..<10, using: &random) > 0
         let length = Int.random(in: 0..<50, using: &random) == 0 ? 150_000 : Int.random(in: 0..<400, using: &random)
@@ -36,8 +38,8 @@ struct BatchOrderTests {
         return (isGood ? String(text) : String(text.dropLast(Int.random(in: 1..<4, using: &random))), isGood)
     }
 
-    /// As behind a queue, where somebody waits for the answer before he asks again.
-    @Test("answers each line when it comes")
+    /// A queue may wait for the answer before it sends the next line.
+    @Test("each line is answered before the next one is sent")
     func prompt() throws {
         let batch = try BatchPlace()
         try batch.place.write(BatchPlace.data((0..<3).map { BatchPlace.line($0) }), to: "lines")
@@ -51,7 +53,7 @@ struct BatchOrderTests {
         #expect(BatchPlace.numbers(output.stdout) == [0, 1, 2])
     }
 
-    @Test("goes on with the line that is named", arguments: [1, 2, 3, 4, 9_999])
+    @Test("--resume-from begins with the line that it names", arguments: [1, 2, 3, 4, 9_999])
     func resumed(_ first: Int) throws {
         let batch = try BatchPlace()
         let lines = (0..<3).map { BatchPlace.line($0) }
@@ -66,7 +68,7 @@ struct BatchOrderTests {
         #expect(numbers == rest.map { $0 + 1 })
     }
 
-    @Test("of none is done", arguments: ["seal", "open"])
+    @Test("empty input exits 0 and writes an empty errors file", arguments: ["seal", "open"])
     func empty(_ command: String) throws {
         let batch = try BatchPlace()
         let output =

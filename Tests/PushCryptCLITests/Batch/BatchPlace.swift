@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// A workplace with the keys of the published vectors: nothing is spawned to make them.
+/// A workplace with the keys of the published vectors, which needs no run of the tool.
 struct BatchPlace {
     let place: Workplace
 
@@ -13,7 +13,7 @@ struct BatchPlace {
         let keys: [String: [String: String]]
     }
 
-    /// `fleet.json` is a shared master; `devices.json` holds private keys of suites 1 and 2.
+    /// `fleet.json` is a shared key; `devices.json` contains private keys of suites 1 and 2.
     init() throws {
         place = try Workplace()
         try place.write(Data(Self.jwk("shared").utf8), to: "fleet.json")
@@ -31,7 +31,7 @@ struct BatchPlace {
 
     static func kid(_ name: String) throws -> String { try #require(try record(name)["kid"]) }
 
-    /// - Parameter isPublic: without the private half, as an app registers it.
+    /// - Parameter isPublic: whether to omit the private key, as in an app's registration.
     static func jwk(_ name: String, isPublic: Bool = false) throws -> String {
         let members = try record(name).filter { !isPublic || $0.key != "d" }.map { #""\#($0.key)":"\#($0.value)""# }
         return "{\(members.sorted().joined(separator: ","))}"
@@ -41,7 +41,7 @@ struct BatchPlace {
 
     static let seal = ["seal", "--batch", "--topic", Workplace.topic, "--at", Workplace.now]
     static let open = ["open", "--batch", "--topic", Workplace.topic, "--at", Workplace.now]
-    /// The same for a shell's script, to the fleet.
+    /// The command to seal a batch to `fleet.json`, for a shell.
     static let sealScript = (["\"$PUSHCRYPT\""] + seal + ["--to fleet.json"]).joined(separator: " ")
 
     func seal(_ lines: [String], _ options: String...) throws -> Output {
@@ -54,12 +54,12 @@ struct BatchPlace {
 
     static func data(_ lines: [String]) -> Data { Data(lines.map { $0 + "\n" }.joined().utf8) }
 
-    /// A line for the fleet's device of that number.
+    /// A line for the device with this number.
     static func line(_ number: Int, filling: String = "") -> String {
         #"{"n":\#(number),"device":"d\#(number)","payload":{"aps":{"alert":"x\#(filling)"}}}"#
     }
 
-    /// The numbers of those lines, in order.
+    /// The numbers of the lines, in order.
     static func numbers(_ text: Data) -> [Int] {
         text.split(separator: UInt8(ascii: "\n")).compactMap { line in
             Int(String(decoding: line.dropFirst(5).prefix { $0 != UInt8(ascii: ",") }, as: UTF8.self))

@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 /// Lines that name their recipient by kid.
-@Suite("a batch with a recipient directory")
+@Suite("batch with a recipient directory", .ownThreads)
 struct BatchRecipientsTests {
     private static let names = ["p256", "p256 psk", "x25519", "x25519 psk"]
 
@@ -21,8 +21,8 @@ struct BatchRecipientsTests {
         return #"{"n":\#(number),"to":"\#(try BatchPlace.kid(name))",\#(device)"payload":{"aps":{"alert":"x"}}}"#
     }
 
-    /// A public key is one install's, with a device's name or without; of a master each device has its own.
-    @Test("finds every sort of key, in several threads")
+    /// A public key has one record with or without a device; a shared key has one for each device.
+    @Test("several threads find recipients of every suite")
     func found() throws {
         let batch = try Self.place()
         let open = try (0..<200).map { try Self.line($0, to: Self.names[$0 % 4], device: $0 % 3 == 0 ? "d" : nil) }
@@ -37,7 +37,7 @@ struct BatchRecipientsTests {
         }
     }
 
-    @Test("refuses lines with keys that it doesn't have")
+    @Test("a line with a kid that the directory lacks is refused as unknownKey")
     func unknown() throws {
         let batch = try Self.place()
         let lines = [try Self.line(0, to: "other p256"), try Self.line(1, to: "p256"), #"{"payload":{"aps":{}}}"#]
@@ -47,8 +47,10 @@ struct BatchRecipientsTests {
         #expect(try batch.refusedLines().map(\.reason) == ["unknownKey", "recipientMissing"])
     }
 
-    /// It is no line's fault.
-    @Test("that can't be used does nothing", arguments: [("none", Int32(66)), ("loose.jsonl", 77), ("lines", 65)])
+    /// The directory is refused, not the lines.
+    @Test(
+        "an unusable directory ends the command before any line is read",
+        arguments: [("none", Int32(66)), ("loose.jsonl", 77), ("lines", 65)])
     func unusable(_ name: String, _ status: Int32) throws {
         let batch = try Self.place()
         try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "loose.jsonl", mode: 0o644)

@@ -2,12 +2,12 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// What went in comes out of `seal --batch | open --batch`, in the same order.
-@Suite("a batch")
+/// `seal --batch | open --batch` restores all lines in their order.
+@Suite("seal --batch, then open --batch", .ownThreads)
 struct BatchRoundTripTests {
     private static let payload = #"{ "aps":{"alert":{"title":"é \ud83d\ude00"},"badge":2}, "n":1.50}"#
 
-    @Test("to recipients of suites 1 and 2, each line its own")
+    @Test("lines with their own JWKs are sealed to those recipients")
     func recipients() throws {
         let batch = try BatchPlace()
         let names = ["p256", "x25519 psk", "p256 psk", "x25519"]
@@ -27,7 +27,7 @@ struct BatchRoundTripTests {
         #expect(opened.exit == 0 && opened.stderr == "pushcrypt: 24 lines: 24 opened, 0 refused\n", "\(opened)")
         #expect(opened.text.linesWithNewline.count == lines.count)
         for (line, (before, sealed)) in zip(opened.text.linesWithNewline, zip(lines, sealed.text.linesWithNewline)) {
-            // The summary says the same as the sealer's, and everything else is as it came, but for the secret.
+            // The summary equals the sealer's, and everything else except the secret is unchanged.
             let summary = try #require(sealed.firstMatch(of: /,"pushcrypt":\{"line":\d+,"id":.+$/)).output
             let expected = before.replacing(/"to" : \{.*?\}/, with: "\"to\" : \"\(try Self.kid(sealed))\"")
             #expect(line == expected.dropLast(2) + summary)
@@ -38,7 +38,7 @@ struct BatchRoundTripTests {
         try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["to"] as? String ?? ""
     }
 
-    @Test("to devices of a shared keyset and to its bare key", arguments: [false, true])
+    @Test("lines with and without a device are sealed to a shared key", arguments: [false, true])
     func devices(_ isMasterInLine: Bool) throws {
         let batch = try BatchPlace()
         let to = isMasterInLine ? #""to":\#(try BatchPlace.jwk("shared")),"# : ""
@@ -55,14 +55,14 @@ struct BatchRoundTripTests {
             try #require(line.firstMatch(of: /"payload":(.*),"pushcrypt":\{"line":\d+/)).output.1
         }
         #expect(payloads.count == 40 && payloads.allSatisfy { $0 == Self.payload })
-        // With another device's name nothing opens.
+        // With another device's id no line opens.
         let others = sealed.text.linesWithNewline.map { $0.replacing(#""device":"d"#, with: #""device":"e"#) }
         let refused = try batch.open(others, "--keys", "fleet.json", "--errors", "errors.jsonl")
         #expect(refused.stderr == "pushcrypt: 40 lines: 8 opened, 32 in errors.jsonl\n")
         #expect(try batch.refusedLines().allSatisfy { $0.reason == "undecryptable" })
     }
 
-    @Test("with what lines say in place of the options")
+    @Test("placeholder, expires and expose of a line replace the options")
     func overrides() throws {
         let batch = try BatchPlace()
         let members = [
@@ -85,8 +85,8 @@ struct BatchRoundTripTests {
         }
     }
 
-    /// The payload may have been written in several lines, before it was sealed alone.
-    @Test("opens to one line each")
+    /// A payload that was sealed alone may contain newlines.
+    @Test("each opened payload is written as one line")
     func oneLine() throws {
         let batch = try BatchPlace()
         let inner = "{\n  \"aps\" : {\r\n \"alert\": \"a\\nb\" }\n}"
@@ -98,7 +98,7 @@ struct BatchRoundTripTests {
         #expect(opened.text.utf8.starts(with: #"{"payload":\#(expected),"pushcrypt":{"line":1,"#.utf8), "\(opened)")
     }
 
-    @Test("signed, verified, and in the names of a campaign")
+    @Test("signed lines of a campaign open with the pinned sender key")
     func signed() throws {
         let batch = try BatchPlace()
         try batch.place.write(Data(BatchPlace.jwk("sender").utf8), to: "sender.json")

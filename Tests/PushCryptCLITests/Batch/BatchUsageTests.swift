@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@Suite("a batch refuses")
+@Suite("usage of a batch", .ownThreads)
 struct BatchUsageTests {
     private static let seal = ["seal", "--batch", "--topic", "a.b", "--to", "fleet.json"]
     private static let open = ["open", "--batch", "--topic", "a.b", "--keys", "fleet.json"]
 
     @Test(
-        "bad usage",
+        "bad usage exits 64 and creates no file",
         arguments: [
             ["seal", "--batch"], ["open", "--batch", "--topic", "a.b"], seal + ["--device", "d"],
             open + ["--device", "d"], seal + ["--jobs", "0"], seal + ["--jobs", "257"], seal + ["--resume-from", "0"],
@@ -27,7 +27,7 @@ struct BatchUsageTests {
         #expect(try batch.place.names() == before)
     }
 
-    @Test("nothing without saying so in its help", arguments: ["seal", "open"])
+    @Test("the help of seal and open describes --batch and its exit statuses", arguments: ["seal", "open"])
     func help(_ command: String) throws {
         let text = try CLI.run([command, "--help"]).text
         for words in ["--batch ", "--errors ", "--resume-from ", "--jobs ", "inputBase64", "exit status", "130"] {

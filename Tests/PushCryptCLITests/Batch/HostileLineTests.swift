@@ -7,12 +7,12 @@ import Testing
 
 @testable import pushcrypt
 
-/// What a line costs grows with its length and with nothing else, so that no line holds up those behind it.
-@Suite("a hostile line of a batch", .enabled(if: FaultPoints.exist, "a release build counts no steps"))
+/// The cost of a line is linear in its length, so that no line delays the lines after it.
+@Suite("hostile lines of a batch", .ownThreads, .enabled(if: FaultPoints.exist, "a release build counts no steps"))
 struct HostileLineTests {
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// A line with so many pieces.
+        /// Returns a line with `count` pieces.
         let line: @Sendable (_ count: Int) -> String
 
         init(_ name: String, _ line: @escaping @Sendable (Int) -> String) {
@@ -28,7 +28,7 @@ struct HostileLineTests {
         #""payload":{"aps":{"alert":\#(alert)\#(aps)}\#(root)}"#
     }
 
-    /// As long as a name that is looked up, and different in its last characters.
+    /// A name with the length of a known name and other last characters.
     private static func alike(_ name: String, _ index: Int) -> String {
         let digits = String(index)
         return name.dropLast(min(digits.count, name.count)) + digits
@@ -106,11 +106,11 @@ struct HostileLineTests {
         let counts = lines.map { steps($0, &worker) }
         let perByte = zip(lines, counts).map { line, count in Double(count) / Double(line.utf8.count) }
         #expect(perByte.allSatisfy { $0 > 0 && $0 < 24 }, "\(perByte) steps", sourceLocation: sourceLocation)
-        // Of quadratic work a byte of a line twice as long costs twice as much.
+        // With quadratic work each byte of a line twice as long would cost twice as much.
         #expect(perByte[1] < 1.5 * perByte[0], "\(perByte) steps", sourceLocation: sourceLocation)
     }
 
-    @Test("is sealed or refused in a few steps for each of its bytes", arguments: shapes)
+    @Test("sealing a hostile line takes steps in proportion to its length", arguments: shapes)
     func sealed(shape: Shape) throws {
         let entry = try #require(Keyset(json: Array(BatchPlace.jwk("shared").utf8)).primary(at: UnixTime(0)))
         let options = Sealer.Options()
@@ -121,7 +121,7 @@ struct HostileLineTests {
         Self.expectLinear(shape, &worker)
     }
 
-    @Test("is opened or refused in a few steps for each of its bytes", arguments: shapes)
+    @Test("opening a hostile line takes steps in proportion to its length", arguments: shapes)
     func opened(shape: Shape) throws {
         var worker = try OpenWorker(Self.openPlan())
         Self.expectLinear(shape, &worker)
@@ -133,7 +133,7 @@ struct HostileLineTests {
             time: UnixTime(1_800_000_000))
     }
 
-    /// Who has the key can seal any message: these members are read after decryption.
+    /// An attacker with the key can seal any message. These members are read after decryption.
     static let messages: [Shape] = [
         Shape("many members of the header") { count in joined(count) { #""n\#($0)":0"# } },
         Shape("many members of the header with escapes") { count in joined(count) { #""\u006e\#($0)":0"# } },
@@ -148,7 +148,7 @@ struct HostileLineTests {
         },
     ]
 
-    @Test("with a hostile message inside is refused in a few steps for each of its bytes", arguments: messages)
+    @Test("opening a hostile message takes steps in proportion to its length", arguments: messages)
     func message(shape: Shape) throws {
         let keyset = try Keyset(json: Array(BatchPlace.jwk("shared").utf8))
         let recipient = try keyset.recipient(at: UnixTime(0))

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Memory doesn't grow with the blob.
+/// The memory of blob seal and blob open doesn't grow with the blob.
 @Suite(
-    "a blob's memory", .ownThreads,
+    "memory of blob seal and blob open", .ownThreads,
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "no /proc/self/status here"))
 struct BlobMemoryTests {
-    /// Sixteen megabytes, and the peak after the first two and after nearly all, from the running process.
+    /// Reads the peak from the running process after two and after nearly sixteen megabytes.
     private static func script(_ command: String, from source: String) -> String {
         """
         mkfifo in; "$PUSHCRYPT" blob \(command) <in >out & child=$!; exec 3>in
@@ -21,7 +21,7 @@ struct BlobMemoryTests {
         return output.text.matches(of: /VmHWM:\s+(\d+) kB/).compactMap { Int($0.1) }
     }
 
-    @Test("is the same for sixteen megabytes as for two")
+    @Test("sixteen megabytes need no more memory than two")
     func flat() throws {
         let place = try Workplace()
         let made = try place.shell("head -c 16000000 /dev/zero >plain")

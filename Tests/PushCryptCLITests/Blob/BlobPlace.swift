@@ -9,7 +9,7 @@ struct BlobPlace {
     let place: Workplace
     let photo: Data
 
-    /// - Parameter byteCount: of the file `photo.png`.
+    /// - Parameter byteCount: the size of `photo.png`.
     init(_ byteCount: Int = 150_000) throws {
         place = try Workplace()
         var generator = SplitMix64(seed: 70)
@@ -17,14 +17,14 @@ struct BlobPlace {
         try place.write(photo, to: "photo.png", mode: 0o644)
     }
 
-    /// `photo.png` to `photo.blob` and `photo.ref`.
+    /// Seals `photo.png` to `photo.blob` and `photo.ref`.
     func seal(_ options: String...) throws -> Output {
         try place.shell(
             (["\"$PUSHCRYPT\" blob seal --type image/png --reference photo.ref"] + options + ["<photo.png >photo.blob"])
                 .joined(separator: " "))
     }
 
-    /// As ``seal(_:)``, which must come about.
+    /// Seals like ``seal(_:)``, which must succeed.
     func sealed(_ options: String...) throws -> (blob: Data, reference: [String: Any]) {
         let output = try place.shell(
             (["\"$PUSHCRYPT\" blob seal --type image/png --reference photo.ref"] + options + ["<photo.png >photo.blob"])
@@ -41,7 +41,7 @@ struct BlobPlace {
         try place.run("blob", "open", "--reference", reference, "--output", output, stdin: blob)
     }
 
-    /// Neither the file nor a part of it under another name.
+    /// Expects neither the file nor a part of it under another name.
     func expectNothing(of name: String, location: SourceLocation = #_sourceLocation) throws {
         #expect(try !place.names().contains { $0.hasPrefix(name) }, sourceLocation: location)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("blob seal, then blob open", .ownThreads)
 struct BlobSealTests {
-    @Test("gives every byte back", arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])
+    @Test("a blob of any length opens to the same bytes", arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])
     func roundTrip(_ byteCount: Int) throws {
         let place = try BlobPlace(byteCount)
         let (blob, reference) = try place.sealed("--url", BlobPlace.url, "--id", "photo")
@@ -19,7 +19,7 @@ struct BlobSealTests {
         #expect(try place.place.names() == ["back.png", "photo.blob", "photo.png", "photo.ref"])
     }
 
-    @Test("does the same with files")
+    @Test("--from and --output work like stdin and stdout")
     func files() throws {
         let place = try BlobPlace()
         let sealed = try place.place.run(
@@ -33,7 +33,7 @@ struct BlobSealTests {
         #expect(try place.place.read("back.png") == place.photo)
     }
 
-    @Test("makes another key and another blob every time, and says neither")
+    @Test("two blobs of one plaintext have different keys, and no output shows a key")
     func fresh() throws {
         let place = try BlobPlace(1_000)
         var keys: Set<String> = []
@@ -49,7 +49,7 @@ struct BlobSealTests {
         #expect(try place.place.read("blob0") != place.place.read("blob1"))
     }
 
-    @Test("pads a payload, and takes only one that could be shown")
+    @Test("a payload is padded, and one that can't be shown is refused")
     func payload() throws {
         let place = try BlobPlace()
         let json = Data(#"{"aps":{"alert":"long"},"n":1.50}"#.utf8)
@@ -84,14 +84,14 @@ struct BlobSealTests {
         ["--reference", "r", "--purpose", "payload", "--id", "a"], ["--reference", "r", "--purpose", "nope"],
     ]
 
-    @Test("refuses bad usage and leaves nothing", arguments: misuse)
+    @Test("bad usage exits 64 and creates no file", arguments: misuse)
     func usage(_ options: [String]) throws {
         let place = try BlobPlace(10)
         expectUsageError(try place.place.run(["blob", "seal"] + options, stdin: place.photo))
         #expect(try place.place.names() == ["photo.png"])
     }
 
-    @Test("never writes over anything")
+    @Test("an existing file is refused and stays unchanged")
     func taken() throws {
         let place = try BlobPlace(10)
         try place.place.write(Data("mine".utf8), to: "photo.ref")
@@ -104,17 +104,17 @@ struct BlobSealTests {
         try place.expectNothing(of: "r")
     }
 
-    @Test("writes no blob to a terminal")
+    @Test("a terminal as stdout is refused")
     func terminal() throws {
         let place = try BlobPlace(10)
         let shown = try PseudoTerminal().run(
             "\"$PUSHCRYPT\" blob seal --type a/b --reference r <photo.png 2>words; echo $?", in: place.place)
         #expect(shown == "64\n")
-        #expect(String(decoding: try place.place.read("words"), as: UTF8.self).contains("stdout a terminal"))
+        #expect(String(decoding: try place.place.read("words"), as: UTF8.self).contains("stdout is a terminal"))
         try place.expectNothing(of: "r")
     }
 
-    @Test("writes no reference for a blob that isn't whole")
+    @Test("an incomplete blob leaves no reference file")
     func broken() throws {
         let place = try BlobPlace()
         for redirection in ["<photo.png >&-", "<photo.png >/dev/full"] {

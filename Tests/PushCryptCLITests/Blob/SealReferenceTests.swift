@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal with references", .ownThreads)
+@Suite("seal --attach and --offload", .ownThreads)
 struct SealReferenceTests {
     private static func place() throws -> BlobPlace {
         let place = try BlobPlace(1_000)
@@ -14,8 +14,8 @@ struct SealReferenceTests {
         return place
     }
 
-    /// The transcript of a whole push; what the device would fetch, `open` only names.
-    @Test("seals them where nobody sees them")
+    /// Seals and opens a push with references. `open` only names what a device would fetch.
+    @Test("references are sealed and not visible in the outer payload")
     func whole() throws {
         let place = try Self.place()
         let sealed = try place.place.sealed(
@@ -55,7 +55,7 @@ struct SealReferenceTests {
         #expect(plain.isSuccess, "\(plain)")
     }
 
-    @Test("takes up to eight")
+    @Test("eight attachments are accepted and nine are refused")
     func several() throws {
         let place = try Self.place()
         let text = String(decoding: try place.place.read("photo.ref"), as: UTF8.self)
@@ -74,7 +74,7 @@ struct SealReferenceTests {
         expectRefusal(twice, 64, saying: "same id")
     }
 
-    @Test("refuses references of another kind, or that aren't complete")
+    @Test("incomplete references and references of the other kind are refused")
     func refused() throws {
         let place = try Self.place()
         let text = String(decoding: try place.place.read("photo.ref"), as: UTF8.self)
@@ -83,9 +83,9 @@ struct SealReferenceTests {
         try place.place.write(
             Data(text.replacingOccurrences(of: "https://", with: "http://").utf8), to: "http.ref")
         let cases = [
-            (["--attach", "p.ref"], Int32(65), "p.ref is a payload's reference: say --offload"),
-            (["--offload", "photo.ref"], 65, "photo.ref is an attachment's reference: say --attach"),
-            (["--attach", "nourl.ref"], 65, "nourl.ref has no url yet"),
+            (["--attach", "p.ref"], Int32(65), "p.ref is the reference of a payload; use --offload"),
+            (["--offload", "photo.ref"], 65, "photo.ref is the reference of an attachment; use --attach"),
+            (["--attach", "nourl.ref"], 65, "nourl.ref has no url"),
             (["--attach", "http.ref"], 65, "http.ref: the URL"),
             (["--attach", "none"], 66, "none"), (["--attach", "photo.png"], 65, "photo.png is not a reference"),
         ]
@@ -98,8 +98,8 @@ struct SealReferenceTests {
         }
     }
 
-    /// What the members take is content, and not padding.
-    @Test("is counted right by inspect")
+    /// The members count as content, not as padding.
+    @Test("inspect counts the bytes of a payload with references")
     func inspect() throws {
         let place = try Self.place()
         let options = ["--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now, "--json"]

@@ -7,7 +7,8 @@ struct InspectTests {
         "sealed", "version", "kid", "skid", "sealedByteCount", "visibleApsMembers", "visibleMembers", "bytes",
     ]
 
-    @Test("the parts add up", arguments: ["p256", "x25519", "shared"], [true, false])
+    @Test(
+        "the sizes of the parts add up to the payload's size", arguments: ["p256", "x25519", "shared"], [true, false])
     func sums(_ suite: String, _ isSigned: Bool) throws {
         let place = try Workplace()
         if suite == "shared" {
@@ -38,7 +39,7 @@ struct InspectTests {
         #expect(object["visibleMembers"] as? [String] == ["aps", "pushcrypt"])
     }
 
-    @Test("shows as text what can be read, without colour codes")
+    @Test("the text output lists the visible members without colour codes")
     func text() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")
@@ -58,7 +59,7 @@ struct InspectTests {
         #expect(bar.filter { !$0.isWhitespace }.count == 64)
     }
 
-    @Test("shows padding apart with the keys")
+    @Test("with the keys padding has its own part")
     func padding() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -75,28 +76,28 @@ struct InspectTests {
         #expect((try none.object()["bytes"] as? [String: Int])?["padding"] == 0)
     }
 
-    @Test("says so when all of it can be read")
+    @Test("a payload that isn't sealed is reported as readable")
     func unsealed() throws {
         let output = try CLI.run(["inspect"], stdin: Workplace.inner)
         #expect(output.isSuccess, "\(output)")
-        #expect(output.text.contains("not sealed: all of it can be read"))
+        #expect(output.text.contains("not sealed: an observer can read all of it"))
         #expect(output.text.contains("All clear."))
         let report = try CLI.run(["inspect", "--json"], stdin: Workplace.inner).object()
         #expect(report["sealed"] as? Bool == false)
         #expect(report["visibleMembers"] as? [String] == ["aps", "n"])
     }
 
-    @Test("says how much is too many")
+    @Test("a payload over the limit is reported with the excess")
     func over() throws {
         let payload = SizeTests.inner(bodyCount: 5_000)
         let output = try CLI.run(["inspect"], stdin: payload)
         #expect(output.isSuccess, "\(output)")
-        #expect(output.text.contains("\(payload.count) of 4096 bytes, \(payload.count - 4096) too many"))
+        #expect(output.text.contains("\(payload.count) of 4096 bytes, \(payload.count - 4096) over the limit"))
         let small = try CLI.run(["inspect", "--limit", "10"], stdin: Workplace.inner)
-        #expect(small.text.contains("\(Workplace.inner.count - 10) too many"))
+        #expect(small.text.contains("\(Workplace.inner.count - 10) over the limit"))
     }
 
-    @Test("what came from outside doesn't steer the terminal")
+    @Test("control characters of a payload never reach the terminal")
     func controlCharacters() throws {
         let hostile = "\u{7f}\u{9b}31m\u{85}\u{202e}\u{200b}\u{feff}"
         let json = """
@@ -113,12 +114,12 @@ struct InspectTests {
         #expect(output.text.contains("\u{fffd}"))
     }
 
-    @Test("of what isn't JSON says nothing on stdout", arguments: SealInputTests.cases.prefix(11))
+    @Test("input that isn't a JSON object is refused with an empty stdout", arguments: SealInputTests.cases.prefix(11))
     func refuse(_ test: SealInputTests.Case) throws {
         expectRefusal(try CLI.run(["inspect"], stdin: test.payload), 65)
     }
 
-    @Test("of what the keys don't open says nothing on stdout")
+    @Test("a payload that the keys don't open is refused with an empty stdout")
     func notOpened() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

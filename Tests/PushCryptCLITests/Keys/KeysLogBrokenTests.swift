@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptTestSupport
 import Testing
 
 @Suite("keys log of a broken log", .ownThreads)
@@ -30,7 +31,7 @@ struct KeysLogBrokenTests {
         }
         expectRefusal(try place.run("keys", "log", "Keys/ios", "--verify"), 65, saying: damage.words)
         // The rest doesn't depend on the damage.
-        guard index == 1 || LongTests.areWanted else { return }
+        guard index == 1 || LongTests.areEnabled else { return }
         let json = try place.run("keys", "log", "Keys/ios", "--verify", "--json")
         #expect(json.exit == 65)
         #expect(try json.object()["condition"] as? String == "broken")

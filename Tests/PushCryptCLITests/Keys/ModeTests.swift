@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 @Suite("loose modes", .ownThreads)
@@ -48,7 +49,7 @@ struct ModeTests {
         _ place: Workplace, byEveryCommand all: Bool, saying words: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        guard all || LongTests.areWanted else {
+        guard all || LongTests.areEnabled else {
             let output = try place.run("keys", "list", "Keys/ios")
             return expectRefusal(output, 77, saying: words, sourceLocation: sourceLocation)
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("open shows the placeholder", .ownThreads)
+@Suite("open of a payload that fails", .ownThreads)
 struct OpenFailureTests {
     @Test(
         "for what isn't a payload",
@@ -15,7 +15,7 @@ struct OpenFailureTests {
         try expectPlaceholder(output, isObject ? "notSealed" : "malformed")
     }
 
-    @Test("and not the outer text for an unsealed payload")
+    @Test("an unsealed payload shows the bundled text, not its own")
     func notSealed() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -45,7 +45,9 @@ struct OpenFailureTests {
             try place.open(keys: "Keys/ios", payload: Payload.replacing(old, with: new, in: sealed)), reason)
     }
 
-    @Test("when it was tampered with, cut short, or is for another app or key", arguments: ["recipient", "shared"])
+    @Test(
+        "a modified payload and a payload for another app or key show the placeholder",
+        arguments: ["recipient", "shared"])
     func misdirected(_ kind: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", kind)
@@ -58,7 +60,7 @@ struct OpenFailureTests {
         try expectPlaceholder(try place.open(keys: "Keys/other", payload: sealed), "unknownKey")
     }
 
-    @Test("for another device, and for a master's payload opened as a device")
+    @Test("payloads of another device and of the bare key show the placeholder")
     func device() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -71,7 +73,7 @@ struct OpenFailureTests {
         }
     }
 
-    @Test("for unsigned, unpinned and forged payloads when senders are pinned")
+    @Test("with pinned senders unsigned, unpinned and forged payloads show the placeholder")
     func signatures() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -115,7 +117,9 @@ struct OpenFailureTests {
         expectUsageError(output)
     }
 
-    @Test("for keys that are over", arguments: [("expiresAt", "keyExpired"), ("revokedAt", "keyRevoked")])
+    @Test(
+        "payloads of expired and revoked keys show the placeholder",
+        arguments: [("expiresAt", "keyExpired"), ("revokedAt", "keyRevoked")])
     func ended(_ member: String, _ reason: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Without keys nothing is read and nothing shown: that is the caller's mistake and not a failed push.
-@Suite("open refuses keys", .ownThreads)
+/// Unusable keys are the caller's mistake, not a failed push: no placeholder is shown.
+@Suite("keys that open refuses", .ownThreads)
 struct OpenKeyRefusalTests {
-    @Test("that aren't there", arguments: [("none.json", Int32(66)), ("Keys", 66), ("text", 65)])
+    @Test("a missing key file or keyset is refused", arguments: [("none.json", Int32(66)), ("Keys", 66), ("text", 65)])
     func missing(_ path: String, _ status: Int32) throws {
         let place = try Workplace()
         try place.makeFolder("Keys")
@@ -12,7 +12,7 @@ struct OpenKeyRefusalTests {
         expectRefusal(try place.open(keys: path, payload: Data("{}".utf8)), status, saying: path)
     }
 
-    @Test("that are no sender keys behind --trust")
+    @Test("--trust refuses keys that aren't sender keys")
     func trust() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -22,7 +22,7 @@ struct OpenKeyRefusalTests {
         expectRefusal(try place.open(keys: "Keys/ios", "--trust", "none", payload: Data()), 66)
     }
 
-    @Test("that can only seal or sign")
+    @Test("public keys and sender keys are refused")
     func unusable() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -33,7 +33,7 @@ struct OpenKeyRefusalTests {
         expectRefusal(try place.open(keys: "Keys/push", payload: sealed), 65, saying: "sender")
     }
 
-    @Test("with --device unless they are shared keys")
+    @Test("--device is refused for keys that aren't shared")
     func device() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

@@ -3,8 +3,10 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// What somebody at a terminal sees of the work on a recipient directory.
-@Suite("recipient directories on a terminal", .enabled(if: TerminalSession.isAvailable, "no pseudo-terminals here"))
+/// What a terminal shows during the work on a recipient directory.
+@Suite(
+    "recipients commands on a terminal", .ownThreads,
+    .enabled(if: TerminalSession.isAvailable, "no pseudo-terminals here"))
 struct RecipientsTerminalTests {
     private let place: Workplace
 
@@ -19,8 +21,8 @@ struct RecipientsTerminalTests {
         return terminal.screen
     }
 
-    /// The first step is always drawn, 1,024 records of 3,000; nothing of it stays.
-    @Test("show how far it is, and leave the words alone")
+    /// The first step, 1,024 of 3,000 records, is always drawn and then cleared.
+    @Test("the progress line is cleared before the result is printed")
     func shown() throws {
         let words = "3000 recipients\r\n  suite 4  3000  "
         let copy = try screen("\"$PUSHCRYPT\" recipients import devices.jsonl --into d.sqlite")
@@ -31,8 +33,8 @@ struct RecipientsTerminalTests {
         #expect(database.contains("\r\u{1b}[K\(words)"), "\(database)")
     }
 
-    /// It comes last in the order of names, and is no key.
-    @Test("clear their line before a complaint")
+    /// The last line is not a key.
+    @Test("the progress line is cleared before an error message")
     func refused() throws {
         let lines = try place.read("devices.jsonl") + Data("{\"kid\":\"zzzzzzzzzzw\",\"kty\":\"oct\"}\n".utf8)
         try place.write(lines, to: "devices.jsonl")

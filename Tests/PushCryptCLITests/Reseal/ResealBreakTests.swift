@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// When a stream breaks off, the words say how far it went, and nothing is lost.
-@Suite("a broken reseal", .ownThreads)
+/// When a stream fails, the message names the next line, and no line is lost.
+@Suite("an interrupted reseal", .ownThreads)
 struct ResealBreakTests {
-    /// A file of limited size takes whole lines and a part of one. Without that part, and with the lines from where the
-    /// words say, it is complete.
-    @Test("goes on where the output was full", arguments: [4, 8, 9, 20])
+    /// A file of limited size gets whole lines and a part of one. Without that part, a second run from the named line
+    /// completes it.
+    @Test("a full output ends reseal, and the next run completes the queue", arguments: [4, 8, 9, 20])
     func resumed(_ blocks: Int) throws {
         let (rotated, lines) = try Self.queue(80)
         let limited = "(trap '' XFSZ; ulimit -f \(blocks); exec \(RotatedPlace.script) keys.json) <lines >out"
@@ -36,13 +36,13 @@ struct ResealBreakTests {
         try expectNothingDone(">/dev/full", "can't write to stdout: No space left on device")
     }
 
-    @Test("says so of a closed stdout")
+    @Test("a closed stdout exits 74 and names the next line")
     func closed() throws {
         try expectNothingDone(">&-", "can't write to stdout: ")
     }
 
-    /// The reader takes three lines and goes; what the pipe took before that counts as written.
-    @Test("says so of a reader that has gone")
+    /// The reader closes the pipe after three lines. Lines that the pipe buffered count as written.
+    @Test("a closed pipe exits 74 and names the next line")
     func pipe() throws {
         let (rotated, lines) = try Self.queue(2_000)
         let output = try rotated.place.shell(
@@ -56,8 +56,8 @@ struct ResealBreakTests {
             output.text.linesWithNewline.map(\.masked) == lines.filter { $0.hasSuffix("}") }.prefix(3).map(\.masked))
     }
 
-    /// The errors file has the whole records that fitted, and the line of the next isn't counted.
-    @Test("keeps the errors file whole when that is full")
+    /// The errors file contains the records that fit. The line of the next record isn't counted.
+    @Test("a full errors file ends reseal and contains whole lines only")
     func fullErrors() throws {
         let (rotated, lines) = try Self.queue(80)
         _ = try rotated.place.shell(
@@ -75,7 +75,7 @@ struct ResealBreakTests {
         #expect(try !rotated.place.names().contains { $0.hasPrefix("errors.jsonl.part-") })
     }
 
-    @Test("keeps the lines when the errors file's name was taken meanwhile")
+    @Test("refused lines are kept when another file takes the errors file's name")
     func takenMeanwhile() throws {
         let (rotated, lines) = try Self.queue(10)
         let output = try rotated.place.shell(
@@ -91,7 +91,7 @@ struct ResealBreakTests {
         #expect(try rotated.refusedLines(part).map(\.line) == Self.refused(lines))
     }
 
-    @Test("says so of a stdin that can't be read")
+    @Test("an unreadable stdin exits 66 and names the cause")
     func stdin() throws {
         let (rotated, _) = try Self.queue(1)
         let output = try rotated.place.shell("\(RotatedPlace.script) keys.json <Keys")
@@ -103,11 +103,11 @@ struct ResealBreakTests {
         let (rotated, _) = try Self.queue(3)
         let output = try rotated.place.shell("\(RotatedPlace.script) keys.json <lines \(redirection)")
         expectRefusal(output, 74, saying: reason)
-        #expect(output.stderr.contains("go on with line 1; 0 lines: 0 resealed, 0 unchanged, 0 in errors.jsonl"))
+        #expect(output.stderr.contains("continue with line 1; 0 lines: 0 resealed, 0 unchanged, 0 in errors.jsonl"))
         #expect(try rotated.place.read("errors.jsonl").isEmpty)
     }
 
-    /// Every fourth line is broken: its last character is missing.
+    /// Every fourth line lacks its last character.
     private static func queue(_ count: Int) throws -> (RotatedPlace, [String]) {
         let rotated = try RotatedPlace()
         let payload = try rotated.payload("x")
@@ -124,7 +124,7 @@ struct ResealBreakTests {
     }
 }
 
-/// What a run that broke off says.
+/// The message of an interrupted run.
 private struct Ending {
     let reason: String
     let next: Int
@@ -134,7 +134,7 @@ private struct Ending {
 
     init(_ words: String) throws {
         let counts = /(\d+) lines?: (\d+) resealed, 0 unchanged, (\d+) in errors.jsonl\n/
-        let parts = try #require(words.wholeMatch(of: /pushcrypt: (.+); go on with line (\d+); (.+\n)/), "\(words)")
+        let parts = try #require(words.wholeMatch(of: /pushcrypt: (.+); continue with line (\d+); (.+\n)/), "\(words)")
         let match = try #require(parts.3.wholeMatch(of: counts), "\(words)")
         reason = String(parts.1)
         (next, done) = (try #require(Int(parts.2)), try #require(Int(match.1)))

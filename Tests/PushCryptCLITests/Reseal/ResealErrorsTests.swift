@@ -2,8 +2,8 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Lines that don't come out: each of them is in the errors file, as it was.
-@Suite("reseal's errors file", .ownThreads)
+/// Refused lines are in the errors file, unchanged.
+@Suite("errors file of reseal", .ownThreads)
 struct ResealErrorsTests {
     @Test(
         "says why",
@@ -39,7 +39,7 @@ struct ResealErrorsTests {
         #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
     }
 
-    @Test("says of keys, devices and signatures why")
+    @Test("each refused line has its reason in the errors file")
     func keys() throws {
         let rotated = try RotatedPlace()
         let (bare, forPhone) = (try rotated.payload("a"), try rotated.payload("b", device: "phone"))
@@ -58,8 +58,8 @@ struct ResealErrorsTests {
         #expect(refused.compactMap(\.input) == Array(lines.prefix(4)))
     }
 
-    /// With what they lacked, the lines of one run's errors file come out of the next.
-    @Test("can be fed again")
+    /// With the missing options, the next run reseals the lines of the errors file.
+    @Test("refused lines can be extracted and resealed")
     func again() throws {
         let rotated = try RotatedPlace()
         let signed = try (0..<6).map { try rotated.payload("é \($0)", device: "phone", by: "old-sender") }
@@ -97,7 +97,8 @@ struct ResealErrorsTests {
         #expect(refused.compactMap(\.input).isEmpty)
     }
 
-    @Test("that exists is somebody's: nothing is read or written", arguments: ["file", "folder", "dangling link"])
+    @Test(
+        "an existing errors file ends reseal before anything is read", arguments: ["file", "folder", "dangling link"])
     func taken(_ what: String) throws {
         let rotated = try RotatedPlace()
         let url = rotated.place.folder.file("errors.jsonl")
@@ -113,7 +114,9 @@ struct ResealErrorsTests {
         if what == "file" { #expect(try rotated.place.read("errors.jsonl") == Data("earlier lines".utf8)) }
     }
 
-    @Test("can't be made", arguments: ["none/errors", "keys.json/errors", "/dev/null/errors"])
+    @Test(
+        "an errors file that can't be created ends reseal",
+        arguments: ["none/errors", "keys.json/errors", "/dev/null/errors"])
     func impossible(_ path: String) throws {
         let rotated = try RotatedPlace()
         let before = try rotated.place.names()
@@ -123,7 +126,8 @@ struct ResealErrorsTests {
         #expect(try rotated.place.names() == before)
     }
 
-    @Test("that the user may not make", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    @Test(
+        "missing permission for the errors file exits 77", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
     func forbidden() throws {
         let rotated = try RotatedPlace()
         try rotated.place.setMode(0o755, of: ".")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("reseal", .ownThreads)
 struct ResealLinesTests {
-    @Test("takes all kinds of lines in order")
+    @Test("lines of all kinds are resealed in their order")
     func mixed() throws {
         let rotated = try RotatedPlace()
         let kinds: [(key: String, device: String?, sender: String?)] = [
@@ -30,7 +30,7 @@ struct ResealLinesTests {
         #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
     }
 
-    @Test("keeps the order of many lines")
+    @Test("many lines are resealed in their order")
     func order() throws {
         let rotated = try RotatedPlace()
         let payloads = try ["old", "new"].map { try rotated.payload("x", to: $0) }
@@ -48,7 +48,7 @@ struct ResealLinesTests {
         #expect(refused.compactMap(\.input) == stride(from: 4, to: 1_000, by: 5).map { lines[$0] })
     }
 
-    @Test("works with keysets of a keystore")
+    @Test("keysets of a keystore reseal like files")
     func keystore() throws {
         let rotated = try RotatedPlace()
         for (name, file) in [("app", "keys.json"), ("backend", "senders.json")] {
@@ -61,7 +61,7 @@ struct ResealLinesTests {
         #expect(try rotated.opened(output.line, by: "new-sender") == "x")
     }
 
-    @Test("opens with a revoked key: that is what must be sealed again")
+    @Test("payloads of a revoked key are resealed")
     func revoked() throws {
         let rotated = try RotatedPlace()
         let line = #"{"payload":\#(try rotated.payload("x"))}"#
@@ -73,7 +73,7 @@ struct ResealLinesTests {
         #expect(try rotated.opened(output.line) == "x")
     }
 
-    @Test("takes lines as they end", arguments: ["\n", "\r\n", ""])
+    @Test("lines may end in a newline, a carriage return and newline, or nothing", arguments: ["\n", "\r\n", ""])
     func ends(_ end: String) throws {
         let rotated = try RotatedPlace()
         let line = #"{"payload":\#(try rotated.payload("x"))}"#
@@ -82,7 +82,7 @@ struct ResealLinesTests {
         #expect(output.text.masked == "\(line)\n\(line)\(end)".masked + (end.isEmpty ? "\n" : ""))
     }
 
-    @Test("of nothing writes nothing but an empty errors file", arguments: ["</dev/null", "<&-"])
+    @Test("empty input writes an empty errors file and no output", arguments: ["</dev/null", "<&-"])
     func nothing(_ stdin: String) throws {
         let rotated = try RotatedPlace()
         let output = try rotated.place.shell("\(RotatedPlace.script) keys.json \(stdin)")
@@ -93,7 +93,7 @@ struct ResealLinesTests {
         #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
     }
 
-    @Test("shows nothing of what was sealed, nor any key")
+    @Test("no output shows a plaintext or a key")
     func secrecy() throws {
         let rotated = try RotatedPlace()
         let whole = try rotated.payload("top secret", by: "old-sender")

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A line holds 1 MiB. A longer one goes to the errors file whole, however long it is.
-@Suite("reseal's long lines", .ownThreads)
+/// A line has at most 1 MiB. A longer line is written to the errors file completely.
+@Suite("long lines of reseal", .ownThreads)
 struct ResealLongLineTests {
     private static let limit = 1 << 20
 
-    @Test("fit up to the last byte", arguments: [0, 1], ["\n", ""])
+    @Test("a line of the longest length is resealed and a longer one is refused", arguments: [0, 1], ["\n", ""])
     func limit(_ excess: Int, _ end: String) throws {
         let rotated = try RotatedPlace()
         let short = #"{"payload":\#(try rotated.payload("x"))}"#
@@ -27,8 +27,10 @@ struct ResealLongLineTests {
         }
     }
 
-    /// Lengths that base64 groups and pieces of reading don't divide.
-    @Test("keep every byte, and what follows them comes out", arguments: [2_000_000, 2_000_001, 2_000_003, 3_211_264])
+    /// Lengths that are no multiple of a base64 group or of a read.
+    @Test(
+        "a long line is in the errors file byte for byte, and the next line is resealed",
+        arguments: [2_000_000, 2_000_001, 2_000_003, 3_211_264])
     func pieces(_ byteCount: Int) throws {
         let rotated = try RotatedPlace()
         let short = #"{"payload":\#(try rotated.payload("x"))}"#
@@ -41,8 +43,8 @@ struct ResealLongLineTests {
         #expect(refused.allSatisfy { $0.inputBase64 == long && $0.reason == "lineTooLong" })
     }
 
-    /// Whatever pieces a line comes in.
-    @Test("and short pieces of lines", arguments: ["1", "7", "1000"])
+    /// A line may arrive in pieces of any length.
+    @Test("lines that arrive in short pieces are resealed", arguments: ["1", "7", "1000"])
     func slowly(_ size: String) throws {
         let rotated = try RotatedPlace()
         let line = #"{"payload":\#(try rotated.payload("x"))}"#

@@ -1,21 +1,22 @@
 import Foundation
 import Testing
 
-/// Memory doesn't grow with the queue.
+/// The memory of reseal doesn't grow with the number of lines.
 @Suite(
-    "reseal's memory", .ownThreads,
+    "memory of reseal", .ownThreads,
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "no /proc/self/status here"))
 struct ResealMemoryTests {
-    /// The peak after the first lines and after all of them, from the running process: a child's rusage would have the
-    /// test's own memory in it. A pipe holds 64 KiB, so that nearly all has been worked off by then.
-    @Test("is the same for four thousand lines as for the first thousand")
+    /// Reads the peak from the running process after half of the lines and after all of them: a child's rusage would
+    /// include the test's own memory. A pipe buffers 64 KiB, so that nearly all lines have been processed by then. The
+    /// first half is long enough to fill every buffer.
+    @Test("twice as many lines need no more memory")
     func flat() throws {
         let rotated = try RotatedPlace()
         let lines = try queue(rotated)
         let long = Data(repeating: UInt8(ascii: "x"), count: 2 << 20) + [UInt8(ascii: "\n")]
         let longer = Data(repeating: UInt8(ascii: "x"), count: 24 << 20) + [UInt8(ascii: "\n")]
-        try rotated.place.write(long + Data(lines.prefix(1_000).joined().utf8), to: "first")
-        try rotated.place.write(longer + Data(lines.dropFirst(1_000).joined().utf8), to: "rest")
+        try rotated.place.write(long + Data(lines.prefix(2_000).joined().utf8), to: "first")
+        try rotated.place.write(longer + Data(lines.dropFirst(2_000).joined().utf8), to: "rest")
         let output = try rotated.place.shell(
             """
             mkfifo in; \(RotatedPlace.script) keys.json --sign-with senders.json <in >out & child=$!; exec 3>in
@@ -35,7 +36,7 @@ struct ResealMemoryTests {
         #expect(numbers == (0..<4_000).filter { $0 % 10 != 9 })
     }
 
-    /// Long ones, so that few do: of every kind one; every tenth line is for a device that it doesn't name.
+    /// Long lines, so that few are enough. Every tenth is sealed to a device that it doesn't name.
     private func queue(_ rotated: RotatedPlace) throws -> [String] {
         let payloads = try [nil, "phone"].flatMap { device in
             try [nil, "old-sender"].map { try rotated.payload("x", device: device, by: $0) }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("reseal refuses", .ownThreads)
+@Suite("usage of reseal", .ownThreads)
 struct ResealUsageTests {
     @Test(
         "bad usage",
@@ -20,7 +20,7 @@ struct ResealUsageTests {
         #expect(try rotated.place.names() == before)
     }
 
-    /// Before anything is read or written.
+    /// These are refused before anything is read or written.
     @Test(
         "keys that nothing can be sealed again with",
         arguments: [
@@ -49,7 +49,7 @@ struct ResealUsageTests {
         #expect(try rotated.place.names() == before)
     }
 
-    @Test("no demo keys that are allowed")
+    @Test("demo keys are refused unless they are allowed")
     func demo() throws {
         let rotated = try RotatedPlace()
         try rotated.place.copyDemoKeys()
@@ -61,7 +61,7 @@ struct ResealUsageTests {
         #expect(output.stderr == "pushcrypt: 1 line: 0 resealed, 1 unchanged, 0 in errors.jsonl\n")
     }
 
-    @Test("nothing without saying so in its help")
+    @Test("the help describes the errors file and the exit statuses")
     func help() throws {
         let output = try CLI.run(["reseal", "--help"])
         #expect(output.isSuccess, "\(output)")

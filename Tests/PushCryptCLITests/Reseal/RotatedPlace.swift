@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A workplace after a rotation: keys.json and senders.json hold an old key, retired a month ago, and the primary.
+/// A workplace after a rotation: keys.json and senders.json contain an old key, retired a month ago, and the primary.
 struct RotatedPlace {
     static let command = [
         "reseal", "--topic", Workplace.topic, "--at", Workplace.now, "--errors", "errors.jsonl", "--keys",
     ]
-    /// The same for a shell's script.
+    /// The same command for a shell.
     static let script = (["\"$PUSHCRYPT\""] + command).joined(separator: " ")
 
     let place: Workplace
@@ -21,7 +21,7 @@ struct RotatedPlace {
         try writeSet(["old-sender", "new-sender"], to: "senders.json")
     }
 
-    /// The private keys of two keysets in one.
+    /// Merges the private keys of two keysets.
     func writeSet(_ names: [String], to file: String) throws {
         let keys = try names.map { name in
             let keys = try Payload.member("keys", of: try place.read("Keys/\(name)/keyset.json")) as? [[String: String]]
@@ -55,7 +55,7 @@ struct RotatedPlace {
         return try place.run(Self.command + ["keys.json"] + options, stdin: stdin)
     }
 
-    /// The alert of a line, opened with the new keys alone.
+    /// The alert of a line, opened with only the new keys.
     func opened(_ line: String, by sender: String? = nil) throws -> String? {
         let line = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         let payload = try JSONSerialization.data(withJSONObject: try #require(line["payload"]))
@@ -83,7 +83,7 @@ struct RefusedLine: Decodable {
 }
 
 extension String {
-    /// With stars in the place of what resealing changes.
+    /// The line with stars instead of the values that resealing changes.
     var masked: String {
         replacing(/"(kid|sealed|skid)":"[A-Za-z0-9_-]+"/) { match in "\"\(match.1)\":\"*\"" }
     }

@@ -17,7 +17,7 @@ struct CrashOutputTests {
             exec "$PUSHCRYPT" seal --to Keys/ios --topic \(Workplace.topic)
             """, stdin: Workplace.inner)
         #expect(output.signal != nil && output.stdout.isEmpty, "\(output)")
-        // The runtime's own line. The backtracer would report the crash, with the memory behind each register in bytes.
+        // The runtime prints this line. The backtracer would print the memory at each register in bytes.
         #expect(output.stderr.contains("FaultPoint.swift"))
         #expect(!output.stderr.contains("Program crashed"), "\(output.stderr)")
         #expect(!output.stderr.contains(/[0-9a-f]{2} [0-9a-f]{2} [0-9a-f]{2} [0-9a-f]{2}/), "\(output.stderr)")

@@ -17,7 +17,7 @@ struct CrowdTests {
 
     @Test(
         "concurrent commands lose no change and end with documented statuses",
-        arguments: [(false, 50), (true, LongTests.areWanted ? 50 : 20)])
+        arguments: [(false, 50), (true, LongTests.areEnabled ? 50 : 20)])
     func crowd(_ isEncrypted: Bool, _ count: Int) throws {
         let place = try Workplace()
         try place.writeWrapCommand("wrap")

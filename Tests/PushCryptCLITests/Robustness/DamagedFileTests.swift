@@ -11,7 +11,7 @@ struct DamagedFileTests {
     @Test("a keyset's file that was cut off is refused or read unchanged", arguments: kinds)
     func truncated(_ kind: String) throws {
         let place = try DamagedPlace(kind)
-        for count in stride(from: 0, to: place.whole.count, by: LongTests.areWanted ? 97 : 401) {
+        for count in stride(from: 0, to: place.whole.count, by: LongTests.areEnabled ? 97 : 401) {
             try place.expectRefusedOrTheSame(place.whole.prefix(count), "cut at \(count)", turn: count)
         }
         try place.expectRefusedOrTheSame(place.whole.dropLast(), "without its last newline", turn: 0)
@@ -21,7 +21,7 @@ struct DamagedFileTests {
     func flipped(_ kind: String) throws {
         let place = try DamagedPlace(kind)
         var random = SplitMix64(seed: 9)
-        for turn in 0..<(LongTests.areWanted ? 40 : 5) {
+        for turn in 0..<(LongTests.areEnabled ? 40 : 5) {
             let (index, bit) = (
                 Int.random(in: place.whole.indices, using: &random), Int.random(in: 0...7, using: &random)
             )
@@ -36,7 +36,7 @@ struct DamagedFileTests {
         let place = try DamagedPlace("plain")
         let whole = try place.place.read("Keys/ios/audit.jsonl")
         var random = SplitMix64(seed: 10)
-        for _ in 0..<(LongTests.areWanted ? 5 : 2) {
+        for _ in 0..<(LongTests.areEnabled ? 5 : 2) {
             let index = Int.random(in: whole.indices, using: &random)
             var bytes = whole
             bytes[index] ^= 1 << Int.random(in: 0...7, using: &random)

@@ -64,7 +64,8 @@ struct FullDiskTests {
             let status = String(decoding: try place.read("status"), as: UTF8.self)
             let words = String(decoding: try place.read("err"), as: UTF8.self)
             let left = try Payload.member("pushcrypt.seq", of: try place.read("left")) as? Int
-            let isChanged = words.isEmpty || words.contains("the keyset was changed, but its public file or audit log was not")
+            let isChanged =
+                words.isEmpty || words.contains("the keyset was changed, but its public file or audit log was not")
             #expect(left == (isChanged ? 2 : 1), "\(pages) pages: \(words)")
             #expect(status == (words.isEmpty ? "0\n" : "74\n"), "\(pages) pages: \(words)")
             failed.insert(

@@ -59,7 +59,7 @@ struct KillTests {
         let made = try change.prepare()
         let command = try change.arguments(made.place())
         let points: [ChangePoint] =
-            LongTests.areWanted ? ChangePoint.allCases : [.locked, .keysetSynced, .keysetRenamed, .logged]
+            LongTests.areEnabled ? ChangePoint.allCases : [.locked, .keysetSynced, .keysetRenamed, .logged]
         for point in points {
             let place = try made.place()
             try Self.kill(command, place, at: point.rawValue)
@@ -75,7 +75,7 @@ struct KillTests {
         arguments: [
             "leftover-removed", "log-created", "log-written", "log-synced", "log-renamed", "public-created",
             "public-written", "public-synced", "public-renamed",
-        ], LongTests.areWanted ? [nextChange, "keys verify Keys/ios"] : [nextChange])
+        ], LongTests.areEnabled ? [nextChange, "keys verify Keys/ios"] : [nextChange])
     func twice(_ point: String, _ command: String) throws {
         let (made, old) = try Self.killedOnce.get()
         let place = try made.place()

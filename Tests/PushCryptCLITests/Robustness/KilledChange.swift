@@ -43,8 +43,8 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
 
     /// All changes take the same steps, and `rotate` of a plain keyset is killed at each of them.
     private static let few: [ChangePoint] =
-        LongTests.areWanted ? ChangePoint.allCases : [.keysetSynced, .keysetRenamed, .publicSynced]
-    private static let fewest: [ChangePoint] = LongTests.areWanted ? ChangePoint.allCases : [.keysetRenamed]
+        LongTests.areEnabled ? ChangePoint.allCases : [.keysetSynced, .keysetRenamed, .publicSynced]
+    private static let fewest: [ChangePoint] = LongTests.areEnabled ? ChangePoint.allCases : [.keysetRenamed]
 
     static let path = "Keys/ios"
     static let moment = UnixTime(1_767_225_600 + 181 * 86_400)

@@ -1,47 +1,55 @@
 import ArgumentParser
 import Foundation
+import PushCryptCore
 import Testing
 
 @testable import pushcrypt
 
-/// Numbers from outside at and beyond the ends of what they may be.
-@Suite("a number of an option", .ownThreads)
+/// Numbers in options at and beyond the ends of their ranges.
+@Suite("numbers in options", .ownThreads)
 struct NumberTests {
     struct Case: CustomTestStringConvertible {
         let command: [String]
         let option: String
+        /// Whether the parser accepts a value of the option's type.
+        let accepts: @Sendable (String) -> Bool
 
         var testDescription: String { command.prefix { !$0.hasPrefix("-") }.joined(separator: " ") + " " + option }
 
-        init(_ command: String, _ option: String) {
-            (self.command, self.option) = (command.split(separator: " ").map(String.init), option)
+        init(_ command: String, _ option: String, _ type: (some ExpressibleByArgument & SendableMetatype).Type) {
+            self.command = command.split(separator: " ").map(String.init)
+            self.option = option
+            accepts = { type.init(argument: $0) != nil }
         }
     }
 
     private static let sealing = "seal --to fleet.json --topic com.example.app"
     private static let opening = "open --keys fleet.json --topic com.example.app"
+    private static let creating = "keys create Keys/new --kind shared --insecure-plaintext"
     private static let rehearsing = "keys rehearse --devices 50 --refresh-p50 1h --refresh-p99 2h"
 
-    /// Every option of the tool that takes a number, a time, a length of time or a share.
+    /// Every option of the tool whose value is a number, a time, a duration or a share.
     static let cases: [Case] = [
-        Case("inspect", "--limit"), Case("inspect --keys fleet.json --topic a", "--at"), Case(sealing, "--limit"),
-        Case(sealing, "--pad"), Case(sealing, "--expires"), Case(sealing, "--at"), Case(sealing, "--passphrase-fd"),
-        Case(sealing + " --batch", "--jobs"), Case(sealing + " --batch", "--resume-from"), Case(opening, "--at"),
-        Case(opening + " --batch", "--jobs"), Case(opening + " --batch", "--resume-from"),
-        Case("keys create Keys/new --kind shared --insecure-plaintext", "--rotate-every"),
-        Case("keys create Keys/new --kind shared --insecure-plaintext", "--publish-lead"),
-        Case("keys create Keys/new --kind shared --insecure-plaintext", "--overlap"),
-        Case("keys create Keys/new --kind shared --insecure-plaintext", "--keep"),
-        Case("keys create Keys/new --kind shared --insecure-plaintext", "--require-coverage"),
-        Case("keys create Keys/new --kind shared --insecure-plaintext", "--at"),
-        Case("keys policy Keys/ios", "--rotate-every"), Case("keys policy Keys/ios", "--keep"),
-        Case("keys add Keys/ios", "--activates-at"), Case("keys add Keys/ios", "--at"),
-        Case("keys passwd Keys/ios", "--new-passphrase-fd"), Case("keys list Keys/ios", "--at"),
-        Case("rotate Keys/ios --confirm-clock --yes", "--at"),
-        Case(rehearsing, "--seed"), Case(rehearsing, "--offline"), Case(rehearsing, "--pushes-per-day"),
-        Case("keys rehearse --refresh-p50 1h --refresh-p99 2h", "--devices"),
-        Case("keys rehearse --devices 50 --refresh-p99 4294967295w", "--refresh-p50"),
-        Case("keys rehearse --devices 50 --refresh-p50 1s", "--refresh-p99"),
+        Case("inspect", "--limit", Int.self), Case("inspect --keys fleet.json --topic a", "--at", UnixTime.self),
+        Case(sealing, "--limit", Int.self), Case(sealing, "--pad", PaddingPolicy.self),
+        Case(sealing, "--expires", DurationArgument.self), Case(sealing, "--at", UnixTime.self),
+        Case(sealing, "--passphrase-fd", Int32.self), Case(sealing + " --batch", "--jobs", Int.self),
+        Case(sealing + " --batch", "--resume-from", Int.self), Case(opening, "--at", UnixTime.self),
+        Case(opening + " --batch", "--jobs", Int.self), Case(opening + " --batch", "--resume-from", Int.self),
+        Case(creating, "--rotate-every", DurationArgument.self),
+        Case(creating, "--publish-lead", DurationArgument.self),
+        Case(creating, "--overlap", DurationArgument.self), Case(creating, "--keep", Int.self),
+        Case(creating, "--require-coverage", CoverageArgument.self), Case(creating, "--at", UnixTime.self),
+        Case("keys policy Keys/ios", "--rotate-every", DurationArgument.self),
+        Case("keys policy Keys/ios", "--keep", Int.self), Case("keys add Keys/ios", "--activates-at", UnixTime.self),
+        Case("keys add Keys/ios", "--at", UnixTime.self),
+        Case("keys passwd Keys/ios", "--new-passphrase-fd", Int32.self),
+        Case("keys list Keys/ios", "--at", UnixTime.self),
+        Case("rotate Keys/ios --confirm-clock --yes", "--at", UnixTime.self), Case(rehearsing, "--seed", UInt64.self),
+        Case(rehearsing, "--offline", ShareArgument.self), Case(rehearsing, "--pushes-per-day", Double.self),
+        Case("keys rehearse --refresh-p50 1h --refresh-p99 2h", "--devices", Int.self),
+        Case("keys rehearse --devices 50 --refresh-p99 4294967295w", "--refresh-p50", DurationArgument.self),
+        Case("keys rehearse --devices 50 --refresh-p50 1s", "--refresh-p99", DurationArgument.self),
     ]
 
     static let values = [
@@ -51,35 +59,34 @@ struct NumberTests {
         "9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+23:59", "99.999%", "100%", "0.0000001%",
     ]
 
-    /// The parser runs in this process, which a trap would end; what it accepts is done by the tool.
-    @Test("is refused as bad usage or data, or used, and never ends the tool by a signal", arguments: cases)
+    /// The option's type reads every value in this process. The tool runs with every value that the type accepts and, as a
+    /// sample, with the first one that it refuses.
+    @Test("an extreme number is refused or used, and never ends the tool by a signal", arguments: cases)
     func ends(_ number: Case) throws {
         let batch = try BatchPlace()
         try batch.place.create("Keys/ios", "shared")
-        for value in Self.values {
-            let arguments = number.command + ["\(number.option)=\(value)"]
-            do {
-                _ = try PushCrypt.parseAsRoot(arguments)
-            } catch {
-                #expect(PushCrypt.exitCode(for: error).rawValue == 64, "\(value)")
-                continue
-            }
-            let output = try batch.place.run(arguments, stdin: Data(#"{"aps":{"alert":"x"}}"#.utf8))
+        func run(_ value: String) throws -> Output {
+            try batch.place.run(
+                number.command + ["\(number.option)=\(value)"], stdin: Data(#"{"aps":{"alert":"x"}}"#.utf8))
+        }
+        expectUsageError(try run(try #require(Self.values.first { !number.accepts($0) })))
+        for value in Self.values where number.accepts(value) {
+            let output = try run(value)
             #expect(StoredNumberTests.statuses.contains(output.exit), "\(value): \(output)")
         }
-        // What changes have written can be read again.
+        // What the changes have written can be read again.
         #expect(try batch.place.run("keys", "list", "Keys/ios").isSuccess)
     }
 
-    @Test("--limit of inspect is refused above what inspect reads", arguments: ["65537", "9223372036854775807"])
+    @Test("inspect refuses a --limit above the size that it reads", arguments: ["65537", "9223372036854775807"])
     func limit(value: String) throws {
         expectUsageError(try CLI.run(["inspect", "--limit", value], stdin: Data(#"{"aps":{}}"#.utf8)))
     }
 }
 
-@Suite("a number in a stored file", .ownThreads)
+@Suite("numbers in stored files", .ownThreads)
 struct StoredNumberTests {
-    /// All that the help documents but 70, an internal error.
+    /// The documented exit statuses except 70, an internal error.
     static let statuses: Set<Int32?> = [0, 64, 65, 66, 73, 74, 75, 77]
 
     private static let numbers = [
@@ -91,13 +98,13 @@ struct StoredNumberTests {
         #""0000-01-01T00:00:00+23:59""#, "0",
     ]
 
-    /// A member of `keyset.json`, and what takes the place of its value.
+    /// A member of `keyset.json`, and the values that replace its value.
     static let members: [(name: String, values: [String])] =
         ["seq", "count", "keep"].map { ($0, numbers) }
         + ["updatedAt", "createdAt", "activatesAt"].map { ($0, times) }
         + ["rotateEvery", "overlap"].map { ($0, [#""P4294967295W""#, #""P9999999999D""#, #""PT0S""#, "1"]) }
 
-    @Test("a keyset is refused or used, and what a change writes can be read again", arguments: members)
+    @Test("a keyset with an extreme number is refused or stays readable after a change", arguments: members)
     func keyset(member: (name: String, values: [String])) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")

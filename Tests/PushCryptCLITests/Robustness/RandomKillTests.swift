@@ -6,7 +6,7 @@ import Testing
 @Suite("a keyset whose changes are killed at random", .ownThreads)
 struct RandomKillTests {
     private static let path = "Keys/ios"
-    private let runs = LongTests.areWanted ? 200 : 25
+    private let runs = LongTests.areEnabled ? 200 : 25
 
     @Test("changes that are killed at random times lose no key and no change")
     func random() throws {

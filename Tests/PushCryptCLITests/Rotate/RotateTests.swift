@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 @Suite("rotate", .ownThreads)
@@ -59,7 +60,7 @@ struct RotateTests {
             let states = try place.states("Keys/app", at: time)
             #expect(states.count { $0 == "primary" } == 1, "day \(day): \(states)")
             #expect(day < 90 || states.count { ["pending", "primary", "retiring"].contains($0) } >= 2, "day \(day)")
-            if day % (LongTests.areWanted ? 20 : 50) == 0 {
+            if day % (LongTests.areEnabled ? 20 : 50) == 0 {
                 sealed.append((day, try place.sealed(to: "Keys/app", at: time)))
             }
             for push in sealed where (20..<30).contains(day - push.day) {

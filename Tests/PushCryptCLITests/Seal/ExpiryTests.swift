@@ -27,10 +27,10 @@ struct ExpiryTests {
             try place.open(keys: "Keys/ios", "--at", late, payload: sealed.stdout), "expired")
     }
 
-    @Test("a message from more than ten minutes ahead isn't valid yet")
+    @Test("a message from more than ten minutes in the future doesn't open")
     func future() throws {
         let place = try Workplace()
-        // Keys of the past, so that they don't move the clock.
+        // Old keys, so that they don't move the clock.
         let created = try place.run(
             "keys", "create", "Keys/ios", "--kind", "shared", "--insecure-plaintext", "--at", "1000000")
         #expect(created.isSuccess, "\(created)")

@@ -31,7 +31,7 @@ struct ExposeTests {
         #expect(try place.open(keys: "Keys/ios", payload: output.stdout).payload == Self.inner)
     }
 
-    @Test("copies the raw value")
+    @Test("an exposed value is copied byte for byte")
     func raw() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -41,7 +41,7 @@ struct ExposeTests {
         #expect(!output.text.contains("default"))
     }
 
-    @Test("refuses what the payload doesn't have, and names it")
+    @Test("a name that the payload lacks is refused and named")
     func absent() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -49,7 +49,7 @@ struct ExposeTests {
         expectRefusal(output, 65, saying: "aps.category")
     }
 
-    @Test("never the alert", arguments: ["alert", "mutable-content", "badge,alert"])
+    @Test("alert and mutable-content can't be exposed", arguments: ["alert", "mutable-content", "badge,alert"])
     func alert(_ list: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal's placeholder", .ownThreads)
+@Suite("placeholder of seal", .ownThreads)
 struct PlaceholderTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let options: [String]
@@ -25,7 +25,7 @@ struct PlaceholderTests {
             alert: ["title": "T", "title-loc-key": "TK", "body": "B", "loc-key": "BK"]),
     ]
 
-    @Test("is what the options say", arguments: cases)
+    @Test("the placeholder options become the visible alert", arguments: cases)
     func alert(_ test: Case) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -36,7 +36,9 @@ struct PlaceholderTests {
         #expect(try Payload.member("aps.mutable-content", of: output.payload) as? Int == 1)
     }
 
-    @Test("has text", arguments: [["--placeholder-title", ""], ["--placeholder-body-loc-key", ""]])
+    @Test(
+        "a placeholder without text is refused as bad usage",
+        arguments: [["--placeholder-title", ""], ["--placeholder-body-loc-key", ""]])
     func empty(_ options: [String]) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -45,7 +47,7 @@ struct PlaceholderTests {
         expectRefusal(output, 64)
     }
 
-    @Test("is what a failure shows")
+    @Test("open shows the placeholder when it fails")
     func fallback() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")

@@ -7,12 +7,12 @@ struct RoundTripTests {
         case p256, p256PSK, x25519, x25519PSK, shared, device
     }
 
-    /// Where the sender's and the recipient's keys come from.
+    /// The origin of the sender's and the recipient's keys.
     enum Source: String, CaseIterable, Sendable {
         case keystores, files
     }
 
-    @Test("gives every byte back", arguments: Keys.allCases, Source.allCases)
+    @Test("open restores every byte that seal read", arguments: Keys.allCases, Source.allCases)
     func roundTrip(_ keys: Keys, _ source: Source) throws {
         for isSigned in [false, true] {
             let place = try Workplace()
@@ -50,14 +50,14 @@ struct RoundTripTests {
         #expect(opened.text == (json.hasSuffix("\n") ? json : json + "\n"))
     }
 
-    @Test("no two seals are alike")
+    @Test("sealing the same payload twice gives different outputs")
     func fresh() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         #expect(try place.sealed(to: "Keys/ios") != place.sealed(to: "Keys/ios"))
     }
 
-    @Test("a payload that was indented on the way opens")
+    @Test("an outer payload that was indented in transit opens")
     func indented() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -72,7 +72,7 @@ struct RoundTripTests {
 }
 
 extension Workplace {
-    /// Makes the keys and returns what `--to` and `--keys` are.
+    /// Creates the keys and returns the values of `--to` and `--keys`.
     fileprivate func prepare(
         _ keys: RoundTripTests.Keys, _ source: RoundTripTests.Source
     ) throws -> (to: String, from: String) {

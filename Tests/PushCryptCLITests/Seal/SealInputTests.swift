@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("seal refuses payloads", .ownThreads)
+@Suite("payloads that seal refuses", .ownThreads)
 struct SealInputTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -38,14 +38,14 @@ struct SealInputTests {
         Case("nesting that ends the stack", String(repeating: "[", count: 500_000)),
     ]
 
-    @Test("with nothing on stdout", arguments: cases)
+    @Test("a malformed payload is refused with an empty stdout", arguments: cases)
     func refuse(_ test: Case) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
         expectRefusal(try place.seal(to: "Keys/ios", payload: test.payload), 65)
     }
 
-    @Test("that are sealed already")
+    @Test("a payload that is already sealed is refused")
     func sealedTwice() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

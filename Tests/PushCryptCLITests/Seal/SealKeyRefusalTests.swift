@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("seal refuses keys", .ownThreads)
+@Suite("keys that seal refuses", .ownThreads)
 struct SealKeyRefusalTests {
-    @Test("a private key in a file", arguments: ["p256", "x25519"])
+    @Test("a private key in a file is refused", arguments: ["p256", "x25519"])
     func privateKey(_ suite: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient", "--suite", suite)
@@ -11,7 +11,7 @@ struct SealKeyRefusalTests {
         #expect(try place.seal(to: "Keys/ios").isSuccess)
     }
 
-    @Test("a published set whose key demands a psk that isn't there", arguments: ["p256", "x25519"])
+    @Test("a public set whose key requires a missing psk is refused", arguments: ["p256", "x25519"])
     func missingPSK(_ suite: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient", "--suite", suite, "--psk")
@@ -19,7 +19,7 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: "set.json"), 65, saying: "demands a psk")
     }
 
-    @Test("a set in which no key seals at the time")
+    @Test("a set without an active key is refused")
     func noKeySeals() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -43,7 +43,7 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: "set.json"), 65, saying: "seals at")
     }
 
-    @Test("of several the primary is taken")
+    @Test("seal uses the primary of several keys")
     func primary() throws {
         let place = try Workplace()
         let kids = try place.writeSet(
@@ -51,7 +51,7 @@ struct SealKeyRefusalTests {
         #expect(try Payload.string("pushcrypt.kid", of: try place.sealed(to: "set.json")) == kids[1])
     }
 
-    @Test("two keys without a word on which one seals")
+    @Test("two keys without lifecycle members are refused")
     func twoKeys() throws {
         let place = try Workplace()
         try place.create("Keys/a", "recipient")
@@ -75,7 +75,7 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: "keys.json"), 65, saying: "keys.json: ")
     }
 
-    @Test("what isn't there", arguments: ["none.json", "Keys", "none/keys.json", "text/keys.json"])
+    @Test("a missing file or keyset is refused", arguments: ["none.json", "Keys", "none/keys.json", "text/keys.json"])
     func missing(_ path: String) throws {
         let place = try Workplace()
         try place.write(Data("text".utf8), to: "text")
@@ -83,7 +83,7 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: path), 66, saying: path)
     }
 
-    @Test("keys of the wrong kind")
+    @Test("keys of the wrong kind are refused")
     func wrongKind() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -95,7 +95,7 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: "Keys/ios", "--sign-with", "senders.json"), 65, saying: "private key")
     }
 
-    @Test("a device's key for another device, and a damaged device id in a file")
+    @Test("a key of another device and a damaged device id are refused")
     func device() throws {
         let place = try Workplace()
         try place.create("Keys/master", "shared")
@@ -106,7 +106,7 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: "bad.json"), 65, saying: "bad.json: ")
     }
 
-    @Test("a kid that isn't the key's")
+    @Test("a kid that doesn't match the key is refused")
     func kidMismatch() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")

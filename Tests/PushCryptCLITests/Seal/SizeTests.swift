@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@Suite("seal's size", .ownThreads)
+@Suite("size of a sealed payload", .ownThreads)
 struct SizeTests {
     static func inner(bodyCount: Int) -> Data {
         Data(#"{"aps":{"alert":{"body":"\#(String(repeating: "x", count: bodyCount))"}}}"#.utf8)
     }
 
-    @Test("--pad max fills up to the limit, never above", arguments: [4096, 4095, 4094, 1000, 999, 998, 997])
+    @Test("--pad max pads to the limit and never above it", arguments: [4096, 4095, 4094, 1000, 999, 998, 997])
     func limit(_ limit: Int) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -17,11 +17,11 @@ struct SizeTests {
             ).count - 1
         }
         #expect(Set(counts).count == 1)
-        // Four characters of base64url carry three bytes: not every length can be met.
+        // Four characters of base64url encode three bytes, so not every length is possible.
         #expect((limit - 1...limit).contains(counts[0]))
     }
 
-    @Test("--pad N makes messages of up to N bytes more look alike")
+    @Test("--pad N gives messages of similar length the same size")
     func multiple() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -37,7 +37,7 @@ struct SizeTests {
         #expect(try count(1, "--pad", "\(Int.max)") == count(1, "--pad", "max"))
     }
 
-    @Test("the longest body that fits is sealed, one byte more is refused with both numbers")
+    @Test("the longest body that fits is sealed, and one byte more is refused with both sizes")
     func boundary() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

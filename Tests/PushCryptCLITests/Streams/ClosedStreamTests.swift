@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A stream that isn't there ends in a message and a status, never in a signal, and never in somebody else's file.
-@Suite("closed streams", .ownThreads)
+/// A closed stream ends the tool with a message and a status, never by a signal, and no data is written to another file.
+@Suite("standard streams that are closed", .ownThreads)
 struct ClosedStreamTests {
     static let commands = [
         #""$PUSHCRYPT" demo"#,
@@ -23,14 +23,14 @@ struct ClosedStreamTests {
         #""$PUSHCRYPT" inspect --json <sealed"#,
     ]
 
-    @Test("closed stdout", arguments: commands)
+    @Test("a closed stdout exits 74 with a message", arguments: commands)
     func closedStdout(_ command: String) throws {
         let place = try makePlace()
         let output = try place.shell("\(command) >&-")
         expectRefusal(output, 74, saying: "can't write to stdout")
     }
 
-    @Test("closed stdout while a file is open that mustn't get the data")
+    @Test("data for a closed stdout is never written to another file")
     func noFileIsHit() throws {
         let place = try makePlace()
         let before = try place.read("Keys/ios/keyset.json")
@@ -39,15 +39,16 @@ struct ClosedStreamTests {
     }
 
     @Test(
-        "a full device", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"),
+        "a full device as stdout exits 74 with a message",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"),
         arguments: commands)
     func full(_ command: String) throws {
         let place = try makePlace()
         expectRefusal(try place.shell("\(command) >/dev/full"), 74, saying: "can't write to stdout")
     }
 
-    /// The pipe's reader ends before anything is written: the command begins when the reader has gone.
-    @Test("a pipe that nobody reads", arguments: commands)
+    /// The command begins after the reader has closed the pipe.
+    @Test("a pipe without a reader exits 74 with a message", arguments: commands)
     func closedPipe(_ command: String) throws {
         let place = try makePlace()
         let output = try place.shell(
@@ -57,7 +58,7 @@ struct ClosedStreamTests {
         #expect(output.stderr.contains("can't write to stdout: Broken pipe"), "\(output)")
     }
 
-    @Test("closed stdin is an empty one")
+    @Test("a closed stdin is treated as empty input")
     func closedStdin() throws {
         let place = try makePlace()
         expectRefusal(try place.shell(#""$PUSHCRYPT" seal --to Keys/ios --topic a.b <&-"#), 65)
@@ -65,14 +66,14 @@ struct ClosedStreamTests {
         try expectPlaceholder(try place.shell(#""$PUSHCRYPT" open --keys Keys/ios --topic a.b <&-"#), "malformed")
     }
 
-    @Test("a folder as stdin", arguments: ["seal --to", "open --keys"])
+    @Test("a folder as stdin exits 66 with a message", arguments: ["seal --to", "open --keys"])
     func folder(_ command: String) throws {
         let place = try makePlace()
         expectRefusal(
             try place.shell("\"$PUSHCRYPT\" \(command) Keys/ios --topic a.b <Keys"), 66, saying: "can't read stdin")
     }
 
-    @Test("closed stderr changes no status", arguments: [("none", 66), ("Keys/ios", 65)])
+    @Test("a closed stderr leaves the exit status unchanged", arguments: [("none", 66), ("Keys/ios", 65)])
     func closedStderr(_ keys: String, _ status: Int32) throws {
         let place = try makePlace()
         let output = try place.shell("\"$PUSHCRYPT\" open --keys \(keys) --topic a.b <inner 2>&-")
@@ -82,7 +83,7 @@ struct ClosedStreamTests {
         #expect(allClosed.exit == (status == 66 ? 66 : 74), "\(allClosed)")
     }
 
-    @Test("a pipe of five megabytes", arguments: ["seal --to", "open --keys"])
+    @Test("an input of five megabytes is refused with one line", arguments: ["seal --to", "open --keys"])
     func largePipe(_ command: String) throws {
         let place = try makePlace()
         let output = try place.shell(

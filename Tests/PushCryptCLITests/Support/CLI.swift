@@ -1,30 +1,23 @@
 import Foundation
 import PushCryptTestSupport
 
-/// The real binary as a child process.
+/// Runs the built tool as a child process, without a shell.
 ///
-/// The three standard streams are files: nothing fills up, whatever the child does or doesn't read.
+/// The three standard streams are files, so that no pipe can fill up and block either side.
 enum CLI {
     /// Runs `pushcrypt` with the arguments.
     static func run(_ arguments: [String], stdin: Data = Data(), in folder: URL? = nil) throws -> Output {
-        try launch(binary.get(), arguments, stdin: stdin, in: folder)
+        try start(arguments, stdin: stdin, in: folder).wait()
     }
 
     /// Runs a script of /bin/sh, which finds the binary in `$PUSHCRYPT`.
     static func shell(_ script: String, stdin: Data = Data(), in folder: URL? = nil) throws -> Output {
-        let shell = URL(fileURLWithPath: "/bin/sh")
-        return try launch(shell, ["-c", script], stdin: stdin, in: folder)
+        try start(URL(fileURLWithPath: "/bin/sh"), ["-c", script], stdin: stdin, in: folder, environment: [:]).wait()
     }
 
     static let binary = Result { try BuiltProduct.url("pushcrypt") }
 
-    private static func launch(
-        _ executable: URL, _ arguments: [String], stdin: Data, in folder: URL?
-    ) throws -> Output {
-        try start(executable, arguments, stdin: stdin, in: folder, environment: [:]).wait()
-    }
-
-    /// Starts `pushcrypt` and doesn't wait for it.
+    /// Starts `pushcrypt` without waiting for it.
     static func start(
         _ arguments: [String], stdin: Data = Data(), in folder: URL?, environment: [String: String] = [:]
     ) throws -> RunningCommand {
@@ -35,19 +28,19 @@ enum CLI {
         _ executable: URL, _ arguments: [String], stdin: Data, in folder: URL?, environment: [String: String]
     ) throws -> RunningCommand {
         let streams = try TemporaryFolder()
-        let names = ["stdin": stdin, "stdout": Data(), "stderr": Data()]
-        for (name, data) in names { try data.write(to: streams.file(name)) }
+        for name in ["stdout", "stderr"] { try Data().write(to: streams.file(name)) }
+        if !stdin.isEmpty { try stdin.write(to: streams.file("stdin")) }
         let usual = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PUSHCRYPT": try binary.get().path]
         let child = ChildProcess(
             executable: executable.path, arguments: arguments,
             environment: usual.merging(environment) { $1 },
-            folder: (folder ?? streams.url).path, stdin: streams.file("stdin").path,
+            folder: (folder ?? streams.url).path, stdin: stdin.isEmpty ? "/dev/null" : streams.file("stdin").path,
             stdout: streams.file("stdout").path, stderr: streams.file("stderr").path)
         return RunningCommand(process: try child.start(), streams: streams)
     }
 }
 
-/// A command that was started, with the files for what it says.
+/// A command that was started, with the files of its standard streams.
 struct RunningCommand {
     let process: RunningProcess
     fileprivate let streams: TemporaryFolder

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// What a child process left behind.
+/// The result of a child process.
 struct Output: CustomTestStringConvertible {
     let ending: ChildProcess.Ending
     let stdout: Data
@@ -14,12 +14,12 @@ struct Output: CustomTestStringConvertible {
         stderrData = stderr
     }
 
-    /// The exit status of a program that ended by itself; nil after a signal.
+    /// The exit status; nil after a signal.
     var exit: Int32? {
         if case .exit(let status) = ending { status } else { nil }
     }
 
-    /// The signal that ended it; nil for a program that ended by itself.
+    /// The signal that ended the process; nil if it exited.
     var signal: Int32? {
         if case .signal(let number) = ending { number } else { nil }
     }
@@ -27,7 +27,7 @@ struct Output: CustomTestStringConvertible {
     var stderr: String { String(decoding: stderrData, as: UTF8.self) }
     var text: String { String(decoding: stdout, as: UTF8.self) }
 
-    /// Without the one newline that doesn't count.
+    /// stdout without its last newline.
     var payload: Data { stdout.last == UInt8(ascii: "\n") ? stdout.dropLast() : stdout }
 
     var line: String { String(decoding: payload, as: UTF8.self) }
@@ -35,7 +35,7 @@ struct Output: CustomTestStringConvertible {
     /// Exit status 0 and nothing on stderr.
     var isSuccess: Bool { exit == 0 && stderrData.isEmpty }
 
-    /// Whether stderr is one line of pushcrypt and not more.
+    /// Whether stderr is exactly one line of pushcrypt.
     var hasOneLineOnStderr: Bool {
         stderr.hasPrefix("pushcrypt: ") && stderr.hasSuffix("\n") && stderr.filter(\.isNewline).count == 1
     }
@@ -50,4 +50,36 @@ struct Output: CustomTestStringConvertible {
     var testDescription: String {
         "\(ending), stdout \(text.prefix(400)), stderr \(stderr.prefix(400))"
     }
+}
+
+/// Expects the exit status, one line on stderr and an empty stdout.
+func expectRefusal(
+    _ output: Output, _ status: Int32, saying text: String = "", sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(output.exit == status, "\(output)", sourceLocation: sourceLocation)
+    #expect(output.hasOneLineOnStderr, "\(output)", sourceLocation: sourceLocation)
+    #expect(output.stdout.isEmpty, "\(output)", sourceLocation: sourceLocation)
+    #expect(text.isEmpty || output.stderr.contains(text), "\(output)", sourceLocation: sourceLocation)
+}
+
+/// Expects exit status 64, a message on stderr and an empty stdout.
+func expectUsageError(_ output: Output, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(output.exit == 64, "\(output)", sourceLocation: sourceLocation)
+    #expect(!output.stderr.isEmpty, "\(output)", sourceLocation: sourceLocation)
+    #expect(output.stdout.isEmpty, "\(output)", sourceLocation: sourceLocation)
+}
+
+/// Expects that `open` wrote a placeholder with the failure class.
+func expectPlaceholder(
+    _ output: Output, _ reason: String, title: String = "New message",
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    #expect(output.exit == 65, "\(output)", sourceLocation: sourceLocation)
+    #expect(output.stderr == "pushcrypt: not opened: \(reason)\n", sourceLocation: sourceLocation)
+    #expect(output.stdout.last == UInt8(ascii: "\n"), "\(output)", sourceLocation: sourceLocation)
+    let stamp = try Payload.member("pushcrypt", of: output.payload) as? [String: String]
+    #expect(stamp == ["status": "failed", "reason": reason], "\(output)", sourceLocation: sourceLocation)
+    #expect(
+        try Payload.string("aps.alert.title", of: output.payload) == title, "\(output)",
+        sourceLocation: sourceLocation)
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Tests that wait for child processes do so on threads of their own: on those of Swift's concurrency, of which there are
-/// as many as processors, they would keep the servers and clients of other tests from running for minutes.
+/// Runs tests that wait for child processes on separate threads. On the cooperative pool, which has one thread per
+/// processor, they would block all other tests.
 struct OwnThreads: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -19,8 +19,8 @@ extension Trait where Self == OwnThreads {
     static var ownThreads: OwnThreads { OwnThreads() }
 }
 
-/// As many threads as processors: so many children at a time. Dispatch wouldn't do: on Linux its queues share their threads
-/// with Swift's concurrency.
+/// One thread per processor, which limits the number of children at a time. Not a Dispatch queue: on Linux those share
+/// their threads with the cooperative pool.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class ThreadPool: TaskExecutor, @unchecked Sendable {
     static let shared = ThreadPool()

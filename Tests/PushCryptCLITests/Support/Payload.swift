@@ -1,6 +1,6 @@
 import Foundation
 
-/// Looks into payloads with Foundation's eyes and not with the code under test.
+/// Reads payloads with Foundation instead of the code under test.
 enum Payload {
     static func member(_ path: String, of payload: Data) throws -> Any? {
         var value: Any? = try JSONSerialization.jsonObject(with: payload)

@@ -6,14 +6,14 @@ import Darwin
 import Glibc
 #endif
 
-/// A terminal for a child's stdout: its other end is read here.
+/// A terminal for a child's stdout. The test reads its other end.
 final class PseudoTerminal: @unchecked Sendable {
-    // Unchecked: `bytes` is written by the reading thread alone until it signals that it is done.
+    // Unchecked: only the reading thread uses `bytes` until it signals `isDone`.
     private let main: Int32
     private let end = "\u{4}end\u{4}"
     private var bytes = [UInt8]()
     private let isDone = DispatchSemaphore(value: 0)
-    /// Of the device that a child opens.
+    /// The path of the device that a child opens.
     private let path: String
 
     struct Failure: Error {
@@ -33,7 +33,7 @@ final class PseudoTerminal: @unchecked Sendable {
         close(main)
     }
 
-    /// grantpt(3), unlockpt(3) and ptsname(3), which Glibc's module lacks.
+    /// Replaces grantpt(3), unlockpt(3) and ptsname(3), which Swift's Glibc module lacks.
     private static func otherEnd(of main: Int32) throws -> String {
         #if canImport(Darwin)
         guard grantpt(main) == 0, unlockpt(main) == 0, let name = unsafe ptsname(main) else {
@@ -50,7 +50,7 @@ final class PseudoTerminal: @unchecked Sendable {
         #endif
     }
 
-    /// What a script of /bin/sh, which finds the binary in `$PUSHCRYPT`, shows on the terminal.
+    /// Runs a script of /bin/sh, which finds the binary in `$PUSHCRYPT`, and returns what the terminal shows.
     func run(_ script: String, in place: Workplace) throws -> String {
         Thread.detachNewThread { [self] in read() }
         let output = try place.shell("{ \(script); } >\(path); printf '\\004end\\004' >\(path)")
@@ -59,7 +59,7 @@ final class PseudoTerminal: @unchecked Sendable {
         return String(decoding: bytes, as: UTF8.self).replacing(end, with: "").replacing("\r\n", with: "\n")
     }
 
-    /// Until the end that the script writes: how a terminal tells that nobody writes any more differs among systems.
+    /// Reads until the end marker of the script, because systems report the end of a terminal differently.
     private func read() {
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while !bytes.suffix(end.utf8.count).elementsEqual(end.utf8) {
@@ -73,7 +73,7 @@ final class PseudoTerminal: @unchecked Sendable {
     }
 }
 
-/// read(2), which the method hides by its name.
+/// read(2), which the method hides.
 private func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
     unsafe read(descriptor, start, count)
 }

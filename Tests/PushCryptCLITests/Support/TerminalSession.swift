@@ -3,15 +3,15 @@ import Foundation
 import Glibc
 import PushCryptTestSupport
 
-/// A script of /bin/sh on a terminal of its own, and a person at it: what is typed and what shows.
+/// Runs a script of /bin/sh on its own terminal, on which the test types and reads.
 ///
-/// The shell leads the session and stays until this object goes, so that the terminal can be looked at after the command
-/// has ended.
+/// The shell leads the session and runs until this object is released, so that the terminal can be examined after the
+/// command has ended.
 final class TerminalSession {
     private let master: Int32
     private let shell: pid_t
     private var shown = Data()
-    /// How much of that was waited for.
+    /// The number of bytes of `shown` before the next wait begins.
     private var seen = 0
 
     /// Everything that the terminal has shown.
@@ -23,7 +23,7 @@ final class TerminalSession {
 
     static let isAvailable = unsafe access("/dev/ptmx", R_OK | W_OK) == 0
 
-    /// - Parameter script: run in `folder` with the binary in `$PUSHCRYPT`; its exit status shows at its end.
+    /// - Parameter script: runs in `folder` with the binary in `$PUSHCRYPT`. The terminal shows its exit status.
     init(_ script: String, in folder: URL, pushcrypt: String) throws {
         master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number) = (Int32(0), Int32(0))
@@ -42,7 +42,7 @@ final class TerminalSession {
         _ = unsafe waitpid(shell, &status, 0)
     }
 
-    /// Waits until the terminal shows `text`, behind all that was waited for before.
+    /// Waits until the terminal shows `text` after the text of earlier waits.
     func wait(for text: String) throws {
         while true {
             let unseen = Data(shown.dropFirst(seen))

@@ -20,7 +20,7 @@ struct ListedKey {
 }
 
 extension Workplace {
-    /// When the keysets of the rotation tests were made; their first key retires on 1 April.
+    /// The creation time of the rotation tests' keysets. Their first key retires on 1 April.
     static let newYear = "2026-01-01T00:00:00Z"
 
     @discardableResult
@@ -61,7 +61,7 @@ extension Workplace {
         var next: [String: Any]? { members["next"] as? [String: Any] }
     }
 
-    /// Seals `inner` and returns the outer payload; opening it is `opens`.
+    /// Seals `inner` and returns the outer payload.
     func sealed(to path: String, at time: String, device: String? = nil) throws -> Data {
         let output = try run(
             ["seal", "--to", path, "--topic", Self.topic, "--at", time] + (device.map { ["--device", $0] } ?? []),
@@ -70,7 +70,7 @@ extension Workplace {
         return output.payload
     }
 
-    /// `opened`, or the failure class.
+    /// Opens a payload and returns `opened` or the failure class.
     func opening(_ payload: Data, with path: String, at time: String) throws -> String {
         let output = try run(["open", "--keys", path, "--topic", Self.topic, "--at", time], stdin: payload)
         if output.isSuccess, output.payload == Self.inner { return "opened" }

@@ -2,10 +2,10 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// A folder to work in, with the commands that most tests begin with.
+/// A temporary folder, with the commands that most tests begin with.
 struct Workplace {
     static let topic = "com.example.app"
-    /// When most tests take place.
+    /// The time of most tests.
     static let now = "2026-03-01T09:00:00Z"
     static let inner = Data(#"{"aps":{"alert":{"title":"Results","body":"All clear."},"badge":2},"n":1.50}"#.utf8)
 
@@ -27,7 +27,7 @@ struct Workplace {
         try CLI.shell(script, stdin: stdin, in: folder.url)
     }
 
-    /// Makes a keyset at `now` and returns its kid; with options by the tool.
+    /// Creates a keyset at `now` and returns its kid. The tool creates it only if there are options.
     @discardableResult
     func create(_ path: String, _ kind: String, _ options: String...) throws -> String {
         guard !options.isEmpty else { return try make(path, kind, at: Self.now) }
@@ -37,7 +37,7 @@ struct Workplace {
         return output.line
     }
 
-    /// Writes what `keys export` prints to a file.
+    /// Writes the output of `keys export` to a file.
     @discardableResult
     func export(_ path: String, to file: String, _ options: String...) throws -> Data {
         let output = try run(["keys", "export", path, "--at", Self.now] + options)
@@ -54,7 +54,7 @@ struct Workplace {
         try run(["open", "--keys", keys] + Self.atTopic(options), stdin: payload)
     }
 
-    /// A sealed payload, which must come about.
+    /// Seals a payload, which must succeed.
     func sealed(to keys: String, _ options: String..., payload: Data = inner) throws -> Data {
         let output = try run(["seal", "--to", keys] + Self.atTopic(options), stdin: payload)
         try #require(output.isSuccess, "\(output)")
@@ -89,12 +89,12 @@ struct Workplace {
         return (attributes[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Every name below `path`, hidden ones too.
+    /// The names in `path`, including hidden ones.
     func names(in path: String = ".") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.file(path).path).sorted()
     }
 
-    /// Puts the published demo keys in place as a clone has them: readable for everybody.
+    /// Copies the published demo keys with the modes of a clone: readable for all users.
     func copyDemoKeys() throws {
         for name in ["recipient", "sender", "shared"] {
             try makeFolder("Keys/demo/\(name)", mode: 0o755)
@@ -104,8 +104,101 @@ struct Workplace {
     }
 }
 
+extension Workplace {
+    /// The time this many seconds after `now`.
+    static func later(_ seconds: Int) -> String { String(1_772_355_600 + seconds) }
+    static let days = 86_400
+
+    /// Runs a command at `now`, which must succeed.
+    @discardableResult
+    func succeed(_ arguments: String..., at time: String = now) throws -> Output {
+        let output = try run(arguments + ["--at", time])
+        try #require(output.exit == 0, "\(output)")
+        return output
+    }
+
+    /// Sets the modification time of `path` and every file below it.
+    func settle(_ path: String, at time: Double = 1_772_355_600) throws {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.file(path).path)
+        for name in names + ["."] { try setWritten(at: time, "\(path)/\(name)") }
+    }
+
+    func setWritten(at time: Double, _ path: String) throws {
+        let file = folder.file(path).path
+        let type = try FileManager.default.attributesOfItem(atPath: file)[.type] as? FileAttributeType
+        guard type != .typeSymbolicLink else { return }
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: file)
+    }
+
+    /// Edits a file and keeps its mode. Removes a keyset's digest, which would refuse the edit.
+    func edit(_ path: String, _ change: (String) -> String) throws {
+        let mode = try #require(try mode(of: path))
+        let old = path.hasSuffix("keyset.json") ? try readForEditing(path) : try read(path)
+        let new = change(String(decoding: old, as: UTF8.self))
+        try #require(Data(new.utf8) != old, "the edit changes nothing")
+        try write(Data(new.utf8), to: path, mode: mode)
+    }
+
+    /// The contents of every file below `path`, by name.
+    func contents(of path: String) throws -> [String: Data] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.file(path).path)
+        return try Dictionary(
+            uniqueKeysWithValues: names.compactMap { name in
+                let file = folder.file(path).appendingPathComponent(name)
+                guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { return nil }
+                return (name, try Data(contentsOf: file))
+            })
+    }
+
+    func remove(_ path: String) throws {
+        try FileManager.default.removeItem(at: folder.file(path))
+    }
+
+    func move(_ path: String, to other: String) throws {
+        try FileManager.default.moveItem(at: folder.file(path), to: folder.file(other))
+    }
+
+    func has(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder.file(path).path)
+    }
+}
+
+/// The files of a workplace, to copy into others, so that a slow set-up runs once.
+struct PlaceSnapshot: Sendable {
+    private let entries: [Entry]
+
+    private struct Entry: Sendable {
+        let path: String
+        let mode: Int
+        /// nil for a folder.
+        let data: Data?
+    }
+
+    init(_ place: Workplace) throws {
+        // Sorted, a folder precedes its contents.
+        entries = try FileManager.default.subpathsOfDirectory(atPath: place.folder.path).sorted().map { path in
+            let values = try place.folder.file(path).resourceValues(forKeys: [.isDirectoryKey])
+            let data = values.isDirectory == true ? nil : try place.read(path)
+            return Entry(path: path, mode: try #require(try place.mode(of: path)), data: data)
+        }
+    }
+
+    /// Creates another workplace with the same files.
+    func place() throws -> Workplace {
+        let place = try Workplace()
+        for entry in entries {
+            if let data = entry.data {
+                try place.write(data, to: entry.path, mode: entry.mode)
+            } else {
+                try place.makeFolder(entry.path, mode: entry.mode)
+            }
+        }
+        return place
+    }
+}
+
 enum Repository {
-    /// Three folders above Tests/PushCryptCLITests/Support.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 }

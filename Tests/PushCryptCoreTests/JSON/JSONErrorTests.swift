@@ -100,7 +100,7 @@ import Testing
 
     @Test(
         "every prefix of an object is truncated, and nothing but white space may follow it",
-        arguments: 0..<LongTests.rounds(5, long: 20))
+        arguments: 0..<LongTests.value(20, short: 5))
     func everyPrefixIsTruncated(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
         let bytes = generator.object()

@@ -40,7 +40,7 @@ import Testing
     @Test("a generated document has the same meaning as for Foundation", arguments: 0..<40)
     func generatedDocuments(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
-        for _ in 0..<LongTests.rounds(30, long: 100) {
+        for _ in 0..<LongTests.value(100, short: 30) {
             let bytes = generator.document()
             let ours = try JSONText(bytes).root
             let theirs = try #require(foundationValue(bytes), "\(readable(bytes))")
@@ -53,7 +53,7 @@ import Testing
         var generator = JSONTestGenerator(seed: seed)
         var accepted = 0
         var refused = 0
-        for _ in 0..<LongTests.rounds(10, long: 30) {
+        for _ in 0..<LongTests.value(30, short: 10) {
             let document = generator.document()
             for _ in 0..<15 {
                 let bytes = generator.mutation(of: document)

@@ -32,7 +32,7 @@ import Testing
     @Test("replacing any value of a generated document leaves the other bytes unchanged", arguments: 0..<20)
     func everyValueInTurn(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
-        for _ in 0..<LongTests.rounds(2, long: 10) {
+        for _ in 0..<LongTests.value(10, short: 2) {
             let text = try JSONText(generator.document())
             for value in text.allValues {
                 #expect(text.replacing([(value, Array(value.rawBytes))]) == text.bytes)

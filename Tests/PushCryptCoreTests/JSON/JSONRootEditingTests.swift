@@ -51,7 +51,7 @@ import Testing
     @Test("removing an appended member of a generated object restores its bytes", arguments: 0..<20)
     func removingUndoesAppending(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
-        for _ in 0..<LongTests.rounds(15, long: 50) {
+        for _ in 0..<LongTests.value(50, short: 15) {
             let bytes = generator.object()
             let member = Array(#""pushcrypt": {"v":1}"#.utf8)
             let appended = try JSONText(try JSONText(bytes).appendingToRoot(rawMember: member))
@@ -64,7 +64,7 @@ import Testing
     @Test("removing any member of a generated object keeps the names and values of the others", arguments: 0..<20)
     func removingLeavesTheOthers(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
-        for _ in 0..<LongTests.rounds(6, long: 20) {
+        for _ in 0..<LongTests.value(20, short: 6) {
             let text = try JSONText(generator.object())
             for member in text.root.members {
                 let rest = try JSONText(text.removingFromRoot(member.name))

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "the states of keys that retire in sequence never move backward", arguments: 0..<LongTests.rounds(15, long: 50))
+        "the states of keys that retire in sequence never move backward", arguments: 0..<LongTests.value(50, short: 15))
     func statesOnlyMoveForward(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let activations = (0..<5).map { _ in Int64.random(in: 0..<1_000, using: &random) }.sorted()

@@ -16,7 +16,7 @@ import Testing
         let before = try rotation.opener(Rotation.old, Rotation.oldSender)
         let after = try rotation.opener(Rotation.new, Rotation.newSender)
         let paddings: [PaddingPolicy] = [.none, .multiple(of: 128), .limit]
-        for index in 0..<LongTests.rounds(9, long: 24) {
+        for index in 0..<LongTests.value(24, short: 9) {
             let options = Sealer.Options(padding: paddings[index % 3], exposed: ["badge"])
             let queued = try rotation.seal(payloads.json(), options: options)
             let push = try resealer.reseal(queued, device: rotation.deviceID())

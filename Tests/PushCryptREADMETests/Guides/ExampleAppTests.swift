@@ -11,7 +11,7 @@ import UserNotifications
 @testable import PushCryptExampleExtension
 
 /// The app, the backend and the extension of the guides, together. They have one app group and one keychain.
-@Suite(.serialized, .timeLimit(.minutes(1))) final class ExampleAppTests {
+@Suite("example app", .serialized, .timeLimit(.minutes(1))) final class ExampleAppTests {
     private struct Offline: Error {}
 
     private let group = FileManager.default.stubAppGroup("group.com.example.app")
@@ -60,7 +60,9 @@ import UserNotifications
         }
     }
 
-    @Test func registeredDeviceGetsPushes() async throws {
+    @Test("a registered device receives pushes that the sender sealed to it") func registeredDeviceGetsPushes()
+        async throws
+    {
         let app = try app()
         try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
         try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
@@ -81,7 +83,7 @@ import UserNotifications
     }
 
     /// What failed is uploaded again, the same; a renewed key is another one, and the old one still opens.
-    @Test func uploadsUntilItSucceeds() async throws {
+    @Test("the app uploads its registration until the server accepts it") func uploadsUntilItSucceeds() async throws {
         let app = try app()
         isOnline.withLock { $0 = false }
         await #expect(throws: Offline.self) { try await app.start(deviceToken: Data([1]), senders: senders) }

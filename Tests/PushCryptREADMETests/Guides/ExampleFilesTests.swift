@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The files beside the extension's source fit to it and to each other.
-@Suite struct ExampleFilesTests {
+@Suite("files of the example extension") struct ExampleFilesTests {
     private func text(_ name: String) throws -> String { try Documents.text(of: "Examples/iOSExtension/" + name) }
 
     private func propertyList(_ name: String) throws -> [String: Any] {
@@ -10,19 +10,20 @@ import Testing
         return try #require(plist as? [String: Any])
     }
 
-    @Test func sourceIsShort() throws {
+    @Test("the example extension has fewer than 40 lines") func sourceIsShort() throws {
         #expect(
             try text("NotificationService.swift").split(separator: "\n", omittingEmptySubsequences: false).count < 40)
     }
 
-    @Test func namesItsClass() throws {
+    @Test("Info.plist names the class of the extension") func namesItsClass() throws {
         let keys = try #require(try propertyList("Info.plist")["NSExtension"] as? [String: String])
         #expect(keys["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
         #expect(keys["NSExtensionPrincipalClass"] == "$(PRODUCT_MODULE_NAME).NotificationService")
         #expect(try text("NotificationService.swift").contains("final class NotificationService:"))
     }
 
-    @Test(arguments: ["App.entitlements", "NotificationService.entitlements"])
+    @Test(
+        "the entitlements name the shared groups", arguments: ["App.entitlements", "NotificationService.entitlements"])
     func sharesWithTheApp(_ name: String) throws {
         let keys = try propertyList(name)
         #expect(keys["com.apple.security.application-groups"] as? [String] == ["group.com.example.app"])

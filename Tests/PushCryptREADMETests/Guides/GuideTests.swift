@@ -4,21 +4,23 @@ import PushCryptTestSupport
 import Testing
 
 /// The guides show files that are compiled, and their commands run.
-@Suite struct GuideTests {
+@Suite("guides") struct GuideTests {
     private static let guides = "Sources/PushCryptExtension/PushCryptExtension.docc/"
     private static let adding = guides + "AddTheExtension.md"
     private static let sending = guides + "RegisterDevicesAndSend.md"
     private static let examples = "Examples/iOSExtension/"
     private static let files = "Tests/PushCryptREADMETests/Guides/"
 
-    @Test(arguments: [
-        (
-            adding, "swift",
-            [examples + "NotificationService.swift", files + "ModifiedSuffix.swift", files + "ContactName.swift"]
-        ),
-        (adding, "xml", [examples + "Info.plist", examples + "NotificationService.entitlements"]),
-        (sending, "swift", [files + "DeviceRegistration.swift", files + "RegisteredDevice.swift"]),
-    ])
+    @Test(
+        "a guide contains the example code that is compiled",
+        arguments: [
+            (
+                adding, "swift",
+                [examples + "NotificationService.swift", files + "ModifiedSuffix.swift", files + "ContactName.swift"]
+            ),
+            (adding, "xml", [examples + "Info.plist", examples + "NotificationService.entitlements"]),
+            (sending, "swift", [files + "DeviceRegistration.swift", files + "RegisteredDevice.swift"]),
+        ])
     func showsTheseFiles(_ guide: String, _ language: String, _ files: [String]) throws {
         let blocks = try Documents.blocks(of: language, in: guide).map { $0.text + "\n" }
         #expect(try blocks == files.map(Documents.text(of:)))
@@ -26,7 +28,7 @@ import Testing
 
     /// What the Simulator would be given opens with the keys of the app, and is signed with a key of the set that the app
     /// pins.
-    @Test func sealsForTheSimulator() throws {
+    @Test("the guide's command seals a push for the simulator") func sealsForTheSimulator() throws {
         let register = """
             pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext
             pushcrypt keys export Keys/phone --registration > registration.json

@@ -4,7 +4,7 @@ import PushCryptSender
 import Testing
 
 /// The stages of the guide do what it says.
-@Suite struct StageExampleTests {
+@Suite("examples of stages") struct StageExampleTests {
     private struct NoAccess: Error {}
 
     private let push: OpenedPush
@@ -25,13 +25,13 @@ import Testing
         return content
     }
 
-    @Test func suffix() async throws {
+    @Test("the suffix stage appends its text to the title") func suffix() async throws {
         let content = try await shown([modified])
         #expect(content.title.literal == "+41 00 000 [modified]")
         #expect(content.body.literal == "Hi")
     }
 
-    @Test func contactName() async throws {
+    @Test("the contact stage replaces a number by its name") func contactName() async throws {
         let names = ["+41 00 000": "Zoë"]
         let content = try await shown([ContactName { names[$0] ?? $0 }, modified])
         #expect(content.title.literal == "Zoë [modified]")

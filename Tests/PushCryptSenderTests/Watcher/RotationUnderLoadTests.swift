@@ -20,14 +20,14 @@ import Testing
 
         /// The seals of both threads.
         var sealCount: Int {
-            switch (kind, LongTests.areWanted) {
+            switch (kind, LongTests.areEnabled) {
             case (.shared, true): 100_000
             case (.shared, false): 4_000
             case (_, true): 4_000
             case (_, false): 600
             }
         }
-        var rotationCount: Int { LongTests.areWanted ? kind == .shared ? 50 : 20 : kind == .shared ? 20 : 10 }
+        var rotationCount: Int { LongTests.areEnabled ? kind == .shared ? 50 : 20 : kind == .shared ? 20 : 10 }
     }
 
     @Test(

@@ -6,23 +6,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What commands take that work on JSON lines.
+/// The options of commands that process JSON lines.
 struct BatchOptions: ParsableArguments {
-    @Flag(help: "JSON lines on stdin, JSON lines on stdout, in the same order and on all cores.")
+    @Flag(help: "Read JSON lines from stdin and write JSON lines to stdout in the same order, on all cores.")
     var batch = false
 
     @Option(
         help: ArgumentHelp(
-            "Where lines go that don't come out: a new file, for its owner alone.", valueName: "FILE"))
+            "A new file for refused lines, which only its owner can read.", valueName: "FILE"))
     var errors: String?
 
     @Option(
         help: ArgumentHelp(
-            "Begin with this line of stdin, as an earlier run that broke off has said. (default: 1)",
+            "Begin with this line of stdin, which an interrupted run has named. (default: 1)",
             valueName: "LINE"))
     var resumeFrom: Int?
 
-    @Option(help: ArgumentHelp("How many threads work. (default: as many as there are cores)", valueName: "N"))
+    @Option(help: ArgumentHelp("The number of threads. (default: the number of cores)", valueName: "N"))
     var jobs: Int?
 
     func validate() throws {
@@ -32,26 +32,26 @@ struct BatchOptions: ParsableArguments {
                 jobs.map { _ in "jobs" },
             ].compactMap(\.self).first
         {
-            throw ValidationError("--\(name) belongs to --batch.")
+            throw ValidationError("--\(name) is only for --batch.")
         }
-        guard errors != "" else { throw ValidationError("--errors names no file.") }
-        guard (resumeFrom ?? 1) >= 1 else { throw ValidationError("--resume-from: lines are counted from 1.") }
-        guard (1...256).contains(jobs ?? 1) else { throw ValidationError("--jobs takes 1 to 256.") }
+        guard errors != "" else { throw ValidationError("--errors requires a file name.") }
+        guard (resumeFrom ?? 1) >= 1 else { throw ValidationError("--resume-from accepts 1 or more.") }
+        guard (1...256).contains(jobs ?? 1) else { throw ValidationError("--jobs accepts 1 to 256.") }
     }
 
     var width: Int { jobs ?? Self.coreCount }
 
     static var coreCount: Int { min(ProcessInfo.processInfo.activeProcessorCount, 256) }
 
-    /// In the help of each command that has these options.
+    /// The part of the help of each command that has these options.
     static let discussion = """
-        A line that can't be worked on goes to the errors file and the rest goes on: {"line": NUMBER, "reason": CLASS, \
-        "message": WORDS, "input": LINE}, or "inputBase64" for a line over 1 MiB or not UTF-8; the exit status is 65 \
-        then. The input may hold keys: the file is readable for its owner alone, and stderr never shows a line. Every line \
-        is on stdout or refused; the counts are on stderr.
+        A line that can't be processed is refused: it is written to the errors file, the other lines are processed, and \
+        the exit status is 65. The errors file has {"line": NUMBER, "reason": CLASS, "message": TEXT, "input": LINE}, or \
+        "inputBase64" for a line over 1 MiB or not UTF-8. The input may contain keys, so only the owner can read that \
+        file, and stderr never shows a line. Every line is written to stdout or refused; stderr shows the counts.
 
-        Ctrl-C and SIGTERM finish the lines that were read (exit status 130, 143; a second one ends at once), a reader \
-        that goes away or a full disk ends it too (74), and stderr says with which line to go on: --resume-from. A last \
-        line on stdout without its newline is incomplete then.
+        Ctrl-C and SIGTERM finish the lines that were read (exit status 130, 143; a second one ends at once). A closed \
+        stdout or a full disk ends the batch too (74). stderr then names the line to continue with: --resume-from. A \
+        last line on stdout without a newline is incomplete.
         """
 }

@@ -1,45 +1,50 @@
+import PushCryptFiles
+import PushCryptPrimitives
 import PushCryptSender
 
-/// Takes stdin through several workers to stdout and to the errors file. A line counts when all of it has been written.
+/// Processes the lines of stdin with several workers, to stdout and the errors file. A line counts when all of it has
+/// been written.
 struct BatchRun<Worker: LineWorker> {
     private typealias Results = LineResults<Worker.Outcome>
 
     private let workers: Int
-    /// The words that say how to go on, in front of a line's number.
+    /// The text before the line number in the message on how to continue: an option's name.
     private let resumption: String
-    private var refused: RefusedSink
+    private var refused: RefusedLines
     private var progress: BatchProgress?
     private var counts: [Worker.Outcome: Int] = [:]
-    /// Of the line that neither stdout nor the errors file has yet.
+    /// The number of the first line that is in neither stdout nor the errors file.
     private var next: Int
 
     /// - Parameters:
-    ///   - workers: how many work at the same time.
-    ///   - errors: the errors file; nil: some of the refusals are shown on stderr.
+    ///   - workers: the number of workers.
+    ///   - errors: the path of the errors file; nil shows the first refusals on stderr.
     /// - Throws: `FileError` when the errors file exists already.
     init(workers: Int, from firstLine: Int = 1, errors: String?, resumption: String) throws {
         self.workers = workers
         self.resumption = resumption
-        refused = try RefusedSink(errors)
+        refused = try RefusedLines(errors)
         next = firstLine
     }
 
-    /// `--batch`
+    /// Runs `--batch`.
     init(_ options: BatchOptions) throws {
         try self.init(
             workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors,
             resumption: "--resume-from")
     }
 
+    /// Processes all lines.
+    ///
     /// - Parameter makeWorker: called once for each worker, before anything is read.
-    /// - Throws: `Failure` that says what went wrong, where to go on, and the counts; also when lines were refused.
+    /// - Throws: `Failure` with the cause, the line to continue with, and the counts; also when lines were refused.
     mutating func takeAllLines(_ makeWorker: () throws -> sending Worker) throws {
         var failures: [Failure] = []
         do {
             let signal = try takeLines(makeWorker)
-            if let signal { failures.append(goOn(after: Failure(signal: signal))) }
+            if let signal { failures.append(continuation(after: Failure(signal: signal))) }
         } catch {
-            failures.append(goOn(after: Failure(error)))
+            failures.append(continuation(after: Failure(error)))
         }
         progress?.clear()
         do {
@@ -54,23 +59,23 @@ struct BatchRun<Worker: LineWorker> {
         StandardStreams.complain(summary)
     }
 
-    private func goOn(after failure: Failure) -> Failure {
-        Failure(failure.status, "\(failure.message); go on with \(resumption) \(next)")
+    private func continuation(after failure: Failure) -> Failure {
+        Failure(failure.status, "\(failure.message); continue with \(resumption) \(next)")
     }
 
     private var lineCount: Int { counts.values.reduce(refused.count, +) }
 
     /// `1000 lines: 400 resealed, 400 unchanged, 200 in errors.jsonl`
     private var summary: String {
-        let parts = Worker.Outcome.allCases.map { "\(counts[$0, default: 0]) \($0.rawValue)" } + [refused.words]
+        let parts = Worker.Outcome.allCases.map { "\(counts[$0, default: 0]) \($0.rawValue)" } + [refused.summary]
         return "\(lineCount) \(lineCount == 1 ? "line" : "lines"): \(parts.joined(separator: ", "))"
     }
 
-    /// - Returns: the signal that ended it before its time.
+    /// - Returns: the signal that ended the input; nil at the end of stdin.
     private mutating func takeLines(_ makeWorker: () throws -> sending Worker) throws -> Int32? {
-        // Waiting on a thread of the concurrency runtime's pool would take it from the workers, on one core for ever.
+        // Waiting on a thread of the cooperative pool would take it from the workers: a deadlock on one core.
         MainActor.preconditionIsolated()
-        let limit = LineReader.queueLimitInBytes
+        let limit = QueueLine.limitInBytes
         let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker(), limitInBytes: limit) }
         let blocks = try LineBlocks(from: next, limitInBytes: limit, Interruption())
         progress = BatchProgress()
@@ -87,7 +92,7 @@ struct BatchRun<Worker: LineWorker> {
 
     private mutating func write(_ results: Results) throws {
         if let (piece, isLast) = results.longLine {
-            let refusal = LineRefusal.lineTooLong(limitInBytes: LineReader.queueLimitInBytes)
+            let refusal = LineRefusal.lineTooLong(limitInBytes: QueueLine.limitInBytes)
             try refused.addLong(piece: piece, number: next, refusal, isLast: isLast)
             if isLast { next += 1 }
         }
@@ -124,39 +129,40 @@ struct BatchRun<Worker: LineWorker> {
     }
 }
 
-/// Where lines go that don't come out: a file, or else some words on stderr.
-struct RefusedSink {
-    private var file: RefusedLines?
-    private(set) var count = 0
+/// The progress of a batch, in one line of the terminal.
+struct BatchProgress {
+    private let start = ContinuousClock.now
+    private var line: ProgressLine
+    /// The length of stdin; nil if unknown.
+    private let byteCount: Int?
 
-    /// The most refused lines that stderr shows if there is no errors file.
-    private static let mostTold = 10
-
-    init(_ path: String?) throws {
-        file = try path.map { try RefusedLines($0) }
+    /// - Returns: nil unless stderr is a terminal and stdout is not, so that progress and data don't mix.
+    init?() {
+        guard isatty(STDOUT_FILENO) == 0, let line = ProgressLine() else { return nil }
+        self.line = line
+        let status = try? OpenFile(descriptor: STDIN_FILENO, named: "stdin").status()
+        byteCount =
+            status?.kind == .file ? status.map { Int($0.byteCount) - Int(lseek(STDIN_FILENO, 0, SEEK_CUR)) } : nil
     }
 
-    /// - Parameter path: of the errors file.
-    var words: String { file.map { "\(count) in \($0.path)" } ?? "\(count) refused" }
-
-    mutating func add(_ refusal: RefusedLine) throws {
-        try file?.add(record: refusal.record)
-        finish(refusal.number, refusal.refusal)
+    mutating func show(lineCount: Int, position: Int) {
+        let (byteCount, time) = (byteCount, ContinuousClock.now - start)
+        line.show(Self.text(lineCount, position: position, of: byteCount, after: time))
     }
 
-    mutating func addLong(piece: [UInt8], number: Int, _ refusal: LineRefusal, isLast: Bool) throws {
-        try file?.addLong(piece: piece, number: number, refusal, isLast: isLast)
-        if isLast { finish(number, refusal) }
-    }
+    /// Leaves an empty line.
+    func clear() { line.clear() }
 
-    mutating func publish() throws {
-        try file?.publish()
-    }
-
-    private mutating func finish(_ number: Int, _ refusal: LineRefusal) {
-        count += 1
-        guard file == nil, count <= Self.mostTold else { return }
-        let more = count == Self.mostTold ? "; further ones are only counted: --errors keeps them" : ""
-        StandardStreams.complain("line \(number): \(refusal.reason): \(refusal.message)\(more)")
+    /// `████▌      45.3%  1,234,567 lines  310,000/s  12s left`, at most 60 characters up to a billion lines.
+    static func text(_ lineCount: Int, position: Int, of byteCount: Int?, after time: Duration) -> String {
+        let seconds = max(Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18, 0.001)
+        let rate = Int(Double(lineCount) / seconds)
+        let lines = "\(ShareText.grouped(lineCount)) lines  \(ShareText.grouped(rate))/s"
+        guard let byteCount, byteCount > 0 else { return lines }
+        let done = min(position, byteCount)
+        let bar = ShareText.bar(done, of: byteCount, width: 10).padded(to: 10)
+        let percent = "\(done * 100 / byteCount)%".leftPadded(to: 4)
+        let left = done > 0 ? Int64(seconds * Double(byteCount - done) / Double(done)) : 0
+        return "\(bar) \(percent)  \(lines)  \(TimeDistance.rough(left)) left"
     }
 }

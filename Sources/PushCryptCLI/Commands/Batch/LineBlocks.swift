@@ -1,43 +1,43 @@
 import Dispatch
 import PushCryptPrimitives
 
-/// Lines of stdin that were read at once, or a piece of a line that is too long to be held.
+/// Lines of stdin that one read returned, or a piece of a line that is longer than the limit.
 struct LineBlock: Sendable {
     enum Content: Sendable {
-        /// Whole lines; behind the last of the input there may be no newline.
+        /// Whole lines. Only the last line of the input may lack its newline.
         case lines([UInt8])
-        /// Without its newline.
+        /// A piece of a long line, without the newline.
         case longLine(piece: [UInt8], isLast: Bool)
     }
 
     let content: Content
-    /// Of the first line, from 1.
+    /// The number of the first line, from 1.
     let number: Int
-    /// Bytes of stdin from the first line that wasn't skipped to the end of this block.
+    /// The bytes of stdin up to the end of this block, without the skipped lines.
     let position: Int
 }
 
-/// stdin in blocks of whole lines, to read once. A block is what one read returns, so that a line is worked on when it
-/// comes.
+/// stdin as a sequence of blocks, to iterate once. A block is what one read returns, so that a line is processed as soon
+/// as it arrives.
 final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
-    // Unchecked because of what was read: after the initialiser it is used on the queue, and by the caller at the end.
+    // Unchecked: after the initialiser only the queue uses the reading state, and after the end only the caller.
     private let queue = DispatchQueue(label: "pushcrypt.stdin")
     private let reader: PieceReader
     private let interruption: Interruption
     private let limitInBytes: Int
-    /// What was read behind a line's end.
+    /// Bytes that were read and not yet used.
     private var unread: ArraySlice<UInt8> = []
-    /// The beginning of a line.
+    /// The beginning of an incomplete line.
     private var begun: [UInt8] = []
     private var isInsideLongLine = false
     private var number = 1
     private var position = 0
-    /// SIGINT or SIGTERM, because of which it ended.
+    /// The signal that ended the input; nil at the end of stdin.
     private(set) var signal: Int32?
 
     /// - Parameters:
-    ///   - first: lines before this one are skipped.
-    ///   - limitInBytes: of a line; a longer one comes in pieces, if it isn't whole in a block.
+    ///   - first: the number of the first line that is returned.
+    ///   - limitInBytes: the longest line. A longer one is returned in pieces unless one read returned all of it.
     init(from first: Int, limitInBytes: Int, _ interruption: Interruption) throws(Failure) {
         reader = try PieceReader()
         self.interruption = interruption
@@ -48,9 +48,9 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
 
     func makeAsyncIterator() -> LineBlocks { self }
 
-    /// Reads on a queue of its own: reading blocks, and would take a thread away from sealing.
+    /// Reads on a separate queue, because reading blocks the thread.
     ///
-    /// - Returns: nil after the last line and after a signal: then what was read of a line that isn't whole is left out.
+    /// - Returns: nil after the last line, and after a signal, when the beginning of an incomplete line is dropped.
     func next() async throws -> LineBlock? {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try self.read() }) }
@@ -125,8 +125,4 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
         defer { bytes = [] }
         return bytes
     }
-}
-
-extension UInt8 {
-    static let newline = UInt8(ascii: "\n")
 }

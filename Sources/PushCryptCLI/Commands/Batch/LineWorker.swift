@@ -1,27 +1,27 @@
-/// What a batch does with one line after the other. Used by one task at a time.
+/// The work of a batch on its lines, one after the other. One task at a time uses a worker.
 protocol LineWorker: SendableMetatype {
-    /// What became of a line that came out, for the counts at the end.
+    /// The result of a line that was not refused; the final summary counts each.
     associatedtype Outcome: LineOutcome
 
-    /// Appends the line that comes out, without a newline.
+    /// Appends the resulting line, without a newline.
     ///
-    /// - Throws: `LineRefusal` when none does; then what was appended doesn't count. Anything else ends the batch there.
+    /// - Throws: `LineRefusal` when the line is refused; its output is discarded. Any other error ends the batch.
     mutating func take(_ line: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome
 }
 
-/// The raw value is a participle: "sealed".
+/// The raw value is a participle, as in `sealed`.
 protocol LineOutcome: CaseIterable, Hashable, RawRepresentable<String>, Sendable {}
 
-/// What came of a block.
+/// The results of one block.
 struct LineResults<Outcome: LineOutcome>: Sendable {
-    /// Lines with their newlines.
+    /// Output lines with their newlines.
     var output: [UInt8] = []
-    /// Of each line of the output.
+    /// One for each line of the output.
     var outcomes: [Outcome] = []
     var refusals: [RefusedLine] = []
-    /// What the batch ends with, behind all of these.
+    /// The error that ends the batch after these lines.
     var failure: (any Error)?
-    /// Of a line that is longer than the limit.
+    /// A piece of a line that is longer than the limit.
     var longLine: (piece: [UInt8], isLast: Bool)?
     let number: Int
     let position: Int
@@ -38,7 +38,7 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
 
     private mutating func takeAll<Worker: LineWorker>(_ lines: [UInt8], limitInBytes: Int, _ worker: inout Worker)
     where Worker.Outcome == Outcome {
-        // Sealing adds some hundred bytes to a line that has about as many.
+        // Sealing about doubles the length of a line.
         output.reserveCapacity(2 * lines.count)
         var start = 0
         var number = number
@@ -72,13 +72,13 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     }
 }
 
-/// A line that didn't come out.
+/// A refused line.
 struct RefusedLine: Sendable {
     let number: Int
     let refusal: LineRefusal
     /// For the errors file.
     let record: [UInt8]
-    /// Where in the output the line would be, in bytes and lines.
+    /// The position in the output, in bytes and lines.
     let offset: Int
     let lineCount: Int
 }

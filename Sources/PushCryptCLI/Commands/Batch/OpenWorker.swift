@@ -1,24 +1,36 @@
 import PushCryptCore
 import PushCryptExtension
 
-/// Opens queued payloads.
+extension Open {
+    /// Runs `open --batch`.
+    func openBatch() throws {
+        let keyset = try KeySource(keys, keyAccess).openingKeyset(device: nil)
+        let plan = OpenWorker.Plan(
+            topic: try Topic(topic).description, keyset: keyset, senders: try SenderTrust(option: trust, keyAccess),
+            time: timeOptions.givenTime)
+        var run = try BatchRun<OpenWorker>(batch)
+        try run.takeAllLines { try OpenWorker(plan) }
+    }
+}
+
+/// Opens the payloads of a batch.
 ///
 /// ```
 /// in:  {"payload": <outer>, ["device": "<device id>"], <others>}
 /// out: {"payload": <inner>, ["device"], <others>, "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <seconds>}}
 /// ```
-/// A `pushcrypt` member that came in, as from `seal --batch`, is replaced.
+/// A `pushcrypt` member in the input, as `seal --batch` adds it, is replaced.
 struct OpenWorker: LineWorker {
     enum Outcome: String, LineOutcome {
         case opened
     }
 
-    /// What all workers have in common.
+    /// What all workers share.
     struct Plan: Sendable {
         let topic: String
         let keyset: Keyset
         let senders: SenderTrust
-        /// nil: when each line's turn comes.
+        /// nil: the time at which each line is opened.
         let time: UnixTime?
     }
 
@@ -56,7 +68,7 @@ struct OpenWorker: LineWorker {
         return opener.with(KeysetKeyring(plan.keyset, device: device))
     }
 
-    /// A line's end is white space between tokens wherever JSON may have one, and a space is as good.
+    /// Replaces newlines by spaces: JSON allows a newline only where it allows a space.
     private static func inOneLine(_ json: [UInt8]) -> [UInt8] {
         guard json.contains(.newline) else { return json }
         return json.map { $0 == .newline ? UInt8(ascii: " ") : $0 }

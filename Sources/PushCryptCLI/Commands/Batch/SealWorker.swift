@@ -1,11 +1,53 @@
 import PushCryptCore
 import PushCryptKeysets
+import PushCryptRecipients
 import PushCryptSender
 
-/// Finds the recipient of a kid, and of a device where one is named; nil for an unknown one. Used by one thread.
+extension Seal {
+    /// Runs `seal --batch`.
+    func sealBatch() throws {
+        let plan = try batchPlan()
+        let directory = try recipients.map { path in try RecipientDirectory(path: path) }
+        var run = try BatchRun<SealWorker>(batch)
+        try run.takeAllLines {
+            let reader = try directory?.makeReader()
+            return try SealWorker(plan, reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
+        }
+    }
+
+    /// Chooses the keys at one time, so that all lines are sealed to the same key. Each message has the time of its own sealing.
+    private func batchPlan() throws -> SealWorker.Plan {
+        let time = timeOptions.time
+        let givenTime = timeOptions.givenTime
+        let entry = try to.map { path in
+            let source = try KeySource(path, keyAccess, allowsPublic: signWith != nil)
+            _ = try source.recipient(device: nil, at: time)
+            return try source.sealingEntry(at: time)
+        }
+        let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
+        let common = MessageExtras(
+            attachments: try extras.attachments(), offload: try extras.offloadReference(), isSelfTest: extras.selfTest)
+        let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { givenTime ?? .now })
+        try check(common)
+        return SealWorker.Plan(
+            sealer: sealer, options: options, placeholder: placeholder.placeholder, extras: common, entry: entry,
+            allowsDemoKeys: demoKeys.isAllowed)
+    }
+
+    /// Throws what would be wrong with every line.
+    private func check(_ common: MessageExtras) throws {
+        try options.check()
+        if let flaw = common.flaw { throw Failure(.usage, flaw) }
+        guard placeholder.placeholder.json != nil else {
+            throw Failure(.usage, "the placeholder has no text: the system wouldn't run the extension")
+        }
+    }
+}
+
+/// Finds the recipient with a kid and, if given, a device id; nil if there is none. One thread calls it.
 typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 
-/// Seals queued payloads.
+/// Seals the payloads of a batch.
 ///
 /// ```
 /// in:  {"payload": <inner>, ["to": <JWK> | "<kid>"], ["device": "<device id>"], ["placeholder": {...}],
@@ -18,7 +60,7 @@ struct SealWorker: LineWorker {
         case sealed
     }
 
-    /// What all workers have in common.
+    /// What all workers share.
     struct Plan: Sendable {
         let sealer: Sealer
         let options: Sealer.Options
@@ -86,10 +128,10 @@ struct SealWorker: LineWorker {
         return try Recipient(entry, device: device)
     }
 
-    /// From the line as it was read: a key in each of millions of lines isn't read twice.
+    /// Uses the parsed line, so that no key is parsed twice.
     private static func recipient(jwk: JSONValue, _ device: DeviceID?) throws -> Recipient {
         let record = try KeyRecord(jwk, backend: DefaultBackend.shared)
-        // One key alone needs no time to say that it seals.
+        // The key of a line is always active.
         return try Recipient(Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0))), device: device)
     }
 
@@ -98,11 +140,11 @@ struct SealWorker: LineWorker {
             throw LineRefusal.malformedLine("to is not a key id, which has 11 characters of base64url")
         }
         guard let lookup else {
-            throw LineRefusal.unknownKey("to is key id \(kid), and no --recipients says whose that is")
+            throw LineRefusal.unknownKey("to is key id \(kid), and without --recipients key ids are unknown")
         }
         guard let recipient = try lookup(kid, device) else {
-            let whose = device.map { " of device \($0)" } ?? ""
-            throw LineRefusal.unknownKey("no key \(kid)\(whose) is among the recipients")
+            let owner = device.map { " of device \($0)" } ?? ""
+            throw LineRefusal.unknownKey("the recipient directory has no key \(kid)\(owner)")
         }
         return recipient
     }
@@ -115,7 +157,7 @@ struct SealWorker: LineWorker {
     }
 }
 
-/// What a line says in place of the command's options.
+/// The members of a line that replace the command's options.
 private struct SealOverrides {
     let placeholder: Placeholder?
     private let expiresAfterInSeconds: Int64?
@@ -127,7 +169,7 @@ private struct SealOverrides {
         exposed = try line[.expose].map(Self.names)
     }
 
-    /// - Returns: nil for the command's own.
+    /// - Returns: nil if the line replaces none.
     func options(_ standard: Sealer.Options) -> Sealer.Options? {
         guard expiresAfterInSeconds != nil || exposed != nil else { return nil }
         var options = standard
@@ -149,7 +191,7 @@ private struct SealOverrides {
             case "title-loc-key": placeholder.titleLocKey = text
             case "loc-key": placeholder.bodyLocKey = text
             default:
-                throw .malformedLine("placeholder has a member that is none of title, body, title-loc-key and loc-key")
+                throw .malformedLine("placeholder has a member other than title, body, title-loc-key and loc-key")
             }
         }
         return placeholder

@@ -1,8 +1,171 @@
 import ArgumentParser
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+import PushCryptSender
 
 struct Blob: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Seal and open what a push only refers to: attachments and long payloads.",
+        abstract: "Seal and open blobs: attachments and long payloads, which a push refers to.",
         subcommands: [BlobSeal.self, BlobOpen.self]
     )
+}
+
+struct BlobSeal: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seal",
+        abstract: "Seal a file as an encrypted blob: plaintext on stdin, the blob to upload on stdout.",
+        discussion: """
+            Every blob has its own key. Only the reference file contains it: a secret, in a new file that only its owner \
+            can read, written when the blob is complete. Pass it to seal as --attach or --offload. Without --url, add \
+            the member "url" first: jq -c '.url = "https://…"'.
+
+            A payload is an inner payload of at most 256 KiB and 16,384 JSON values, padded to a multiple of 4 KiB. An \
+            attachment may have any length, which the length of the blob reveals, and is sealed in constant memory.
+            """
+    )
+
+    @Option(help: ArgumentHelp("The blob's purpose; it opens for no other.", valueName: "attachment|payload"))
+    var purpose: PurposeArgument = .attachment
+
+    @Option(help: ArgumentHelp("The MIME type of an attachment in lower case, as image/png.", valueName: "TYPE"))
+    var type: String?
+
+    @Option(name: .customLong("id"), help: ArgumentHelp("The id of an attachment in the app.", valueName: "ID"))
+    var identifier: String?
+
+    @Option(help: ArgumentHelp("The https URL where the blob will be stored.", valueName: "URL"))
+    var url: String?
+
+    @Option(help: ArgumentHelp("A new file for the reference.", valueName: "FILE"))
+    var reference: String
+
+    @Option(name: .customLong("from"), help: ArgumentHelp("The plaintext; - is stdin.", valueName: "FILE|-"))
+    var source: String = "-"
+
+    @Option(help: ArgumentHelp("A new file for the blob, instead of stdout.", valueName: "FILE"))
+    var output: String?
+
+    func validate() throws {
+        try BlobSeal.requireFile(reference, "--reference")
+        if let output { try BlobSeal.requireFile(output, "--output") }
+        guard reference != output else { throw ValidationError("--reference and --output are the same file.") }
+        if purpose == .payload {
+            guard type == nil, identifier == nil else {
+                throw ValidationError("--type and --id are only for attachments.")
+            }
+        } else {
+            guard type != nil else { throw ValidationError("An attachment requires --type, as image/png.") }
+        }
+    }
+
+    /// Refuses a name that can't be a new file.
+    static func requireFile(_ path: String, _ option: String) throws {
+        guard !path.isEmpty, path != "-" else { throw ValidationError("\(option) requires a file name.") }
+    }
+
+    func run() throws {
+        if let url { try AttachmentReference.checkURL(url) }
+        if let type { try AttachmentReference.checkType(type) }
+        if let identifier { try AttachmentReference.checkID(identifier) }
+        let reader = try PieceReader(source)
+        let referenceFile = try NewFile(reference)
+        let sink = try BlobSink(output)
+        let blob = try purpose == .payload ? sealPayload(reader, sink) : sealAttachment(reader, sink)
+        // The reference last, so that it never exists without a complete blob.
+        try sink.publish()
+        try ReferenceFile(blob, url: url, type: type, id: identifier).write(to: referenceFile)
+    }
+
+    private func sealAttachment(_ reader: PieceReader, _ sink: BlobSink) throws -> BlobReference {
+        let sealer = try BlobSealer(.attachment)
+        var sealed: [UInt8] = []
+        while let piece = try reader.next() {
+            try sealer.seal(Array(piece), appendingTo: &sealed)
+            try sink.write(sealed)
+            sealed.removeAll(keepingCapacity: true)
+        }
+        let reference = try sealer.finish(appendingTo: &sealed)
+        try sink.write(sealed)
+        return reference
+    }
+
+    private func sealPayload(_ reader: PieceReader, _ sink: BlobSink) throws -> BlobReference {
+        var payload: [UInt8] = []
+        while payload.count <= OffloadReference.maximumSize, let piece = try reader.next() { payload += piece }
+        let blob = try Sealer.offload(payload)
+        try sink.write(blob.bytes)
+        return blob.reference
+    }
+}
+
+enum PurposeArgument: String, ExpressibleByArgument {
+    case attachment, payload
+}
+
+/// The destination of a blob: a new file, or stdout unless it is a terminal.
+private struct BlobSink {
+    private let file: NewFile?
+
+    init(_ path: String?) throws {
+        if path == nil, StandardStreams.isShown {
+            throw Failure(.usage, "a blob is binary and stdout is a terminal; redirect stdout or use --output")
+        }
+        file = try path.map { path in try NewFile(path) }
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        guard let file else { return try StandardStreams.write(bytes) }
+        try file.append(bytes)
+    }
+
+    func publish() throws {
+        file?.markWhole()
+        try file?.publish()
+    }
+}
+
+struct BlobOpen: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Open an encrypted blob: read the blob from stdin, write the plaintext to a new file.",
+        discussion: """
+            The plaintext is never written to stdout: only the end of a blob proves that it is complete and authentic, \
+            and the next program in a pipe would have read the rest by then. The file gets its name when everything is \
+            verified. A payload keeps its padding, the spaces at its end.
+            """
+    )
+
+    @Option(help: ArgumentHelp("The reference that blob seal wrote.", valueName: "FILE"))
+    var reference: String
+
+    @Option(name: .customLong("from"), help: ArgumentHelp("The blob; - is stdin.", valueName: "FILE|-"))
+    var source: String = "-"
+
+    @Option(help: ArgumentHelp("A new file for the plaintext.", valueName: "FILE"))
+    var output: String
+
+    func validate() throws {
+        try BlobSeal.requireFile(reference, "--reference")
+        try BlobSeal.requireFile(output, "--output")
+    }
+
+    func run() throws {
+        let opener = BlobOpener(try ReferenceFile(reference).blob)
+        let reader = try PieceReader(source)
+        let file = try NewFile(output)
+        var plaintext: [UInt8] = []
+        do {
+            while let piece = try reader.next() {
+                try opener.open(Array(piece), appendingTo: &plaintext)
+                try file.append(plaintext)
+                plaintext.removeAll(keepingCapacity: true)
+            }
+            try opener.finish()
+        } catch let failure as FailureClass {
+            throw Failure(failure == .internalError ? .software : .dataError, "not opened: \(failure)")
+        }
+        file.markWhole()
+        try file.publish()
+    }
 }

@@ -3,12 +3,12 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// What opens a blob, as a file: the object that will stand in a message.
+/// The file that opens a blob: the object that a message will contain.
 ///
 /// ```
 /// {["url": "https://..."], "key", "size", "sha256", ["type": "image/png"], ["id": "photo"]}
 /// ```
-/// With a type it is an attachment's, without one a payload's.
+/// A reference with a type is to an attachment, one without a type to a payload.
 struct ReferenceFile {
     let blob: BlobReference
     fileprivate let url: String?
@@ -16,17 +16,20 @@ struct ReferenceFile {
     fileprivate let id: String?
 
     init(_ blob: BlobReference, url: String?, type: String?, id: String?) {
-        (self.blob, self.url, self.type, self.id) = (blob, url, type, id)
+        self.blob = blob
+        self.url = url
+        self.type = type
+        self.id = id
     }
 
-    /// Reads one.
+    /// Reads a reference file.
     init(_ path: String) throws {
         var bytes = try FileSystem.readFile(path)
         defer { wipe(&bytes) }
         do {
             try self.init(bytes)
         } catch {
-            throw Failure(.dataError, "\(path) is not a reference that blob seal has written")
+            throw Failure(.dataError, "\(path) is not a reference from blob seal")
         }
     }
 
@@ -47,7 +50,7 @@ struct ReferenceFile {
     /// Writes the file and gives it its name.
     func write(to file: NewFile) throws {
         var json = Array("{".utf8)
-        // More than it takes: an array that grows leaves copies of the key behind.
+        // Enough for every reference: an array that grows leaves copies of the key in freed memory.
         json.reserveCapacity(4_096)
         defer { wipe(&json) }
         if let url { json += #""url":"\#(url)","#.utf8 }
@@ -61,12 +64,11 @@ struct ReferenceFile {
     }
 }
 
-/// The references that a message takes, read from their files.
 extension AttachmentReference {
     init(file path: String) throws {
         let file = try ReferenceFile(path)
         guard let type = file.type else {
-            throw Failure(.dataError, "\(path) is a payload's reference: say --offload")
+            throw Failure(.dataError, "\(path) is the reference of a payload; use --offload")
         }
         let url = try file.requireURL(path)
         do {
@@ -81,7 +83,7 @@ extension OffloadReference {
     init(file path: String) throws {
         let file = try ReferenceFile(path)
         guard file.type == nil else {
-            throw Failure(.dataError, "\(path) is an attachment's reference: say --attach")
+            throw Failure(.dataError, "\(path) is the reference of an attachment; use --attach")
         }
         let url = try file.requireURL(path)
         do {
@@ -96,7 +98,7 @@ extension ReferenceFile {
     fileprivate func requireURL(_ path: String) throws -> String {
         guard let url else {
             throw Failure(
-                .dataError, "\(path) has no url yet: add where the blob lies, with jq -c '.url = \"https://…\"'")
+                .dataError, "\(path) has no url; add it with jq -c '.url = \"https://…\"'")
         }
         return url
     }

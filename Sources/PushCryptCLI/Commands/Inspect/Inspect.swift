@@ -5,25 +5,27 @@ import PushCryptExtension
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what an observer of a payload can see, and its byte budget.",
-        discussion: "The payload comes on stdin. With --keys and --topic it is opened too, and padding shows apart."
+        discussion:
+            "Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding."
     )
 
-    @Flag(help: "One object, for machines.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Option(help: ArgumentHelp("The recipient's keys, to tell padding from content.", valueName: "FILE|Keys/NAME"))
+    @Option(
+        help: ArgumentHelp("The recipient's keys, to distinguish padding from content.", valueName: "FILE|Keys/NAME"))
     var keys: String?
 
-    @Option(help: ArgumentHelp("The app's bundle identifier; needed with --keys.", valueName: "TOPIC"))
+    @Option(help: ArgumentHelp("The app's bundle identifier; required with --keys.", valueName: "TOPIC"))
     var topic: String?
 
     @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
     var device: String?
 
-    @Option(help: ArgumentHelp("Pinned sender keys; needed with --keys for a signed payload.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("The pinned sender keys; required with --keys for a signed payload.", valueName: "FILE"))
     var trust: String?
 
-    @Option(help: ArgumentHelp("The most bytes of a payload.", valueName: "N"))
+    @Option(help: ArgumentHelp("The maximum size of a payload in bytes.", valueName: "N"))
     var limit: Int = 4096
 
     @OptionGroup var timeOptions: TimeOptions
@@ -32,10 +34,10 @@ struct Inspect: ParsableCommand {
 
     func validate() throws {
         guard (keys == nil) == (topic == nil) else {
-            throw ValidationError("--keys and --topic go together: the topic is part of what opens a payload.")
+            throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
         }
         guard (1...Self.inputLimitInBytes).contains(limit) else {
-            throw ValidationError("--limit takes 1 to \(Self.inputLimitInBytes) bytes.")
+            throw ValidationError("--limit accepts 1 to \(Self.inputLimitInBytes) bytes.")
         }
     }
 
@@ -62,13 +64,13 @@ struct Inspect: ParsableCommand {
         }
     }
 
-    /// Padding bytes of the message, where the keys to see them were given.
+    /// The number of padding bytes in the message; nil if no keys are given.
     private func padding(in payload: [UInt8]) throws -> Int? {
         guard let keys, let topic else { return nil }
         let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, keyAccess)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push.paddingByteCount
-        case .failure(let failure): throw Failure(.dataError, "not opened, so its padding doesn't show: \(failure)")
+        case .failure(let failure): throw Failure(.dataError, "not opened, so its padding is unknown: \(failure)")
         }
     }
 
@@ -76,7 +78,7 @@ struct Inspect: ParsableCommand {
 }
 
 extension [UInt8] {
-    /// The newline that `seal` prints isn't part of the payload.
+    /// The bytes without the newline that `seal` prints after a payload.
     fileprivate var trimmingNewline: [UInt8] {
         last == UInt8(ascii: "\n") ? Array(dropLast()) : self
     }

@@ -1,12 +1,12 @@
 import PushCryptCore
 
-/// What somebody on the way sees of a payload.
+/// What an observer of a payload sees.
 struct ObservedPayload {
     private let text: JSONText
     private let anatomy: PayloadBreakdown
     private let paddingCharacters: Int?
 
-    /// - Parameter padding: bytes of the message that are padding; nil when nobody could open it.
+    /// - Parameter padding: bytes of the message that are padding; nil if it wasn't opened.
     init(_ text: JSONText, padding: Int?) {
         self.text = text
         anatomy = PayloadBreakdown(text)
@@ -40,7 +40,7 @@ struct ObservedPayload {
     }
 
     func text(_ terminal: TerminalText, limitInBytes: Int) -> String {
-        var lines = [terminal.styled("What everybody on the way can read", .heading)]
+        var lines = [terminal.styled("What an observer can read", .heading)]
         for member in text.root["aps"]?.members.map({ $0 }) ?? [] {
             lines.append(row("aps." + TerminalText.harmless(member.name.utf8), member.value.rawBytes))
         }
@@ -53,7 +53,7 @@ struct ObservedPayload {
             lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("nobody")[...]))
             lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes")[...]))
         } else {
-            lines.append("  " + terminal.styled("not sealed: all of it can be read", .bad))
+            lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
         lines += ["", terminal.styled("Where the bytes go", .heading)]
         lines.append(
@@ -76,5 +76,55 @@ struct ObservedPayload {
 extension Array where Element == UInt8 {
     fileprivate init(_ text: String) {
         self.init(text.utf8)
+    }
+}
+
+/// The byte budget of a payload as a bar with a legend.
+struct BudgetBar {
+    struct Part {
+        let name: String
+        let byteCount: Int
+        let character: Character
+        let style: TerminalText.Style
+    }
+
+    let parts: [Part]
+    let limitInBytes: Int
+    let byteCount: Int
+
+    /// - Parameter padding: how many of the ciphertext's characters are padding; nil if unknown.
+    init(_ anatomy: PayloadBreakdown, padding: Int?, limitInBytes: Int) {
+        let ciphertext = anatomy.ciphertext - (padding ?? 0)
+        var parts = [
+            Part(name: "placeholder", byteCount: anatomy.placeholder, character: "▒", style: .placeholder),
+            Part(name: "envelope", byteCount: anatomy.envelope, character: "▓", style: .envelope),
+            Part(name: "ciphertext", byteCount: ciphertext, character: "█", style: .ciphertext),
+        ]
+        if let padding {
+            parts.append(Part(name: "padding", byteCount: padding, character: "░", style: .padding))
+        }
+        let free = max(limitInBytes - anatomy.byteCount, 0)
+        parts.append(Part(name: "free", byteCount: free, character: "·", style: .faint))
+        self.parts = parts
+        self.limitInBytes = limitInBytes
+        byteCount = anatomy.byteCount
+    }
+
+    func text(_ terminal: TerminalText, width: Int = 64) -> String {
+        let total = max(limitInBytes, byteCount, 1)
+        var bar = ""
+        var start = 0
+        for part in parts {
+            let end = start + part.byteCount
+            let cells = end * width / total - start * width / total
+            bar += terminal.styled(String(repeating: part.character, count: cells), part.style)
+            start = end
+        }
+        let legend = parts.map { part in
+            "  \(terminal.styled(String(part.character), part.style)) \(part.name.padded(to: 11))  "
+                + String(part.byteCount).leftPadded(to: 5)
+        }
+        let over = byteCount > limitInBytes ? ", \(byteCount - limitInBytes) over the limit" : ""
+        return (["  \(bar)", "  \(byteCount) of \(limitInBytes) bytes\(over)"] + legend).joined(separator: "\n")
     }
 }

@@ -6,12 +6,12 @@ struct Open: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open a sealed payload: outer payload on stdin, the restored APNs payload on stdout.",
         discussion: """
-            On a failure the placeholder payload goes to stdout with "pushcrypt": {"status": "failed", "reason": \
-            CLASS}, one line to stderr, and the exit status is 65.
+            A failure writes the placeholder payload to stdout with "pushcrypt": {"status": "failed", "reason": CLASS}, \
+            and one line to stderr; the exit status is 65.
 
-            With --batch, each line of stdin is {"payload": OUTER PAYLOAD, "device"?: ID} with any other members, which \
-            stay as they are. A line on stdout is the line of stdin with the restored payload and "pushcrypt": {"line", \
-            "id", "expiresAt"}; one that isn't opened is refused with its CLASS.
+            With --batch, each line of stdin is {"payload": OUTER PAYLOAD, "device"?: ID}. Other members stay \
+            unchanged. A line on stdout is the line of stdin with the restored payload and "pushcrypt": {"line", "id", \
+            "expiresAt"}. A line that can't be opened is refused with its CLASS.
 
             \(BatchOptions.discussion)
             """
@@ -26,12 +26,12 @@ struct Open: ParsableCommand {
     @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
     var device: String?
 
-    @Option(help: ArgumentHelp("Pinned sender keys; with them unsigned payloads are refused.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("The pinned sender keys; unsigned payloads are refused.", valueName: "FILE"))
     var trust: String?
 
     @Option(
         help: ArgumentHelp(
-            "What a failure shows: the payload's own alert, which isn't authenticated, or a bundled text. (default: outer)",
+            "What a failure shows: the payload's visible alert, which isn't authenticated, or a bundled text. (default: outer)",
             valueName: "outer|bundled"))
     var fallback: FallbackChoice?
 
@@ -42,10 +42,10 @@ struct Open: ParsableCommand {
 
     func validate() throws {
         guard !batch.batch || device == nil else {
-            throw ValidationError("--device is for one push; the lines of --batch have a member \"device\".")
+            throw ValidationError("--device can't be used with --batch: each line has a member \"device\".")
         }
         guard !batch.batch || fallback == nil else {
-            throw ValidationError("--fallback is for one push; a line of --batch that isn't opened is refused.")
+            throw ValidationError("--fallback can't be used with --batch: a line that can't be opened is refused.")
         }
     }
 
@@ -61,7 +61,7 @@ struct Open: ParsableCommand {
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
-            if let words = push.besides { StandardStreams.note(words) }
+            if let note = push.note { StandardStreams.note(note) }
         case .failure(let failure):
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure))
             throw Failure(.dataError, "not opened: \(failure)")
@@ -73,7 +73,7 @@ struct Open: ParsableCommand {
         return opener.open(payload, at: timeOptions.time)
     }
 
-    /// Sixteen times what APNs carries: room for a payload that somebody has indented.
+    /// Sixteen times the limit of APNs, which leaves room for an indented payload.
     private static let inputLimitInBytes = 65_536
 }
 
@@ -89,15 +89,15 @@ enum FallbackChoice: String, ExpressibleByArgument {
 }
 
 extension OpenedPush {
-    /// What the message holds that stdout doesn't; nil for nothing.
-    fileprivate var besides: String? {
+    /// A note about the parts of the message that stdout doesn't contain; nil if there are none.
+    fileprivate var note: String? {
         let count = attachments.count
         let parts = [
             count > 0 ? "\(count) \(count == 1 ? "attachment" : "attachments")" : nil,
             offload == nil ? nil : "the whole payload, which was offloaded",
         ].compactMap(\.self)
         let fetched = parts.isEmpty ? nil : "not fetched: \(parts.joined(separator: " and "))"
-        let words = [isSelfTest ? "a self-test of the extension" : nil, fetched].compactMap(\.self)
-        return words.isEmpty ? nil : words.joined(separator: "; ")
+        let notes = [isSelfTest ? "a self-test of the extension" : nil, fetched].compactMap(\.self)
+        return notes.isEmpty ? nil : notes.joined(separator: "; ")
     }
 }

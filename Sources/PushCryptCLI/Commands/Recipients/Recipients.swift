@@ -1,17 +1,160 @@
 import ArgumentParser
+import PushCryptCore
+import PushCryptRecipients
 
 struct Recipients: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Recipient directories: the keys of many devices, for batches.",
         discussion: """
-            A directory is a SQLite database. recipients import makes one from JSON lines; a backend can fill one itself:
+            A directory is a SQLite database. recipients import creates one from JSON lines; a backend can also write it:
 
             CREATE TABLE recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL, \
             PRIMARY KEY (kid, device)) WITHOUT ROWID
 
-            A record is a JWK as apps upload them: a registration record, a device's key (with its id in device), a \
-            shared key. Records hold secrets: the file must be its owner's alone.
+            A record is a JWK that an app uploads: a registration record, a device's key (with its id in device) or a \
+            shared key. Records contain secrets, so only the owner may have access to the file.
             """,
         subcommands: [RecipientsCheck.self, RecipientsImport.self]
     )
+}
+
+struct RecipientsImport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import recipients' records from JSON lines into a recipient directory.",
+        discussion: """
+            Each line is one record that an app uploads: a registration record, a device's key or a shared key. Either \
+            all lines are imported or none: a bad line, a private key or a collision (an id with several keys, in the \
+            file or in the database) imports nothing. No record in the database is replaced; a record that it already \
+            has is accepted.
+
+            The lines contain secrets, so only the owner may have access to the file. FILE may also be another directory.
+            """)
+
+    @Argument(help: ArgumentHelp("The JSON lines.", valueName: "FILE"))
+    var path: String
+
+    @Option(
+        name: .customLong("into"), help: ArgumentHelp("The database; created if it doesn't exist.", valueName: "FILE"))
+    var database: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard !database.isEmpty else { throw ValidationError("--into requires a file name.") }
+    }
+
+    func run() throws {
+        let result = try importAll()
+        if json {
+            try StandardStreams.writeJSON(["added": result.addedCount, "unchanged": result.unchangedCount])
+        } else {
+            try StandardStreams.write("\(result.addedCount) added, \(result.unchangedCount) unchanged\n")
+        }
+    }
+
+    private func importAll() throws -> DirectoryImport {
+        let line = DirectoryProgressLine("copying")
+        defer { line.clear() }
+        return try DirectoryImport(from: path, into: database, progress: line.show)
+    }
+}
+
+struct RecipientsCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Read every record of a recipient directory and report what is wrong.",
+        discussion: """
+            --json prints recipients {"1", "2", "4"} by suite, collisions (ids with several keys), bad, and the first \
+            problems [{reason, isCollision}].
+
+            Exit status: 0 nothing is wrong, 65 something is wrong; for the others see pushcrypt --help.
+            """)
+
+    @Argument(help: ArgumentHelp("The directory.", valueName: "FILE"))
+    var path: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let check = try checkAll()
+        if json {
+            try StandardStreams.writeJSON(Report(check))
+        } else {
+            try StandardStreams.write(Self.text(check))
+        }
+        guard check.isClean else {
+            throw Failure(
+                .dataError,
+                "\(path): \(counted(check.collisionCount, "collision")), \(counted(check.badCount, "bad record"))")
+        }
+    }
+
+    private func checkAll() throws -> DirectoryCheck {
+        let line = DirectoryProgressLine("checking")
+        defer { line.clear() }
+        return try DirectoryCheck(RecipientDirectory(path: path), progress: line.show)
+    }
+
+    private static func text(_ check: DirectoryCheck) -> String {
+        let total = check.recipientCounts.values.reduce(0, +)
+        var lines = [counted(total, "recipient")]
+        for suite in Suite.allCases {
+            guard let count = check.recipientCounts[suite] else { continue }
+            lines.append("  suite \(suite.rawValue)  \(count)  \(suite)")
+        }
+        let shown = check.problems.map { TerminalText.harmless($0.reason.utf8) }
+        let hidden = check.collisionCount + check.badCount - shown.count
+        lines += shown + (hidden > 0 ? ["and \(hidden) more"] : [])
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private struct Report: Encodable {
+        let recipients: [String: Int]
+        let collisions: Int
+        let bad: Int
+        let problems: [Problem]
+
+        struct Problem: Encodable {
+            let reason: String
+            let isCollision: Bool
+        }
+
+        init(_ check: DirectoryCheck) {
+            recipients = Dictionary(
+                uniqueKeysWithValues: Suite.allCases.map { suite in
+                    ("\(suite.rawValue)", check.recipientCounts[suite] ?? 0)
+                })
+            collisions = check.collisionCount
+            bad = check.badCount
+            problems = check.problems.map { Problem(reason: $0.reason, isCollision: $0.isCollision) }
+        }
+    }
+}
+
+private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+/// The progress of work on a recipient directory, in one line of the terminal.
+private final class DirectoryProgressLine {
+    private let verb: String
+    private var line = ProgressLine()
+
+    /// - Parameter verb: the text before the progress, as in "checking".
+    init(_ verb: String) {
+        self.verb = verb
+    }
+
+    func show(_ progress: DirectoryProgress) {
+        line?.show("\(verb): \(Self.text(progress))")
+    }
+
+    func clear() { line?.clear() }
+
+    private static func text(_ progress: DirectoryProgress) -> String {
+        guard let total = progress.total else { return "\(ShareText.grouped(Int(progress.done))) records" }
+        let percent = "\(progress.done * 100 / max(total, 1)) %"
+        return progress.phase == .reading ? "\(percent) read" : percent
+    }
 }

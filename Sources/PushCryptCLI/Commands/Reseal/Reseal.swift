@@ -6,18 +6,18 @@ struct Reseal: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal queued payloads again under a shared keyset's primary, after a rotation.",
         discussion: """
-            JSON lines {"payload": OUTER PAYLOAD, "device"?: ID} come on stdin and go to stdout in the same order. Of \
-            a payload only kid, sealed and skid change; the message keeps its id, its times and its padding. Other \
-            members of a line stay as they are. Old keys open whatever their state, revoked ones too, so feed it from \
-            your own queue only: who has an old key can write what is sealed again here.
+            Reads JSON lines {"payload": OUTER PAYLOAD, "device"?: ID} from stdin and writes them to stdout in the same \
+            order. Only kid, sealed and skid of a payload change; the message keeps its id, its times and its padding. \
+            Other members of a line stay unchanged. Old keys open in every state, even revoked ones, so input only your \
+            own queue: an attacker with an old key could have other messages sealed here.
 
-            A payload that was sealed to a device needs its "device": without, it is opened with the bare shared key, \
-            and that fails as undecryptable. Signed payloads need --sign-with.
+            A payload that was sealed to a device requires its "device". Without it, the payload is opened with the bare \
+            shared key, which fails as undecryptable. Signed payloads require --sign-with.
 
-            Lines that aren't sealed again go to the errors file, which is always written: {"line": NUMBER, "reason": \
-            CLASS, "message": WORDS, "input": LINE}, or "inputBase64" for a line over 1 MiB or not UTF-8. To feed them \
-            again: jq -r '.input // empty' FILE. The exit status is 65 when there are any. When the output breaks off, stderr \
-            says with which line to go on; a last line on stdout without its newline is incomplete.
+            Refused lines are written to the errors file, which is always created: {"line": NUMBER, "reason": CLASS, \
+            "message": TEXT, "input": LINE}, or "inputBase64" for a line over 1 MiB or not UTF-8. To input them again: \
+            jq -r '.input // empty' FILE. The exit status is 65 if there are any. If the output fails, stderr names the \
+            line to continue with; a last line on stdout without a newline is incomplete.
             """
     )
 
@@ -29,11 +29,11 @@ struct Reseal: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Sign with the primary key of this keyset what one of its keys has signed before.",
+            "The sender keyset. Payloads that one of its keys signed are signed again with its primary key.",
             valueName: "FILE|Keys/NAME"))
     var signWith: String?
 
-    @Option(help: ArgumentHelp("Where lines go that aren't sealed again: a new file.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("A new file for refused lines.", valueName: "FILE"))
     var errors: String
 
     @OptionGroup var timeOptions: TimeOptions
@@ -41,7 +41,7 @@ struct Reseal: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        guard !errors.isEmpty else { throw ValidationError("--errors names no file.") }
+        guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 
     var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
@@ -53,18 +53,48 @@ struct Reseal: ParsableCommand {
         try run.takeAllLines { ResealWorker(resealer: resealer) }
     }
 
-    /// One time for all lines, so that all of them come out under one key.
+    /// Uses one time for all lines, so that all are sealed to the same key.
     private func resealer() throws -> Resealer {
         let time = timeOptions.time
         let source = try KeySource(keys, keyAccess)
         let senders = try signWith.map { path in try KeySource(path, keyAccess) }
-        // The library would refuse these too, but can't say which file it is.
+        // The library refuses these too, but can't name the file.
         guard source.keyset.kind == .shared else {
             let kind = source.keyset.kind.rawValue
-            throw Failure(.dataError, "\(keys): these are \(kind) keys; reseal takes shared keys")
+            throw Failure(.dataError, "\(keys): these are \(kind) keys; reseal requires shared keys")
         }
         _ = try source.recipient(device: nil, at: time)
         _ = try senders?.senderKey(at: time)
         return try Resealer(topic: topic, keyset: source.keyset, senders: senders?.keyset, clock: { time })
+    }
+}
+
+/// Seals the payloads of a batch again.
+///
+/// ```
+/// in:  {"payload": <outer>, ["device": "<device id>"], <others>}
+/// out: the same line with another envelope in the payload
+/// ```
+struct ResealWorker: LineWorker {
+    enum Outcome: String, LineOutcome {
+        case resealed, unchanged
+    }
+
+    let resealer: Resealer
+
+    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
+        let line = try QueueLine(bytes)
+        let push: ResealedPush
+        do throws(SenderError) {
+            push = try resealer.reseal(Array(line.payload.rawBytes), device: line.device)
+        } catch {
+            throw LineRefusal(error)
+        }
+        guard push.isChanged else {
+            output += bytes
+            return .unchanged
+        }
+        line.append(to: &output) { $0 == .payload ? .replace(push.payload) : .keep }
+        return .resealed
     }
 }

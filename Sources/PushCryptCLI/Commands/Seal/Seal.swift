@@ -6,15 +6,15 @@ struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal an APNs payload: inner payload JSON on stdin, outer payload JSON on stdout.",
         discussion: """
-            The inner payload is sealed byte for byte; one newline after the outer payload doesn't count.
+            The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
 
             With --batch, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
-            "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES]} \
-            with any other members, which stay as they are. A JWK in "to" is a recipient's public key, registration \
-            record or shared key; a KID is looked up in --recipients; a line without "to" goes to the key of --to. Of a \
-            shared key, "device" has its own, which is sealed to; with another key it is a name, for the id of --id-from \
-            alone. What a line doesn't say, the options do. A line on stdout is the line of stdin with the outer payload, \
-            the kid in the place of "to", and "pushcrypt": {"line", "id", "expiresAt"}.
+            "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES]}. \
+            Other members stay unchanged. A JWK in "to" is a recipient's public key, registration record or shared key; \
+            a KID is looked up in --recipients; a line without "to" is sealed to the key of --to. With a shared key, \
+            "device" selects the device's own key; with any other key it is only a name that --id-from uses. The options \
+            apply to everything that a line doesn't set. A line on stdout is the line of stdin with the outer payload, \
+            the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
             \(BatchOptions.discussion)
             """
@@ -37,36 +37,36 @@ struct Seal: ParsableCommand {
     @OptionGroup(title: "Placeholder")
     var placeholder: PlaceholderOptions
 
-    @OptionGroup(title: "Besides the payload")
+    @OptionGroup(title: "Attachments and self-test")
     var extras: ExtrasOptions
 
     @Option(
-        help: ArgumentHelp("Fill up to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
+        help: ArgumentHelp("Pad to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
 
-    @Option(help: ArgumentHelp("How long the message may be shown. (default: 30d)", valueName: "DURATION"))
+    @Option(help: ArgumentHelp("How long devices show the message. (default: 30d)", valueName: "DURATION"))
     var expires: DurationArgument?
 
-    @Option(help: ArgumentHelp("The most bytes of the outer payload.", valueName: "N"))
+    @Option(help: ArgumentHelp("The maximum size of the outer payload in bytes.", valueName: "N"))
     var limit: Int = 4096
 
     @Option(
         help: ArgumentHelp(
-            "Members of aps to copy to the outside, with commas between; a payload without one is refused.",
+            "Members of aps to copy to the visible payload, separated by commas; each must exist.",
             valueName: "LIST"))
     var expose: String?
 
     @Option(
         help: ArgumentHelp(
-            "Make the message's id from this name and the recipient: a device shows one push of a campaign, however "
-                + "often it is sealed.", valueName: "CAMPAIGN"))
+            "Derive the message's id from this name and the recipient, so that a device shows one push of a campaign "
+                + "however often it is sealed.", valueName: "CAMPAIGN"))
     var idFrom: String?
 
     @OptionGroup(title: "Batch") var batch: BatchOptions
 
     @Option(
         help: ArgumentHelp(
-            "Where lines of --batch find the key of a kid in \"to\": a directory; see recipients.",
+            "The recipient directory that has the keys of the kids in \"to\"; see recipients. With --batch.",
             valueName: "FILE"))
     var recipients: String?
 
@@ -78,9 +78,9 @@ struct Seal: ParsableCommand {
         guard batch.batch || to != nil else {
             throw ValidationError("Missing expected argument '--to <FILE|Keys/NAME>'")
         }
-        guard batch.batch || recipients == nil else { throw ValidationError("--recipients belongs to --batch.") }
+        guard batch.batch || recipients == nil else { throw ValidationError("--recipients is only for --batch.") }
         guard !batch.batch || device == nil else {
-            throw ValidationError("--device is for one push; the lines of --batch have a member \"device\".")
+            throw ValidationError("--device can't be used with --batch: each line has a member \"device\".")
         }
     }
 
@@ -90,7 +90,7 @@ struct Seal: ParsableCommand {
         if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
     }
 
-    /// What each push has that doesn't bring its own.
+    /// The options of each push that doesn't set its own.
     var options: Sealer.Options {
         var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
         options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
@@ -106,7 +106,8 @@ struct Seal: ParsableCommand {
         let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { time })
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         guard payload.count <= Self.inputLimitInBytes else {
-            throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; APNs takes \(limit)")
+            throw Failure(
+                .dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; the limit of a payload is \(limit)")
         }
         let sealed = try sealer.seal(
             payload, to: recipient, placeholder: placeholder.placeholder, attachments: extras.attachments(),
@@ -114,22 +115,23 @@ struct Seal: ParsableCommand {
         try StandardStreams.writeLine(sealed.bytes)
     }
 
-    /// Far above what fits, so that the error can still say how much it is too long.
+    /// Far above the limit of a payload, so that the error can name the size of a payload that is too long.
     private static let inputLimitInBytes = 1 << 20
 }
 
 struct ExtrasOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("An attachment's reference from blob seal; up to 8, each with --attach.", valueName: "FILE"))
+        help: ArgumentHelp(
+            "The reference of an attachment, from blob seal; may be repeated up to 8 times.", valueName: "FILE"))
     var attach: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The reference of the payload that is shown in place of this one, from blob seal --purpose payload.",
+            "The reference of a payload that replaces this one, from blob seal --purpose payload.",
             valueName: "FILE"))
     var offload: String?
 
-    @Flag(help: "Have the extension report that it works.")
+    @Flag(help: "Make the extension report that it works.")
     var selfTest = false
 
     func attachments() throws -> [AttachmentReference] {
@@ -154,7 +156,7 @@ struct PlaceholderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Body key of the app's Localizable.strings.", valueName: "K"))
     var placeholderBodyLocKey: String?
 
-    /// The default text, unless a part of it was given.
+    /// The given placeholder; the standard one if no part of it is given.
     var placeholder: Placeholder {
         let given = Placeholder(
             title: placeholderTitle, body: placeholderBody, titleLocKey: placeholderTitleLocKey,

@@ -79,7 +79,7 @@ struct EncryptedUseTests {
             expectRefusal(output, status, saying: words)
             #expect(!output.stderr.contains(EncryptedPlace.otherPassphrase))
         }
-        try expect(64, "is encrypted: say --passphrase-file", "\"$PUSHCRYPT\" \(command)")
+        try expect(64, "is encrypted: use --passphrase-file", "\"$PUSHCRYPT\" \(command)")
         try expect(77, "the passphrase is wrong", "\"$PUSHCRYPT\" \(command) --passphrase-file other")
         try expect(77, "the passphrase is wrong", "PUSHCRYPT_PASSPHRASE='other horse' \"$PUSHCRYPT\" \(command)")
         try expect(64, "need a passphrase, not a command", "\"$PUSHCRYPT\" \(command) --wrap-command 'sh kms'")

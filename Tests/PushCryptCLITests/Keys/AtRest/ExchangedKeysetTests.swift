@@ -52,7 +52,7 @@ struct ExchangedKeysetTests {
         // The other keysets are encrypted with the passphrase.
         let needsPassphrase = command.contains(/Keys\/(other|shared)/)
         let sources = needsPassphrase ? EncryptedPlace.Source.ofPassphrases : EncryptedPlace.Source.allCases
-        guard !LongTests.areWanted, let index = commands.firstIndex(of: command) else { return sources }
+        guard !LongTests.areEnabled, let index = commands.firstIndex(of: command) else { return sources }
         return [sources[index % sources.count]]
     }
 

@@ -19,7 +19,7 @@ struct NothingInClearTests {
 
     @Test(
         "the files of an encrypted keyset contain no plain key after every change",
-        arguments: LongTests.areWanted ? EncryptedPlace.Source.allCases : [.file, .command])
+        arguments: LongTests.areEnabled ? EncryptedPlace.Source.allCases : [.file, .command])
     func changes(_ source: EncryptedPlace.Source) throws {
         let encrypted = try EncryptedPlace()
         try encrypted.create("Keys/ios", .recipient, psk: true, isCommand: source.isCommand)

@@ -135,7 +135,7 @@ struct PromptTests {
         try encrypted.create("Keys/ios", .sender)
         let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios 2>words")
         #expect(try terminal.exitStatus() == 64)
-        #expect(String(decoding: try place.read("words"), as: UTF8.self).contains("Keys/ios is encrypted: say"))
+        #expect(String(decoding: try place.read("words"), as: UTF8.self).contains("Keys/ios is encrypted: use"))
     }
 
     @Test("keys passwd asks for the old passphrase, then twice for the new one")

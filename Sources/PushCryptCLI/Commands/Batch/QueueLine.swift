@@ -1,32 +1,35 @@
 import PushCryptCore
 
-/// One line of a queue. Members that a command doesn't name are the queue's own and stay as they are.
+/// One line of a batch's input. Members that the command doesn't name stay unchanged.
 ///
 /// ```
 /// {"payload": {<a payload>}, ["device": "<device id>"], ...}
 /// ```
 struct QueueLine {
-    /// A member that a command may know.
+    /// The members that a command reads.
     enum Field: Int, CaseIterable {
         case payload, to, device, placeholder, expires, expose, pushcrypt
 
         fileprivate static let names = allCases.map { "\($0)" }
     }
 
-    /// What becomes of a member.
+    /// The change of a member.
     enum Edit {
         case keep
-        /// With the comma and the white space before it.
+        /// Removes the member with the comma and the white space before it.
         case remove
-        /// JSON in the place of the value.
+        /// Replaces the value with this JSON.
         case replace([UInt8])
     }
+
+    /// The longest line in bytes: many times a payload, with room for other members.
+    static let limitInBytes = 1 << 20
 
     let payload: JSONValue
     let device: DeviceID?
     private let bytes: [UInt8]
     private var members: [(range: Range<Int>, value: Range<Int>, field: Field?)] = []
-    /// Values by field; found once, because a line has few members and is asked for many.
+    /// The values by field.
     private var values: [JSONValue?] = Array(repeating: nil, count: Field.allCases.count)
 
     init(_ line: [UInt8]) throws(LineRefusal) {
@@ -62,11 +65,11 @@ struct QueueLine {
         }
     }
 
-    /// Appends the line with other members; all that is kept stays byte for byte.
+    /// Appends the edited line. Everything that is kept stays byte for byte.
     ///
     /// - Parameters:
-    ///   - added: a member, name and all, for the end.
-    ///   - edit: of the payload never `remove`.
+    ///   - added: a member with its name, to append as the last member.
+    ///   - edit: returns the change of each known member; never `remove` for the payload.
     func append(to output: inout [UInt8], adding added: [UInt8]? = nil, _ edit: (Field) -> Edit) {
         var end = 0
         var keptAny = false
@@ -77,7 +80,7 @@ struct QueueLine {
                 end = member.range.upperBound
                 continue
             }
-            // Behind members that have gone, no comma.
+            // The first member that is kept has no comma before it.
             let start = keptAny ? end : member.range.lowerBound
             if case .replace(let json) = edit {
                 output += bytes[start..<member.value.lowerBound]
@@ -94,4 +97,33 @@ struct QueueLine {
         }
         output += bytes[end...]
     }
+}
+
+/// The `pushcrypt` member that a batch adds to an output line.
+///
+/// ```
+/// "pushcrypt": {"line": <number, from 1>, "id": "<message id>", "expiresAt": <unix seconds>}
+/// ```
+struct LineSummary {
+    let number: Int
+    /// 22 characters of base64url.
+    let id: String
+    let expiresAt: UnixTime
+
+    /// Appended rather than interpolated, because every line has one.
+    var json: [UInt8] {
+        var json = [UInt8]()
+        json.reserveCapacity(96)
+        json += #"{"line":"#.utf8
+        json += String(number).utf8
+        json += #","id":""#.utf8
+        json += id.utf8
+        json += #"","expiresAt":"#.utf8
+        json += String(expiresAt.seconds).utf8
+        json.append(UInt8(ascii: "}"))
+        return json
+    }
+
+    /// The member with its name.
+    var member: [UInt8] { Array(#""pushcrypt":"#.utf8) + json }
 }

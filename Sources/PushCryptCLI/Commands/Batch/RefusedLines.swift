@@ -1,0 +1,147 @@
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+import PushCryptRecipients
+import PushCryptSender
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Why a line is refused: a class for scripts and a message for people. Neither contains any part of the line.
+struct LineRefusal: Error {
+    let reason: String
+    let message: String
+
+    private init(_ reason: String, _ message: String) {
+        self.reason = reason
+        self.message = message
+    }
+
+    init(_ error: SenderError) {
+        self.init(error.code.description, error.reason)
+    }
+
+    init(_ failure: FailureClass) {
+        self.init(failure.rawValue, "not opened: \(failure)")
+    }
+
+    /// The refusal for an error of sealing; nil for an error that every other line would have too.
+    init?(_ error: any Error) {
+        switch error {
+        case let refusal as LineRefusal: self = refusal
+        case let error as SenderError: self.init(error)
+        case let error as KeyError: self.init(error.code.description, error.reason)
+        case let error as RecipientDirectoryError where Self.codesOfRecords.contains(error.code):
+            self.init(error.code.description, error.reason)
+        default: return nil
+        }
+    }
+
+    private static let codesOfRecords: [RecipientDirectoryError.Code] = [.collision, .privateKey, .invalidRecord]
+
+    static func malformedLine(_ message: String) -> LineRefusal { LineRefusal("malformedLine", message) }
+
+    static func lineTooLong(limitInBytes: Int) -> LineRefusal {
+        LineRefusal("lineTooLong", "the line is longer than \(limitInBytes) bytes")
+    }
+
+    static let recipientMissing = LineRefusal(
+        "recipientMissing", "the line has no member \"to\", and the command has no --to")
+
+    static func unknownKey(_ message: String) -> LineRefusal { LineRefusal("unknownKey", message) }
+
+    static func demoKeys(_ kid: KeyID) -> LineRefusal {
+        LineRefusal(
+            "demoKeys",
+            "key \(kid) is a published demo key, which protects nothing; --allow-demo-keys accepts it")
+    }
+}
+
+/// Writes refused lines to the errors file, or messages about the first of them to stderr.
+///
+/// The errors file contains the lines unchanged, so that they can be input again. Only its owner can read it, because the
+/// lines contain payloads and may contain keys.
+///
+/// ```
+/// {"line": <number, from 1>, "reason": "<class>", "message": "<text>", "input": "<the line>"}
+/// ```
+/// A line that is too long, or not UTF-8, is written as `inputBase64` instead of `input`.
+struct RefusedLines {
+    private(set) var count = 0
+    private let file: NewFile?
+    /// The bytes of a long line that don't fill a base64 group of three yet.
+    private var pending: [UInt8]?
+
+    /// The most messages on stderr when there is no errors file.
+    private static let maximumMessageCount = 10
+
+    /// - Parameter path: the path of the errors file; nil for messages on stderr.
+    /// - Throws: `FileError` when the file exists: it contains the lines of an earlier run.
+    init(_ path: String?) throws {
+        file = try path.map { try NewFile($0) }
+    }
+
+    /// The summary's part about refused lines.
+    var summary: String { file.map { "\(count) in \($0.path)" } ?? "\(count) refused" }
+
+    mutating func add(_ line: RefusedLine) throws {
+        try file?.append(line.record)
+        finish(line.number, line.refusal)
+    }
+
+    /// Adds the next piece of a long line. Nothing else may be added before its last piece.
+    mutating func addLong(piece: [UInt8], number: Int, _ refusal: LineRefusal, isLast: Bool) throws {
+        if pending == nil { try file?.append(Self.start(number, refusal) + #""inputBase64":""#.utf8) }
+        let bytes = (pending ?? []) + piece
+        guard !isLast else {
+            pending = nil
+            try file?.append(Self.base64(bytes[...]) + Self.end)
+            return finish(number, refusal)
+        }
+        let whole = bytes.prefix(bytes.count / 3 * 3)
+        try file?.append(Self.base64(whole))
+        pending = Array(bytes[whole.endIndex...])
+    }
+
+    private mutating func finish(_ number: Int, _ refusal: LineRefusal) {
+        count += 1
+        if let file { return file.markWhole() }
+        guard count <= Self.maximumMessageCount else { return }
+        let more = count == Self.maximumMessageCount ? "; more refused lines are only counted; --errors keeps them" : ""
+        StandardStreams.complain("line \(number): \(refusal.reason): \(refusal.message)\(more)")
+    }
+
+    /// Gives the file its name. An unfinished line is dropped.
+    func publish() throws {
+        try file?.publish()
+    }
+
+    /// The line of the errors file for a refused line.
+    static func record(of line: [UInt8], number: Int, _ refusal: LineRefusal) -> [UInt8] {
+        var record = start(number, refusal)
+        if line.count <= QueueLine.limitInBytes, Array(String(decoding: line, as: UTF8.self).utf8) == line {
+            record += #""input":"#.utf8
+            JSONWriter.appendString(utf8: line[...], to: &record)
+            record += "}\n".utf8
+        } else {
+            record += #""inputBase64":""#.utf8 + base64(line[...]) + end
+        }
+        return record
+    }
+
+    private static let end = Array("\"}\n".utf8)
+
+    private static func start(_ number: Int, _ refusal: LineRefusal) -> [UInt8] {
+        var record = Array(#"{"line":\#(number),"reason":"\#(refusal.reason)","message":"#.utf8)
+        JSONWriter.appendString(refusal.message, to: &record)
+        record.append(UInt8(ascii: ","))
+        return record
+    }
+
+    private static func base64(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        Array(Data(bytes).base64EncodedData())
+    }
+}
