@@ -58,7 +58,7 @@ struct KeysPasswdTests {
     @Test(
         "keys passwd requires exactly one new secret from the --new options",
         arguments: [
-            ("", "say --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"),
+            ("", "use --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"),
             ("--new-passphrase-file other --insecure-plaintext", "one new protection"),
             ("--new-passphrase-file other --new-wrap-command true", "one new protection"),
             ("--new-passphrase-fd 7 --new-passphrase-file other", "one new protection"),
