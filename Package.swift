@@ -206,7 +206,8 @@ let package = Package(
         .testTarget(
             name: "PushCryptCLITests",
             dependencies: [
-                "pushcrypt", "PushCryptExtension", "PushCryptKeystore", "PushCryptSQLite", "PushCryptTestSupport",
+                "pushcrypt", "PushCryptExtension", "PushCryptKeystore", "PushCryptSender", "PushCryptSQLite",
+                "PushCryptTestSupport",
             ]),
     ] + appleStubs,
     swiftLanguageModes: [.v6]

@@ -4,7 +4,7 @@ import Testing
 
 /// Payloads of the reference with one byte changed: the same outcome in both, whatever it is.
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct MutationTests {
-    private static let countPerPayload = 170
+    private static let countPerPayload = LongTests.value(170, short: 36)
 
     @Test("both implementations treat a changed byte alike", arguments: ReferenceVectors.shared.opened)
     func oneByte(vector: ReferenceVectors.Opened) throws {

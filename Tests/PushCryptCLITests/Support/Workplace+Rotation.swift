@@ -63,6 +63,9 @@ extension Workplace {
 
     /// Seals `inner` and returns the outer payload.
     func sealed(to path: String, at time: String, device: String? = nil) throws -> Data {
+        if device == nil, let push = try sealedByLibrary(to: path, at: #require(UnixTime(argument: time))) {
+            return push
+        }
         let output = try run(
             ["seal", "--to", path, "--topic", Self.topic, "--at", time] + (device.map { ["--device", $0] } ?? []),
             stdin: Self.inner)

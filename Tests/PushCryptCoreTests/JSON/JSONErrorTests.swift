@@ -99,13 +99,15 @@ import Testing
     }
 
     @Test(
-        "every prefix of an object is truncated, and nothing but white space may follow it",
+        "a prefix of an object is truncated, and nothing but white space may follow an object",
         arguments: 0..<LongTests.value(20, short: 5))
     func everyPrefixIsTruncated(seed: UInt64) throws {
         var generator = JSONTestGenerator(seed: seed)
         let bytes = generator.object()
         let end = try JSONText(bytes).root.range.upperBound
-        for count in 0..<end { RefusedJSON(Array(bytes[..<count]), .truncated, at: count).expectRefusal() }
+        for count in (0..<end).sampled(every: 7) {
+            RefusedJSON(Array(bytes[..<count]), .truncated, at: count).expectRefusal()
+        }
         for byte in UInt8.min...UInt8.max where !" \t\r\n".utf8.contains(byte) {
             RefusedJSON(bytes + [byte], .trailingBytes, at: bytes.count).expectRefusal()
         }
