@@ -53,14 +53,15 @@ import CPushCryptSQLite
         unsafe sqlite3_close_v2(connection)
     }
 
-    // Readable and writable after the first unlock. SQLite also uses the protection class for the journal.
+    // The file is readable and writable after the first unlock. SQLite uses the same protection class for the journal.
     #if os(iOS) || os(watchOS) || os(tvOS) || os(visionOS)
     private static let protection = SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION
     #else
     private static let protection: Int32 = 0
     #endif
 
-    /// From now on all statements together wait for other connections until `end`, instead of `busyTimeout` each.
+    /// Limits the waits of all further statements for other connections to the time until `end`. It replaces `busyTimeout`,
+    /// which limits each statement.
     package func wait(until end: ContinuousClock.Instant) {
         waitEnd = end
         // SQLite calls the handler on the thread of the waiting statement, so the database exists.
@@ -68,11 +69,11 @@ import CPushCryptSQLite
             connection,
             { context, _ in
                 guard let context = unsafe context else { return 0 }
-                return unsafe Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().waitsOn() ? 1 : 0
+                return unsafe Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().keepsWaiting() ? 1 : 0
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    private func waitsOn() -> Bool {
+    private func keepsWaiting() -> Bool {
         guard ContinuousClock.now < waitEnd else { return false }
         FileLock.pause()
         return true
@@ -90,7 +91,7 @@ import CPushCryptSQLite
         guard unsafe sqlite3_exec(connection, "\(sql)", nil, nil, nil) == SQLITE_OK else { throw error }
     }
 
-    /// Runs a statement. Its text is a literal, so values can only be parameters.
+    /// Runs a statement. Its text must be a literal, so that values can only be parameters.
     ///
     /// - Returns: the number of changed rows.
     @discardableResult
@@ -132,8 +133,8 @@ import CPushCryptSQLite
         return Cursor(statement, of: self)
     }
 
-    /// Runs `body` in a transaction that has the write lock from its start: two transactions that began by reading could
-    /// block each other.
+    /// Runs `body` in a transaction that takes the write lock at its start, because two transactions that begin with a read
+    /// could block each other.
     package func transaction<Value>(
         _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {

@@ -53,8 +53,8 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     private static let shortRead = SQLITE_IOERR | 2 << 8
     private static let corruptFileSystem = SQLITE_IOERR | 33 << 8
 
-    /// The statements are fixed and tested. If SQLite rejects one, or a constraint fails, the schema or the rows aren't those
-    /// of this package: the file is damaged.
+    /// The statements are fixed and tested. So if SQLite rejects one, or a constraint fails, the file is damaged: it doesn't
+    /// have the schema or the rows of this package.
     private static func kind(_ extendedCode: Int32, _ systemError: Int32) -> Kind {
         switch extendedCode & 0xff {
         case _ where extendedCode == shortRead || extendedCode == corruptFileSystem: .damaged

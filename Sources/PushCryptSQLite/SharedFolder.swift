@@ -3,13 +3,13 @@ import PushCryptPrimitives
 
 /// The folder of a database that several processes use, with the lock for replacing the file.
 ///
-/// SQLite locks the file itself. If a process writes to a file that another one has just replaced, its journal stays next to
-/// the new file and destroys it. So every process that uses the file has this lock.
+/// SQLite locks only the file. If a process wrote to a file that another process had just replaced, its journal would be next
+/// to the new file and would damage it. So every process holds this lock while it uses the file.
 package final class SharedFolder: Sendable {
     private let folder: Folder
     private let lock: FileLock
 
-    /// Creates the folder for the owner only if it doesn't exist; its parent must exist.
+    /// Creates the folder, with access for the owner only, if it doesn't exist. Its parent must exist.
     package init(_ path: String) throws(SQLiteError) {
         (folder, lock) = try SQLiteError.converting { () throws(FileError) in
             // If this fails, opening the folder reports the reason.
@@ -26,7 +26,7 @@ package final class SharedFolder: Sendable {
         try withLock(kind, until: ContinuousClock.now + timeout, body)
     }
 
-    /// - Parameter end: when waiting for the lock ends; the lock is tried at least once.
+    /// - Parameter end: when waiting for the lock ends; at least one attempt is made.
     /// - Throws: `SQLiteError` of the kind `busy` if the lock wasn't free in time.
     package func withLock<Value>(
         _ kind: FileLock.Kind, until end: ContinuousClock.Instant, _ body: () throws(SQLiteError) -> Value

@@ -8,7 +8,7 @@ import CPushCryptSQLite
 package enum SQLiteValue: Sendable {
     case integer(Int64)
     case text(String)
-    /// Text as bytes, for text that shouldn't be in a `String`.
+    /// Text as UTF-8 bytes, for text that must not be in a `String`.
     case utf8([UInt8])
     case null
 
@@ -21,7 +21,7 @@ package enum SQLiteValue: Sendable {
     }
 }
 
-/// A prepared statement. Its columns are those of its current row.
+/// A prepared statement. Its functions for columns read the current row.
 @safe package final class Statement {
     private let handle: OpaquePointer
 
@@ -77,7 +77,7 @@ package enum SQLiteValue: Sendable {
         unsafe sqlite3_step(handle)
     }
 
-    /// Releases the row, the lock and the values.
+    /// Ends the statement's read of the database and clears its values.
     func reset() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
@@ -88,7 +88,7 @@ package enum SQLiteValue: Sendable {
         unsafe sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
     }
 
-    /// The text in a column, counted from 0; nil for NULL. Invalid UTF-8 of a damaged file is repaired.
+    /// The text in a column, counted from 0; nil for NULL. Invalid UTF-8 in a damaged file is replaced by U+FFFD.
     package func text(_ column: Int32) -> String? {
         guard let start = unsafe sqlite3_column_text(handle, column) else { return nil }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))

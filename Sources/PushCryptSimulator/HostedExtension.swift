@@ -1,16 +1,16 @@
 public import PushCryptExtension
 import PushCryptPrimitives
 
-/// The interface of a notification service extension to the system.
+/// The calls that the system makes to a notification service extension.
 public protocol HostedExtension: Sendable {
     /// Receives a push. The system waits for the handler, which may be called on any thread.
     func didReceive(_ payload: [UInt8], _ exchange: HostExchange)
 
-    /// Announces that the system will soon stop waiting.
+    /// Warns the extension that the system will soon stop waiting.
     func timeWillExpire()
 }
 
-/// The possible results of an extension for one push: it hands over content, or its process ends.
+/// Receives the result of an extension for one push: content, or the end of the process.
 public struct HostExchange: Sendable {
     let handler: @Sendable (NotificationContent) -> Void
     let death: @Sendable () -> Void

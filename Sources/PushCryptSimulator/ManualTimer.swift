@@ -1,7 +1,7 @@
 public import PushCryptExtension
 import PushCryptPrimitives
 
-/// A timer that a test fires, so that a limit of 30 seconds needs no time.
+/// A timer that a test fires, so that the test doesn't wait.
 public final class ManualTimer: DeadlineTimer {
     private struct Wait {
         let number: Int

@@ -5,28 +5,28 @@ import PushCryptPrimitives
 /// Simulates the system's side of a notification service extension, as documented by Apple:
 ///
 /// - an extension runs only for a push with an alert and `"mutable-content": 1`;
-/// - it has 30 seconds and is warned shortly before their end; then the original is shown;
+/// - the extension has 30 seconds and is warned shortly before they end; after them the original is shown;
 /// - content without alert text is dropped, and the original is shown;
 /// - the handler must be called once for each push; if the process ends, the original is shown;
 /// - one process may receive several pushes, also at the same time.
 public final class NotificationHost: Sendable {
     /// How long the system waits for an extension.
-    public struct Patience: Sendable {
-        /// The time until the warning.
-        public var limit: Duration
-        /// The time after the warning.
+    public struct TimeLimits: Sendable {
+        /// The time from the start to the warning.
+        public var warning: Duration
+        /// The time from the warning to the end.
         public var grace: Duration
 
-        /// Creates a patience; the default is 30 seconds in total.
-        public init(limit: Duration = .seconds(29), grace: Duration = .seconds(1)) {
-            self.limit = limit
+        /// Creates time limits; the default is 30 seconds in total.
+        public init(warning: Duration = .seconds(29), grace: Duration = .seconds(1)) {
+            self.warning = warning
             self.grace = grace
         }
     }
 
     private let hosted: any HostedExtension
     private let timer: any DeadlineTimer
-    private let patience: Patience
+    private let limits: TimeLimits
     private let log = Locked(Log())
 
     private struct Log {
@@ -37,11 +37,11 @@ public final class NotificationHost: Sendable {
 
     /// Creates a host of one extension.
     public init(
-        _ hosted: any HostedExtension, timer: any DeadlineTimer = ThreadTimer(), patience: Patience = Patience()
+        _ hosted: any HostedExtension, timer: any DeadlineTimer = ThreadTimer(), limits: TimeLimits = TimeLimits()
     ) {
         self.hosted = hosted
         self.timer = timer
-        self.patience = patience
+        self.limits = limits
     }
 
     /// The shown notifications, in order.
@@ -56,7 +56,7 @@ public final class NotificationHost: Sendable {
     /// - Parameter payload: UTF-8 JSON.
     /// - Returns: the shown notification; nil for a push without an alert.
     public func deliver(_ payload: [UInt8]) async -> Presentation? {
-        guard let original = NotificationContent(asItCame: payload) else { return nil }
+        guard let original = NotificationContent(unmodified: payload) else { return nil }
         guard Self.allowsExtension(payload) else { return show(Presentation(content: original, origin: .notRun)) }
         return show(await withCheckedContinuation { run(payload, HostedRequest(original, $0)) })
     }
@@ -71,9 +71,9 @@ public final class NotificationHost: Sendable {
     }
 
     private func run(_ payload: [UInt8], _ request: HostedRequest) {
-        let cancel = timer.schedule(after: patience.limit) { [self] in
+        let cancel = timer.schedule(after: limits.warning) { [self] in
             hosted.timeWillExpire()
-            let cancelGrace = timer.schedule(after: patience.grace) { request.end(.expired) }
+            let cancelGrace = timer.schedule(after: limits.grace) { request.end(.expired) }
             request.whenEnded(cancelGrace)
         }
         request.whenEnded(cancel)
@@ -146,13 +146,13 @@ public struct Presentation: Hashable, Sendable {
 
         /// The extension handed over the content.
         public static let handedOver = Origin(description: "handed over")
-        /// The original: without an alert or `"mutable-content": 1` the extension doesn't run.
-        public static let notRun = Origin(description: "the original: the extension wasn't run")
+        /// The original: the push has no `"mutable-content": 1`, so the extension didn't run.
+        public static let notRun = Origin(description: "the original: the extension didn't run")
         /// The original: the content handed over had no text.
-        public static let emptied = Origin(description: "the original: no text was handed over")
+        public static let emptied = Origin(description: "the original: the extension handed over no text")
         /// The original: the handler wasn't called in time.
-        public static let expired = Origin(description: "the original: the time was over")
+        public static let expired = Origin(description: "the original: the handler wasn't called in time")
         /// The original: the process ended before the handler was called.
-        public static let died = Origin(description: "the original: the process died")
+        public static let died = Origin(description: "the original: the process ended")
     }
 }

@@ -25,7 +25,7 @@ enum Deliver {
 }
 
 extension ExtensionConfiguration {
-    /// Opens unsigned pushes with the keys of a JWK set, at one time; shows the outer alert.
+    /// A configuration that opens unsigned pushes with the keys of a JWK set at a fixed time, and shows the outer alert.
     static func of(_ jwk: [UInt8], topic: String, at time: UnixTime) throws -> ExtensionConfiguration {
         var configuration = try ExtensionConfiguration(
             topic: topic, keyring: KeysetKeyring(try Keyset(json: jwk)), senders: .unsigned,
@@ -34,7 +34,7 @@ extension ExtensionConfiguration {
         return configuration
     }
 
-    /// What a session hands over for the payload.
+    /// Runs a session for the payload and returns its delivery.
     func delivery(of payload: [UInt8]) async -> DeliverySession.Delivery {
         await withCheckedContinuation { continuation in
             DeliverySession(payload: payload, configuration: self) { continuation.resume(returning: $0) }.start()
@@ -42,9 +42,8 @@ extension ExtensionConfiguration {
     }
 }
 
-/// `open-all JWK PAYLOADS TOPIC AT`: delivers each line of a file and prints `restored COUNT`, `peak KIB` (by how much the peak of
-/// the resident memory rose over what it was before the first push) and, in microseconds from request to handler,
-/// `median` and `p99`.
+/// `open-all JWK PAYLOADS TOPIC AT`: delivers each line of a file. It prints `restored COUNT`, `peak KIB` (the growth of the
+/// peak of the resident memory since the first push), and `median` and `p99` of the microseconds from start to handler.
 enum OpenAll {
     @Sendable static func run(_ arguments: [String]) async throws {
         let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
@@ -70,8 +69,8 @@ enum OpenAll {
 }
 
 /// `offload JWK FOLDER TOPIC AT`: delivers `small.json` and then `large.json`, fetches the blobs `small` and `large` that they
-/// name, and makes the system's content of each. Prints `restored COUNT`, `members COUNT` (of the large one's `userInfo`)
-/// and `growth KIB`: by how much the peak of the resident memory lies above what the process took after the small one.
+/// name, and converts both contents to the system's content object. It prints `restored COUNT`, `members COUNT` (of the
+/// `userInfo` of `large.json`) and `growth KIB` (the peak of the resident memory less its size after `small.json`).
 enum Offload {
     @Sendable static func run(_ arguments: [String]) async throws {
         let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
@@ -97,7 +96,7 @@ enum Offload {
     ) async -> (isRestored: Bool, memberCount: Int) {
         await withCheckedContinuation { continuation in
             DeliverySession(payload: payload, configuration: configuration) { delivery in
-                // As the service does in the handler, while the session still has what it made the content of.
+                // The service also converts in the handler, while the session still retains the content.
                 let content = delivery.content.systemContent
                 let isWhole = delivery.isRestored && delivery.failure == nil
                 continuation.resume(returning: (isWhole, content.userInfo.count))
@@ -106,7 +105,7 @@ enum Offload {
     }
 }
 
-/// `https://files.example/NAME` is a file of the folder, in pieces as a network brings them.
+/// Reads the file NAME of the folder for `https://files.example/NAME`, in pieces like those of a network.
 private struct FolderTransport: HTTPTransport {
     let folder: URL
 

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 
-/// What an app or an extension does with keys in files.
+/// Calls of an app or an extension to a keyring in files.
 ///
 /// ```
 /// keyring read FOLDER KID     prints "found", or the failure class
@@ -55,11 +55,5 @@ enum KeyringCommand {
             say(record.kid.description)
             try identity.confirmRegistered(record.kid)
         }
-    }
-
-    /// One line, written at once: a killed process flushes nothing.
-    private static func say(_ line: String) {
-        print(line)
-        fflush(nil)
     }
 }

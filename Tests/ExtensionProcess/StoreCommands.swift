@@ -17,7 +17,7 @@ enum StoreClaim {
 }
 
 extension SharedStore.Configuration {
-    /// For a crowd on a slow disk.
+    /// A configuration for many processes on a slow disk.
     static var patient: Self {
         var configuration = Self()
         configuration.busyTimeout = .seconds(60)
@@ -25,14 +25,14 @@ extension SharedStore.Configuration {
     }
 }
 
-/// `store-hammer FOLDER NAME`: uses the store in every way until it is killed.
+/// `store-hammer FOLDER NAME`: claims messages, marks them as seen, and reports and spools receipts until it is killed.
 ///
-/// Says `claimed ID` after each claim that was granted, and `seen ID` when the store has said that it was seen.
+/// It prints `claimed ID` after each granted claim, and `seen ID` after each message that the store marked as seen.
 enum StoreHammer {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 2 else { throw ExtensionProcess.Misuse() }
         let store = SharedStore(folder: arguments[0], role: .extension, configuration: .patient)
-        let sender = ReceiptSender(store: store, address: "https://nobody.invalid", transport: NoNetwork())
+        let sender = ReceiptSender(store: store, address: "https://receipts.invalid", transport: NoNetwork())
         for number in 0... {
             let id = "\(arguments[1])-\(number)"
             let time = UnixTime(1_800_000_000 + Int64(number))
@@ -62,7 +62,7 @@ enum StoreHammer {
     }
 }
 
-/// A line that has left the process when this returns.
+/// Prints a line without a buffer, so that a kill after this call doesn't lose it.
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
@@ -102,7 +102,7 @@ enum StoreShow {
 }
 
 /// `store-try FOLDER ID [SECONDS]`: claims the id, marks a granted one as seen, and counts it; prints `true`,
-/// `false`, or the error. It was issued so many seconds from now.
+/// `false`, or the error. The message was issued SECONDS after the fixed time; the default is 0.
 enum StoreTry {
     static func run(_ arguments: [String]) {
         let store = SharedStore(folder: arguments[0], role: .extension)

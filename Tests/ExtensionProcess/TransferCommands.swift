@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `attach JWK PAYLOAD TOPIC AT ORIGIN FOLDER`: opens a push, fetches its attachments, those of https://files.example/
-/// from ORIGIN, and prints `attached COUNT`, `missing COUNT` and `growth KIB`: over what the process takes when the
-/// network library is there.
+/// `attach JWK PAYLOAD TOPIC AT ORIGIN FOLDER`: opens a push and fetches its attachments, from ORIGIN in place of
+/// https://files.example/. It prints `attached COUNT`, `missing COUNT` and `growth KIB` (the growth of the peak of the
+/// memory since the network library was loaded).
 enum Attach {
     @Sendable static func run(_ arguments: [String]) async throws {
         let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
@@ -29,7 +29,7 @@ enum Attach {
     }
 }
 
-/// A server on loopback has no certificate.
+/// Fetches https://files.example/ from a server on loopback, which has no certificate.
 private struct RedirectedTransport: HTTPTransport {
     let origin: String
     private let transport = URLSessionTransport(
@@ -49,8 +49,8 @@ private struct RedirectedTransport: HTTPTransport {
     }
 }
 
-/// `flush FOLDER ADDRESS COUNT`: keeps so many receipts in a store, posts them to the address, and prints `sent COUNT`,
-/// `left COUNT` and `growth KIB`: by how much the peak of the memory rose. No time limit ends it.
+/// `flush FOLDER ADDRESS COUNT`: stores COUNT receipts and posts them to the address without a time limit. It prints
+/// `sent COUNT`, `left COUNT` and `growth KIB` (the growth of the peak of the memory).
 enum Flush {
     @Sendable static func run(_ arguments: [String]) async throws {
         let store = SharedStore(folder: arguments[0], role: .app)
@@ -76,9 +76,9 @@ enum Flush {
     }
 }
 
-/// `receive SMALL ADDRESS ROUNDS`: fetches a small body, so that the network library is there, and then another, looks at
-/// every byte of that so many times, and prints `bytes COUNT`, `library KIB` and `growth KIB`: how much memory either took
-/// at most.
+/// `receive SMALL ADDRESS ROUNDS`: fetches a small body, which loads the network library, and then a large one, whose bytes
+/// it reads ROUNDS times. It prints `bytes COUNT`, `library KIB` and `growth KIB` (the growth of the peak of the memory by
+/// the first and the second body).
 enum Receive {
     @Sendable static func run(_ arguments: [String]) async throws {
         let rounds = Int(arguments[2]) ?? 1

@@ -90,7 +90,7 @@ import Testing
         try other.transaction { () throws(SQLiteError) in _ = try other.run("DELETE FROM thing") }
     }
 
-    @Test("opening a missing file without creating it fails")
+    @Test("opening a missing file throws unavailable and doesn't create it")
     func noSuchFile() throws {
         let error = #expect(throws: SQLiteError.self) {
             try Database(path: folder.file("none").path, busyTimeout: .zero)
@@ -99,7 +99,7 @@ import Testing
         #expect(try folder.names() == ["database"])
     }
 
-    @Test("a replaced or removed file has moved")
+    @Test("hasMoved is true after the file was replaced or removed")
     func hasMoved() throws {
         let database = try open()
         #expect(!database.hasMoved)
@@ -112,9 +112,10 @@ import Testing
         #expect(database.hasMoved)
     }
 
-    /// SQLite's codes and errno, as they come of a file that a protection class keeps closed, and of others.
+    /// SQLite's extended codes with the values of errno. The first three are those of a file that its protection class makes
+    /// unreadable.
     @Test(
-        "each SQLite error code has its kind",
+        "each SQLite error code with its errno is converted to its kind",
         arguments: [
             (23, 0, SQLiteError.Kind.locked), (14, 1, .locked), (10 | 1 << 8, 1, .locked), (14, 2, .unavailable),
             (14, 13, .unavailable), (8, 30, .unavailable), (3, 0, .unavailable), (5, 0, .busy), (5 | 2 << 8, 0, .busy),

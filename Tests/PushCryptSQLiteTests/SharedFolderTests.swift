@@ -19,7 +19,7 @@ import Testing
         #expect(error?.kind == .unavailable)
     }
 
-    @Test("many can share the lock, and none while it is exclusive")
+    @Test("a shared lock allows other shared locks, and an exclusive lock allows none")
     func lock() throws {
         let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
         let isFree = { (lock: FileLock.Kind) in
@@ -30,7 +30,7 @@ import Testing
         #expect(isFree(.exclusive))
     }
 
-    @Test("a lock by another user of an open folder doesn't block the users of the database")
+    @Test("a lock of the folder itself doesn't block the lock of the database")
     func openToOthers() throws {
         try temporary.setMode(0o755, of: ".")
         let other = try Folder(temporary.path)
@@ -38,7 +38,7 @@ import Testing
         #expect(try SharedFolder(temporary.path).withLock(.exclusive, timeout: .zero) { true })
     }
 
-    @Test("an error inside the lock releases it")
+    @Test("the lock is released if the body throws")
     func failure() throws {
         let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
         #expect(throws: SQLiteError.self) {
@@ -47,7 +47,7 @@ import Testing
         #expect(try second.withLock(.exclusive, timeout: .zero) { true })
     }
 
-    @Test("files can be created, measured, renamed and removed in the folder")
+    @Test("files of the folder can be created for the owner only, lengthened, measured and removed")
     func files() throws {
         let folder = try SharedFolder(temporary.path)
         #expect(!folder.has("a") && folder.byteCount(of: "a") == nil)

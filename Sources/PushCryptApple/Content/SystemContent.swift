@@ -70,7 +70,7 @@ extension UNNotificationInterruptionLevel {
         }
     }
 
-    /// nil for `active`, the default of a payload, and for levels of later systems.
+    /// nil for `active`, the default of a payload, and for levels that this library doesn't know.
     fileprivate var payloadName: String? {
         switch self {
         case .passive: "passive"
@@ -82,7 +82,7 @@ extension UNNotificationInterruptionLevel {
 }
 
 extension NotificationContent.Attachment {
-    /// The attachment with a type hint, so that the system doesn't derive the type from the file name.
+    /// The attachment with a type hint. Without the hint the system would derive the type from the file name.
     ///
     /// - Throws: the system's error for a file that it can't show.
     var systemAttachment: UNNotificationAttachment {

@@ -69,13 +69,13 @@ private enum PropertyList {
     }
 
     #if canImport(ObjectiveC)
-    // As in `JSONSerialization`: the reader converts between number types. Most values are tagged pointers.
+    // `JSONSerialization` returns `NSNumber` too, so that the app can read any number type. Most of these are tagged pointers.
     private static func number(_ value: Int) -> Any { NSNumber(value: value) }
     private static func number(_ value: UInt64) -> Any { NSNumber(value: value) }
     private static func number(_ value: Double) -> Any { NSNumber(value: value) }
     private static func number(_ value: Bool) -> Any { NSNumber(value: value) }
     #else
-    // Each `NSNumber` would be an object of 64 bytes.
+    // On Linux each `NSNumber` would be an object of 64 bytes.
     private static func number<Number>(_ value: Number) -> Any { value }
     #endif
 }

@@ -7,7 +7,8 @@ import Security
 
 /// The Secure Enclave's keys with one label in one access group.
 ///
-/// Each key has a random tag, which the record of the key pair contains: the kid isn't known before the key exists.
+/// Each key has a random tag, which is stored with the record of the key pair. The tag can't be the kid, which isn't known
+/// before the key exists.
 struct EnclaveKeys: Sendable {
     let label: String
     let accessGroup: String
@@ -105,7 +106,7 @@ final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
         get throws { throw CryptoError(.invalidPrivateKey, "a private key of the Secure Enclave can't be read") }
     }
 
-    /// The peer may belong to any backend, which has validated its point.
+    /// Computes the shared secret. The peer's backend has validated the peer's point.
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
         guard peer.group == .p256 else { throw CryptoError(.keyMismatch, "the other key is not a P-256 key") }
         let attributes: [String: Any] = [

@@ -20,7 +20,7 @@ struct KeychainItems: Sendable {
             kSecClass as String: kSecClassGenericPassword,
             kSecAttrService as String: service,
             kSecAttrAccessGroup as String: accessGroup,
-            // macOS also has an older keychain.
+            // Without it, macOS would use its older keychain.
             kSecUseDataProtectionKeychain as String: true,
         ]
     }
@@ -86,7 +86,7 @@ extension KeychainItems.Item {
 
 /// Calls of the keychain that items and keys share.
 enum Keychain {
-    /// - Parameter what: completes the error "the keychain can't …".
+    /// - Parameter what: the operation, for the error "the keychain can't …".
     /// - Returns: nil if nothing was found.
     static func search(_ query: [String: Any], _ what: String) throws(DeviceKeyError) -> CFTypeRef? {
         var result: CFTypeRef?
@@ -110,7 +110,7 @@ enum Keychain {
     }
 }
 
-/// Proves that the keychain is unlocked.
+/// Checks that the keychain is unlocked.
 ///
 /// Before the first unlock the keychain may answer "not found" for an item that exists, and the app would then make a new
 /// key. While the class key is locked, no item can be added and no item's data can be read. So a probe item of the same
@@ -123,7 +123,7 @@ struct KeychainProbe: Sendable {
         self.items = KeychainItems(service: items.service + ".probe", accessGroup: items.accessGroup)
     }
 
-    /// - Throws: `DeviceKeyError` with `locked` if the proof fails; `notEntitled`, `failed`.
+    /// - Throws: `DeviceKeyError` with `locked` if the keychain is locked; `notEntitled`, `failed`.
     func requireUnlocked() throws(DeviceKeyError) {
         if try items.add(Self.account, Data([1])) { return }
         guard try items.read(Self.account)?.data != nil else {

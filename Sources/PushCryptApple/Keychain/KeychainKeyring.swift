@@ -43,7 +43,7 @@ public struct KeychainKeyring: DeviceKeyStorage {
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`, `failed`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
-        // First, because a list read before the unlock may be incomplete.
+        // A list that is read before the first unlock may be incomplete.
         try probe.requireUnlocked()
         return try items.list().compactMap { KeyID($0.account) }.sorted()
     }
@@ -113,7 +113,8 @@ public struct KeychainKeyring: DeviceKeyStorage {
 
     private func found(_ kid: KeyID) throws(DeviceKeyError) -> KeychainItems.Item? {
         if let item = try items.read(kid.description) { return item }
-        // The item may exist before the first unlock. The device may be unlocked meanwhile, so the item is read again.
+        // Before the first unlock an existing item may not be found. If the device was unlocked after the first read, the
+        // second read finds it.
         try probe.requireUnlocked()
         return try items.read(kid.description)
     }
@@ -128,7 +129,7 @@ public struct KeychainKeyring: DeviceKeyStorage {
 /// Pairs whose private half is made in the Secure Enclave and stays there. The keychain item contains the public half, the
 /// psk and the lifecycle.
 extension KeychainKeyring {
-    /// Makes one key at a time: creation has two steps.
+    /// Serialises the creation of keys, which has two steps.
     private static let making = Locked(())
 
     func makeInEnclave(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
@@ -155,7 +156,7 @@ extension KeychainKeyring {
         return key
     }
 
-    /// As in ``KeyRecord/generate(_:group:psk:backend:)``, the kid doesn't begin with `-`.
+    /// Makes pairs until the kid doesn't begin with `-`, like ``KeyRecord/generate(_:group:psk:backend:)``.
     private func enclavePair(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> (DeviceKey, tag: Data) {
         while true {
             let tag = Data("\(items.service).\(UUID().uuidString)".utf8)

@@ -79,8 +79,8 @@ final class ConfigurationCache: Sendable {
 
     private let kept = Locked<[ObjectIdentifier: ExtensionConfiguration]>([:])
 
-    /// - Parameter make: called until it succeeds once. It isn't called under the lock, so a call that hangs doesn't delay
-    ///   the next push. The first result of concurrent calls is kept.
+    /// - Parameter make: makes the configuration; called for each push until it succeeds once. It isn't called under the
+    ///   lock, so a call that hangs doesn't delay the next push. Of concurrent calls, the first result is kept.
     func configuration(
         of service: AnyClass, make: () throws -> ExtensionConfiguration
     ) rethrows -> ExtensionConfiguration {
@@ -95,8 +95,8 @@ final class ConfigurationCache: Sendable {
     }
 }
 
-/// One push of a service. It keeps the system's handler until the session exists, and then passes it to the session.
-/// Whichever has the handler calls it once.
+/// One push of a service. It keeps the system's handler until a session exists, and then passes the handler to the session.
+/// The current owner of the handler calls it once.
 final class PushDelivery: Sendable {
     // Unchecked: Apple's handler may be called on any thread, but its type isn't Sendable.
     private struct Handler: @unchecked Sendable {

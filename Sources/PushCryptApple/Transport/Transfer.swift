@@ -64,7 +64,7 @@ final class Transfer: Sendable {
         continuation.resume(with: outcome)
     }
 
-    /// May be called at any time, from any thread.
+    /// Cancels the transfer. It may be called at any time, from any thread.
     func cancel() {
         fail(TransferError(.cancelled, "the transfer was cancelled"))
     }
@@ -86,8 +86,8 @@ final class Transfer: Sendable {
             state.outcome = outcome
             return (state.task, state.takeContinuation())
         }
-        // On another thread: on Linux cancelling waits for the reading thread, which may be this one. A task that has ended
-        // meanwhile isn't cancelled, because Foundation on Linux may trap.
+        // The task is cancelled on another thread: on Linux cancelling waits for the reading thread, which may be this one. A
+        // task that has already ended isn't cancelled, because Foundation on Linux may trap.
         if let task {
             DispatchQueue.global().async { [self] in
                 if state.withLock({ $0.task != nil }) { task.cancel() }
@@ -109,7 +109,7 @@ extension Transfer {
                 #if !canImport(FoundationNetworking)
                 answer(nil)
                 #endif
-                // Foundation on Linux traps on an answer after the end of a task. Under the lock the answer is given
+                // Foundation on Linux traps if the answer comes after the end of a task. Under the lock the answer is given
                 // before the task is cancelled, or not at all.
             }
         }
@@ -123,7 +123,7 @@ extension Transfer {
         guard count <= policy.maximumRedirects else {
             let limit = policy.maximumRedirects
             return limit == 0
-                ? TransferError(.status, "the server answered with a redirect")
+                ? TransferError(.status, "the server responded with a redirect")
                 : TransferError(.addressRefused, "the server redirected more than \(limit) times")
         }
         do throws(TransferError) {
@@ -159,7 +159,7 @@ extension Transfer {
         if let outcome { continuation?.resume(with: outcome) }
     }
 
-    /// Ends the transfer with its task.
+    /// Ends the transfer when its task has ended.
     func end(_ response: URLResponse?, _ error: (any Error)?) {
         // A redirect without a valid target ends a task without ``begin(_:)``.
         let failure = error.map(TransferError.init(_:)) ?? flaw(of: response) ?? wrongLength(of: response)
@@ -175,7 +175,7 @@ extension Transfer {
             return TransferError(.network, "there was no response")
         }
         guard success.contains(response.statusCode) else {
-            return TransferError(.status, "the server answered \(response.statusCode)")
+            return TransferError(.status, "the server responded with the status \(response.statusCode)")
         }
         guard receive != nil else { return nil }
         let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
@@ -185,8 +185,8 @@ extension Transfer {
         return nil
     }
 
-    /// Detects a body that doesn't have the length in its head. The system reads an invalid or repeated length as none or as
-    /// its first digits, and accepts such a body as complete.
+    /// Detects a body that doesn't have the length in the response head. The system ignores an invalid or repeated length, or
+    /// uses only its first digits, and accepts such a body as complete.
     private func wrongLength(of response: URLResponse?) -> TransferError? {
         guard let length = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Length"),
             Int64(length) != state.withLock({ $0.receivedByteCount })

@@ -43,7 +43,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // The session retains its delegate until then. On another thread: on Linux this waits for the reading thread.
+        // The session retains its delegate until it is invalidated. On Linux this waits for the reading thread, so it runs on
+        // another thread.
         DispatchQueue.global().async { [session] in session.invalidateAndCancel() }
     }
 
@@ -114,7 +115,7 @@ extension URLSessionConfiguration {
     }
 }
 
-/// Forwards the session's delegate calls to the transfers of the tasks.
+/// The session's delegate. It forwards each call to the transfer of the task.
 final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     private let transfers = Locked<[Int: Transfer]>([:])
 
@@ -175,8 +176,8 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
 /// Calls the session's delegate directly, on the thread that reads.
 ///
 /// Foundation on Linux reads as fast as it can and queues every piece for the delegate, so with a slow disk a whole movie
-/// would be in memory. With this queue the next piece is read after the delegate has returned. Cancelling depends on it
-/// too: it waits until the reading thread has emptied the socket. Code on this queue must not wait for that thread.
+/// would be in memory. With this queue the next piece is read after the delegate has returned. Cancelling needs this queue
+/// too, because it waits until the reading thread has emptied the socket. Code on this queue must not wait for that thread.
 final class DelegateQueue: OperationQueue, @unchecked Sendable {
     // Unchecked like the superclass: it adds no state.
     override func addOperation(_ block: @escaping @Sendable () -> Void) {

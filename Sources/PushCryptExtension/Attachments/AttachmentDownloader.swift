@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// Fetches one attachment into a file. After a failure no file is left.
+/// Fetches one attachment into a file, and removes the file after a failure.
 struct AttachmentDownloader: Sendable {
     let transport: any HTTPTransport
     let folder: AttachmentFolder
@@ -54,7 +54,7 @@ struct AttachmentSource: Sendable {
     /// - Parameter members: see ``AttachmentStage/Configuration/plainMembers``.
     static func all(of push: OpenedPush, members: [String]) -> [AttachmentSource] {
         let blobs = push.attachments.enumerated().map { index, reference in
-            // An id chosen by the sender contains no dot.
+            // The ids that senders choose contain no dot, so the names differ.
             AttachmentSource(identifier: reference.id ?? "attachment.\(index)", place: .blob(reference))
         }
         guard !members.isEmpty, let payload = try? JSONText(push.payload) else { return blobs }

@@ -23,7 +23,8 @@ struct AttachmentFolder: Sendable {
     let path: String
     var process: pid_t = getpid()
     var bootAge: @Sendable () -> Int64 = { BootSession.ageInSeconds }
-    /// true also for a process that this one may not signal: its files are removed after an hour.
+    /// Whether a process is running. A process that this one may not signal counts as running; its files are removed after
+    /// an hour.
     var isRunning: @Sendable (pid_t) -> Bool = { kill($0, 0) == 0 || errno != ESRCH }
 
     /// No extension runs for an hour.
@@ -49,7 +50,7 @@ struct AttachmentFolder: Sendable {
 
     private func isLeftover(_ name: String, at now: Int64) -> Bool {
         guard let (process, made) = Self.origin(of: name) else { return false }
-        // A greater age than the device's: the file was made before the last start.
+        // If the age in the name is greater than the device's, the file was made before the last start.
         let age = now >= made ? now - made : .max
         return age > Self.leftoverAgeInSeconds || process != self.process && !isRunning(process)
     }
@@ -93,7 +94,7 @@ struct PartFile: Sendable {
         try TransferError.converting { () throws(FileError) in try file.write(bytes) }
     }
 
-    /// Renames the file. It isn't synchronised: the notification doesn't survive a power failure either.
+    /// Renames the file. The folder isn't synchronised, because the notification doesn't survive a power failure either.
     ///
     /// - Returns: its path.
     /// - Throws: `TransferError` with `noSpace`, `inputOutput`; the file is removed then.

@@ -40,6 +40,8 @@ public struct AttachmentStage: ContentStage {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let onFailure: @Sendable (_ identifier: String, any Error) -> Void
 
+    /// Creates a stage.
+    ///
     /// - Parameters:
     ///   - configuration: the folder of the attachments, and the limits of number and time.
     ///   - transport: fetches the attachments.
@@ -76,7 +78,7 @@ public struct AttachmentStage: ContentStage {
     public func process(
         _ content: NotificationContent, of push: OpenedPush
     ) async throws -> NotificationContent {
-        // Ends before the session cancels the stage: the session drops the result of a cancelled stage.
+        // The downloads end before the session cancels the stage, because the session drops the result of a cancelled stage.
         let end = now() + min(configuration.timeLimit, .seconds(86_400)) - .seconds(1)
         downloader.folder.removeLeftovers()
         let sources = AttachmentSource.all(of: push, members: configuration.plainMembers)

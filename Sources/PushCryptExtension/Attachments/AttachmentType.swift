@@ -4,8 +4,8 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
     public struct Family: Hashable, Sendable, CustomStringConvertible {
         /// The name of the family.
         public let description: String
-        /// The largest file. The table gives 5, 10 and 50 MB. They are read as millions of bytes, the smaller meaning,
-        /// because the system refuses a file that is too large.
+        /// The size of the largest file. The table gives 5, 10 and 50 MB. Here 1 MB is 1,000,000 bytes, the smaller of its two
+        /// meanings, because the system refuses a file that is too large.
         public let limitInBytes: Int
 
         /// At most 5,000,000 bytes.
@@ -25,7 +25,7 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
     public let uniformTypeIdentifier: String
     /// The file extension without the dot.
     public let fileExtension: String
-    /// In lower case, the registered name first.
+    /// The MIME types in lower case; the registered one is the first.
     public let mimeTypes: [String]
     let signature: FileSignature
 
@@ -184,7 +184,8 @@ enum FileSignature: Sendable {
             && bitRate != 0b0000 && bitRate != 0b1111 && samplingRate != 0b11
     }
 
-    /// The header is 12 bytes long if its last two bits announce no matrix. With a matrix the file counts as MPEG.
+    /// The sequence header is 12 bytes long if its last two bits are 0: then it contains no matrix. A file with a matrix is
+    /// recognised as MPEG.
     private static func isMPEG2Video(_ head: [UInt8]) -> Bool {
         head.starts(with: [0, 0, 1, 0xb3]) && head[11] & 0b11 == 0 && head[12..<16].elementsEqual([0, 0, 1, 0xb5])
     }

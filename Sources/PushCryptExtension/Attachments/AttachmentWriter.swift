@@ -1,8 +1,8 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// Writes an attachment piece by piece. It checks the type as soon as the first bytes have arrived, and the size with
-/// every piece.
+/// Writes an attachment piece by piece. It checks the type when it has received the first 16 bytes, and the size with every
+/// piece.
 struct AttachmentWriter: Sendable {
     private let file: PartFile
     private let declaredType: String?
@@ -65,7 +65,8 @@ struct AttachmentWriter: Sendable {
     }
 }
 
-/// Opens the pieces of one download, if they are sealed, and writes the plaintext. It removes a file that isn't finished.
+/// Opens the pieces of one download if they are sealed, and writes the plaintext. An unfinished file is removed when the
+/// sink is released.
 final class AttachmentSink: @unchecked Sendable {
     // Unchecked because of the opener, which is used under the lock only.
     private let opener: BlobOpener?
@@ -127,7 +128,7 @@ final class AttachmentSink: @unchecked Sendable {
 }
 
 extension TransferError {
-    /// A truncated, changed, extended or foreign blob: all are the same failure.
+    /// The error for a truncated, changed or extended blob and for another blob, which the recipient can't distinguish.
     static let damaged = TransferError(.damaged, "the blob is not the one that the message refers to")
 
     static func tooLarge(_ limit: Int) -> TransferError {

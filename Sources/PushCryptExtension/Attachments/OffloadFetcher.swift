@@ -6,6 +6,8 @@ public struct OffloadFetcher: Sendable {
     private let transport: any HTTPTransport
     private let limitInBytes: Int64
 
+    /// Creates a fetcher.
+    ///
     /// - Parameters:
     ///   - transport: fetches the blob.
     ///   - limitInBytes: the longest payload that is fetched, padding included. A reference to more than 256 KiB is

@@ -3,7 +3,7 @@ import PushCryptFiles
 
 /// The content of a notification: text, sound, badge, attachments and the members of the system's content object.
 public struct NotificationContent: Hashable, Sendable {
-    /// Literal text, a key of the app's Localizable.strings, or both. The key is preferred if the app has it.
+    /// Literal text, a key of the app's Localizable.strings, or both. If the app has the key, its text is shown.
     public struct Text: Hashable, Sendable {
         /// The text itself; nil if only the key is given.
         public var literal: String?
@@ -67,7 +67,7 @@ public struct NotificationContent: Hashable, Sendable {
     public var body = Text()
     /// The number on the app's icon; nil leaves it as it is.
     public var badge: Int?
-    /// The sound; nil is silent.
+    /// The sound; nil plays none.
     public var sound: Sound?
     /// The category, which determines the actions.
     public var category: String?
@@ -103,8 +103,8 @@ public struct NotificationContent: Hashable, Sendable {
 }
 
 extension NotificationContent {
-    /// The content that the system shows for an APNs payload without an extension; nil without text.
-    package init?(asItCame payload: [UInt8]) {
+    /// The content that the system shows for an APNs payload if no extension runs; nil if the payload has no text.
+    package init?(unmodified payload: [UInt8]) {
         guard let text = try? JSONText(payload) else { return nil }
         self.init(payload: text, userInfo: payload)
         guard hasText else { return nil }

@@ -12,8 +12,9 @@ extension [String: String]: StringTable {
 extension NotificationContent {
     /// Replaces each key by its localised text with the arguments inserted.
     ///
-    /// If the table doesn't have the key, the result is the literal text, or without one the key itself, as in the system.
-    /// If the localised text with its arguments is empty, the result is the literal text, or without one nothing.
+    /// If the table doesn't have the key, the result is the literal text, or the key itself if there is none, as in the
+    /// system. If the localised text with its arguments is empty, the result is the literal text, or empty if there is
+    /// none.
     public func localized(by table: any StringTable) -> NotificationContent {
         var content = self
         content.title = title.localized(by: table)
@@ -40,7 +41,8 @@ extension NotificationContent.Text {
 /// format    = *( "%%" / argument / other )
 /// argument  = "%" [ 1*DIGIT "$" ] "@"
 /// ```
-/// Other text after `%` stays unchanged, and a missing argument is empty: a format is never trusted.
+/// Other text after `%` stays unchanged, and a missing argument is empty: a format from a strings file can't be trusted
+/// to match the arguments.
 enum StringFormat {
     static func text(_ format: String, _ arguments: [String]) -> String {
         var text = ""

@@ -8,9 +8,9 @@ public protocol DeliveryStage: Sendable {
 }
 
 extension DeliveryStage {
-    /// The default name: the name of the type.
+    /// The default is the name of the type.
     public var name: String { "\(Self.self)" }
-    /// The default: no limit except the session's.
+    /// The default is nil: only the session's limit applies.
     public var timeLimit: Duration? { nil }
 }
 

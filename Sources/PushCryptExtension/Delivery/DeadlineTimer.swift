@@ -9,7 +9,7 @@ public protocol DeadlineTimer: Sendable {
     func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
-/// Waits on a new thread, so that stages that block all threads of a pool don't delay the deadline.
+/// A timer that waits on a new thread, so that stages that block all threads of a pool don't delay the deadline.
 public struct ThreadTimer: DeadlineTimer {
     /// Creates a timer; it has no state.
     public init() {}
@@ -27,8 +27,8 @@ public struct ThreadTimer: DeadlineTimer {
 }
 
 extension DeadlineTimer {
-    /// Runs work in a task that is cancelled after a duration, or with the caller. It returns when the work returns, so the
-    /// work must end at once when it is cancelled.
+    /// Runs work in a task that is cancelled after a duration, or when the caller is cancelled. This function returns when the
+    /// work returns, so the work must end at once when it is cancelled.
     func limit<Value: Sendable>(
         _ duration: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

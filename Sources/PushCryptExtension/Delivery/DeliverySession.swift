@@ -35,7 +35,7 @@ public final class DeliverySession: Sendable {
         /// Whether the receipt step was reached.
         var isReceiptGiven = false
         var restored: RestoredPush?
-        var running: (stage: InnerStage, task: StageTask<RestoredPush>)?
+        var running: (stage: SessionStage, task: StageTask<RestoredPush>)?
         var cancelTimer: (@Sendable () -> Void)?
     }
 
@@ -63,7 +63,7 @@ public final class DeliverySession: Sendable {
         let cancel = configuration.timer.schedule(after: configuration.deadline) { [self] in expire() }
         // The session may have expired while the timer was set: then nothing else would cancel the timer.
         guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
-        // Not on a pool: stages that block its threads would delay every later push.
+        // A thread of its own: on a pool, stages that block the pool's threads would delay every later push.
         DedicatedThread.run { [self] in restore() }
     }
 
@@ -126,7 +126,8 @@ public final class DeliverySession: Sendable {
         let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
         let delivery = configuration.withText(restored?.delivery ?? placeholder(failure))
         last.cancelTimer?()
-        // Before the handler: files that the stage completes from now on aren't in the content and must be removed.
+        // The stage is stopped before the handler runs: files that it completes later aren't in the content and must be
+        // removed.
         last.running?.task.stop()
         restored?.content.removeFiles(notIn: delivery.content)
         last.handler(delivery)

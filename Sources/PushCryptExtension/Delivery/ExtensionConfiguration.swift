@@ -1,10 +1,10 @@
 public import PushCryptCore
 
-/// How an extension restores pushes and what it shows. One value is used for all pushes of a process.
+/// The settings of an extension: how it restores pushes and what it shows. One value is used for all pushes of a process.
 ///
 /// The opener is created once. Each push is opened with the keys and the senders that are current when it is received.
 public struct ExtensionConfiguration: Sendable {
-    /// Opens the pushes. It has the topic, the keyring and the trusted senders.
+    /// Opens the pushes; contains the topic, the keyring and the trusted senders.
     public internal(set) var opener: Opener
     /// The text for a push that wasn't restored.
     public var fallback: Fallback
@@ -36,7 +36,7 @@ public struct ExtensionConfiguration: Sendable {
     public var stages: [any ContentStage] = []
     /// Receives a report for every push, after its content was handed over.
     public var diagnostics: (any DeliveryReporter)?
-    /// The clock for checking freshness.
+    /// The clock for freshness checks and reports.
     public var clock: @Sendable () -> UnixTime = { .now }
     /// Runs the deadline and the time limits of stages.
     public var timer: any DeadlineTimer = ThreadTimer()
@@ -112,7 +112,7 @@ extension ExtensionConfiguration {
     }
 
     /// Whether the push names data that this extension doesn't fetch.
-    func leavesOut(of push: OpenedPush) -> Bool {
+    func namesUnfetchedData(_ push: OpenedPush) -> Bool {
         (push.offload != nil && offload == nil) || (!push.attachments.isEmpty && attachments == nil)
     }
 

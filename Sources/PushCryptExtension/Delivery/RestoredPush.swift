@@ -37,8 +37,8 @@ struct RestoredPush: Sendable {
         isIncomplete = false
     }
 
-    /// The result of a stage, or the unchanged push with the stage's failure.
-    func after(_ stage: InnerStage, _ result: Result<RestoredPush, StageFailure.Ending>) -> RestoredPush {
+    /// Returns the result of a stage, or the unchanged push with the stage's failure.
+    func after(_ stage: SessionStage, _ result: Result<RestoredPush, StageFailure.Ending>) -> RestoredPush {
         switch result {
         case .success(let next):
             // The system would show the original push in place of content without text.
@@ -51,7 +51,7 @@ struct RestoredPush: Sendable {
         }
     }
 
-    private func without(_ stage: InnerStage, _ ending: StageFailure.Ending) -> RestoredPush {
+    private func without(_ stage: SessionStage, _ ending: StageFailure.Ending) -> RestoredPush {
         var unchanged = self
         unchanged.stageFailures.append(StageFailure(stage: stage.name, ending: ending))
         if stage.fetches { unchanged.isIncomplete = true }
@@ -91,7 +91,7 @@ extension ExtensionConfiguration {
     ) -> Result<RestoredPush, FailureClass> {
         switch claim(push, at: time) {
         case .success(let claim):
-            return .success(RestoredPush(push, content: content, claim: claim, isIncomplete: leavesOut(of: push)))
+            return .success(RestoredPush(push, content: content, claim: claim, isIncomplete: namesUnfetchedData(push)))
         case .failure(.replayed) where replays == .passive:
             return .success(RestoredPush(replay: push, content: content.passive))
         case .failure(let failure): return .failure(failure)
@@ -109,12 +109,12 @@ extension ExtensionConfiguration {
         return failure.map { .failure($0) } ?? .success(nil)
     }
 
-    /// Accepts a push that wasn't sealed, if the app shows such pushes.
+    /// Accepts a push that wasn't sealed if the app shows such pushes.
     ///
-    /// The payload itself is checked, because a custom keyring could throw `notSealed` for any payload.
+    /// This function checks the payload itself, because a custom keyring could throw `notSealed` for any payload.
     private func acceptedUnsealed(_ payload: [UInt8], _ failure: FailureClass) -> Result<RestoredPush, FailureClass> {
         guard failure == .notSealed, unsealed.isShown, let root = (try? JSONText(payload))?.root,
-            root.kind == .object, root["pushcrypt"] == nil, let content = NotificationContent(asItCame: payload)
+            root.kind == .object, root["pushcrypt"] == nil, let content = NotificationContent(unmodified: payload)
         else { return .failure(failure) }
         return .success(RestoredPush(unsealed: content))
     }
@@ -129,17 +129,17 @@ extension NotificationContent {
     }
 }
 
-/// One step of the delivery of a restored push.
+/// One step between the opening of a push and the handler.
 enum DeliveryStep: Sendable {
-    case stage(InnerStage)
+    case stage(SessionStage)
     case receipt
 }
 
-/// A stage as the session runs it.
-struct InnerStage: Sendable {
+/// A stage that a session runs: the fetch of an offloaded payload, a ``ContentStage`` or an ``UnsealedStage``.
+struct SessionStage: Sendable {
     let name: String
     let timeLimit: Duration?
-    /// Whether the stage fetches data that the push names: its failure makes the push `attachmentFailed`.
+    /// Whether the stage fetches data that the push names. If such a stage fails, the push is `attachmentFailed`.
     let fetches: Bool
     let run: @Sendable (RestoredPush) async throws -> RestoredPush
 }
@@ -157,8 +157,8 @@ extension ExtensionConfiguration {
         return steps + stages.map { .stage(running($0)) }
     }
 
-    private func running(_ stage: any ContentStage, fetches: Bool = false) -> InnerStage {
-        InnerStage(name: stage.name, timeLimit: stage.timeLimit, fetches: fetches) { restored in
+    private func running(_ stage: any ContentStage, fetches: Bool = false) -> SessionStage {
+        SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: fetches) { restored in
             guard let push = restored.push else { return restored }
             var next = restored
             next.content = localized(try await stage.process(restored.content, of: push))
@@ -166,8 +166,8 @@ extension ExtensionConfiguration {
         }
     }
 
-    private func fetching(_ reference: OffloadReference, with fetcher: OffloadFetcher) -> InnerStage {
-        InnerStage(name: "offload", timeLimit: offloadTimeLimit, fetches: true) { [self] restored in
+    private func fetching(_ reference: OffloadReference, with fetcher: OffloadFetcher) -> SessionStage {
+        SessionStage(name: "offload", timeLimit: offloadTimeLimit, fetches: true) { [self] restored in
             guard let push = try await restored.push?.replacing(offloaded: fetcher.payload(reference)) else {
                 return restored
             }
@@ -181,7 +181,7 @@ extension ExtensionConfiguration {
     private var unsealedSteps: [DeliveryStep] {
         unsealed.stages.map { stage in
             .stage(
-                InnerStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
+                SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
                     var next = push
                     next.content = try await stage.process(unsealed: push.content)
                     return next

@@ -33,7 +33,7 @@ final class StageTask<Output: Sendable>: Sendable {
             let cancel = timer.schedule(after: timeLimit) { [self] in stop() }
             guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
         }
-        // Within the update: after a stop nothing would cancel the new task.
+        // The task is created within the update: if it were created after a stop, nothing would cancel it.
         state.update { state in
             state.task = StageExecutor.task { [self] in
                 do {
@@ -46,7 +46,7 @@ final class StageTask<Output: Sendable>: Sendable {
         }
     }
 
-    /// Ends the stage, because its time or the session's is over.
+    /// Ends the stage because the time limit of the stage or of the session was reached.
     func stop() {
         guard let last = state.end() else { return }
         // On another thread, because the stage's cancellation handlers may block.

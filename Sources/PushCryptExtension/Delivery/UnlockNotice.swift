@@ -30,7 +30,7 @@ public struct UnlockNotice: Sendable {
 
 /// Remembers one event per boot.
 public protocol BootMarker: Sendable {
-    /// Returns true at the first call since the device's start, and whenever nothing can be remembered.
+    /// Returns true at the first call since the device's start, and at every call if nothing can be remembered.
     func markThisBoot() -> Bool
 }
 
@@ -39,6 +39,8 @@ public struct FileBootMarker: BootMarker {
     private let path: String
     private let boot: @Sendable () -> String?
 
+    /// Creates a marker.
+    ///
     /// - Parameter path: a file in the app group's folder.
     public init(path: String) {
         self.init(path: path, boot: { BootSession.name })

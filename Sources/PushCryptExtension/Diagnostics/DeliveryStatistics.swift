@@ -52,12 +52,12 @@ public struct DeliveryStatistics: Hashable, Sendable {
 }
 
 extension FailureClass {
-    /// Counts custom classes when there are too many.
+    /// The class that counts the custom classes over the limit.
     public static let other = FailureClass(rawValue: "other")
 }
 
 extension SharedStore: DeliveryReporter {
-    /// Counts the outcome of a push. If the store can't be used, it isn't counted.
+    /// Counts the outcome of a push. If the store can't be used, the outcome isn't counted.
     public func report(_ report: DeliveryReport) {
         _ = try? transaction { database throws(SQLiteError) in
             let table = CounterTable(database: database)

@@ -2,8 +2,8 @@ public import PushCryptCore
 
 /// Advises the app what to do about pushes that weren't restored (PROTOCOL section 8).
 ///
-/// A failed push isn't authenticated: everyone who can push to the device can cause every failure class. So following the
-/// advice is cheap, and it is given at most once a day.
+/// A failed push isn't authenticated: everyone who can push to the device can cause every failure class. So each step costs
+/// the app little, and steps are returned at most once a day.
 ///
 /// ```
 /// unknownKey, keyExpired, keyRevoked   the device has the kid: the sender's key failed          updateSenderKeys
@@ -29,7 +29,7 @@ public enum RecoveryAdvice {
         public static let unlock = Step(description: "unlock")
     }
 
-    /// How many `undecryptable` pushes lead to advice: a single push may be damaged.
+    /// How many `undecryptable` pushes lead to advice. It is more than one, because a single push may be damaged.
     public static let undecryptableLimit = 3
     /// The time between two pieces of advice, in seconds.
     public static let intervalInSeconds: Int64 = 86_400
@@ -76,7 +76,8 @@ private struct RecoveryFacts {
         return counter
     }
 
-    /// The recipient's key is looked up first: if the device has it, the sender's key failed.
+    /// Whether the sender's key failed. The recipient's key is looked up first, so if the device has it, the failure concerns
+    /// the sender's key.
     private func isAboutSender(_ counter: DeliveryStatistics.Counter) -> Bool {
         counter.lastKid.map(keys.contains) ?? false
     }

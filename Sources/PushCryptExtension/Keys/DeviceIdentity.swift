@@ -38,7 +38,8 @@ public final class DeviceIdentity: Sendable {
             self.overlapInSeconds = overlapInSeconds
         }
 
-        var wholeOverlapInSeconds: Int64 {
+        /// The overlap that is used: at least the longest delivery time, plus the tolerance for clock differences.
+        var effectiveOverlapInSeconds: Int64 {
             max(overlapInSeconds, RotationPolicy.longestFlightInSeconds) + Freshness.toleranceInSeconds
         }
     }
@@ -121,7 +122,7 @@ public final class DeviceIdentity: Sendable {
     @discardableResult
     func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyTimelines {
         let timelines = try DeviceKeyTimelines(storage)
-        let replaced = timelines.replaced(at: now, overlap: options.wholeOverlapInSeconds)
+        let replaced = timelines.replaced(at: now, overlap: options.effectiveOverlapInSeconds)
         for key in replaced { try storage.update(key.kid, to: key.lifecycle, at: now) }
         return replaced.isEmpty ? timelines : try DeviceKeyTimelines(storage)
     }
@@ -129,18 +130,18 @@ public final class DeviceIdentity: Sendable {
     /// Confirms that the backend has the record and seals to this pair from now on. Earlier pairs still open for the
     /// overlap.
     ///
-    /// Call it only after a successful upload. If the app ends before, `isConfirmed` is false at the next start: upload the
-    /// same record again.
+    /// Call it only after a successful upload. If the app ends before this call, `isConfirmed` is false at the next start:
+    /// upload the same record again.
     ///
-    /// - Throws: `DeviceKeyError` with `notFound`; `superseded` if a newer pair was confirmed, whose record is to be
-    ///   uploaded; `locked`.
+    /// - Throws: `DeviceKeyError` with `notFound`; `superseded` if a newer pair was confirmed: upload the record of
+    ///   ``current()``; `locked`.
     public func confirmRegistered(_ kid: KeyID) throws(DeviceKeyError) {
         try inTurn { timelines, now throws(DeviceKeyError) in
             guard var lifecycle = timelines.pairs.key(kid)?.lifecycle else {
                 throw DeviceKeyError(.notFound, "the device has no key pair \(kid)")
             }
             guard lifecycle.retiresAt == nil, lifecycle.revokedAt == nil else {
-                throw DeviceKeyError(.superseded, "key \(kid) was replaced or revoked: register the current one")
+                throw DeviceKeyError(.superseded, "key \(kid) was replaced or revoked; register the current key")
             }
             guard lifecycle.activatesAt == nil else { return }
             lifecycle.activatesAt = max(timelines.pairs.effective(now), lifecycle.createdAt ?? now)
@@ -149,7 +150,7 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Revokes a key at once: it opens no push any more, including pushes that are being delivered.
+    /// Revokes a key at once. It opens no further push, not even a push that is being delivered.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`.
     public func revoke(_ kid: KeyID) throws(DeviceKeyError) {
@@ -200,7 +201,8 @@ public final class DeviceIdentity: Sendable {
             throw DeviceKeyError(.unsuitable, "not a device key: \(error)")
         }
         guard keyset.entries.allSatisfy(\.record.isDeviceKey) else {
-            throw DeviceKeyError(.unsuitable, "not a device key: a device must not have a master or a bare shared key")
+            throw DeviceKeyError(
+                .unsuitable, "not a device key: a device must not have a master or a shared key without a device id")
         }
         try inTurn { timelines, now throws(DeviceKeyError) in
             for entry in keyset.entries {

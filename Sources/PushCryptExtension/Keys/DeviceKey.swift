@@ -41,7 +41,7 @@ public struct DeviceKey: Sendable {
         self.init(keyset)
     }
 
-    /// Writes the key with its private half and its lifecycle as a JWK set, UTF-8 JSON. The caller wipes the result.
+    /// Returns the key with its private half and its lifecycle as a JWK set, UTF-8 JSON. The caller wipes the result.
     ///
     /// - Throws: `DeviceKeyError` with `unsuitable` for a key in a Secure Enclave.
     public func jwkSet() throws(DeviceKeyError) -> [UInt8] {
@@ -93,7 +93,7 @@ public struct DeviceKey: Sendable {
         record.isSameKey(as: other.record)
     }
 
-    /// Makes a key pair in memory, which awaits its registration.
+    /// Makes a key pair in memory. The pair awaits its registration.
     package static func generate(
         _ suite: Suite, withPSK: Bool, at time: UnixTime
     ) throws(DeviceKeyError) -> DeviceKey {

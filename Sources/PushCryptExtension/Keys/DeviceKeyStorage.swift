@@ -16,7 +16,7 @@ public protocol DeviceKeyStorage: RecipientKeyring {
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey
 
-    /// Makes and stores a key pair in one step. It opens from now on and awaits its registration.
+    /// Makes and stores a key pair in one step. The pair opens from now on and awaits its registration.
     ///
     /// - Parameters:
     ///   - suite: `p256` or `x25519`.
@@ -75,12 +75,12 @@ public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible
         public static let conflict = Code(name: "conflict")
         /// The stored bytes were changed, or the private half is missing. A retry doesn't help.
         public static let damaged = Code(name: "damaged")
-        /// A link, not a regular file, or a file or folder that belongs to another user than root, or that other users can
-        /// read or change.
+        /// The file or folder is a symbolic link or of the wrong type, belongs to another user (other than root), or can be
+        /// read or changed by other users.
         public static let insecure = Code(name: "insecure")
         /// The app has no entitlement for the keychain access group.
         public static let notEntitled = Code(name: "notEntitled")
-        /// A key or set of the wrong kind.
+        /// The key or set is of the wrong kind.
         public static let unsuitable = Code(name: "unsuitable")
         /// A newer key was registered.
         public static let superseded = Code(name: "superseded")

@@ -41,7 +41,8 @@ struct DeviceKeyTimelines {
 
     /// The pairs that the primary pair replaced and that don't expire yet, with their new retirement and expiry.
     ///
-    /// A confirmation writes the primary pair's lifecycle first. Everything else follows from it after an interruption.
+    /// A confirmation writes the primary pair's lifecycle first. After an interruption, this function computes the other
+    /// lifecycles from it.
     ///
     /// - Parameter overlap: how long a replaced pair still opens, in seconds.
     func replaced(at time: UnixTime, overlap: Int64) -> [KeyTimeline.Key] {

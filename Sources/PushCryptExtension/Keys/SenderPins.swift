@@ -6,11 +6,12 @@ public import PushCryptCore
 /// ```
 /// FOLDER/senders.json
 /// ```
-/// Ship the first set with the app, or fetch it from an equally trusted source: it decides which signatures are accepted.
+/// Ship the first set with the app, or fetch it from an equally trusted source: it determines which signatures are accepted.
 /// A later set only has to be newer, so fetch it only from the backend, over TLS.
 ///
-/// Revocation is final. A key that one accepted set revokes verifies nothing any more, even if the clock is set back, a
-/// later set lists the key as valid, or ``forget()`` is called. Only deleting the file, as with the app, ends this.
+/// Revocation is final. A key that an accepted set revokes never verifies again, even if the clock is set back, a later set
+/// lists the key as valid, or ``forget()`` is called. Only the deletion of the file, for example with the app, removes the
+/// revocation.
 public struct SenderPins: Sendable {
     private let folder: String
 
@@ -201,7 +202,7 @@ struct PinnedSenders {
         return true
     }
 
-    /// Removes the set. The revocations stay.
+    /// Removes the set and keeps the revocations.
     mutating func forget() { set = nil }
 }
 

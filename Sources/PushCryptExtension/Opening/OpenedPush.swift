@@ -36,7 +36,8 @@ public struct OpenedPush: Sendable {
         isOffloaded = true
     }
 
-    /// Returns the push with the offloaded payload. Everything else remains that of the message; ``offload`` becomes nil.
+    /// Returns the push with the offloaded payload. ``offload`` becomes nil; all other properties keep the values of the
+    /// message.
     ///
     /// - Parameter json: the plaintext of the blob that ``offload`` refers to, verified to its end, with its padding.
     /// - Throws: `FailureClass.malformed` for a payload without alert text or with a `pushcrypt` member.
@@ -51,7 +52,7 @@ extension OpenedPush {
         NotificationContent(payload: offloaded ?? message, userInfo: payload)
     }
 
-    /// Parsed on each use, because the index of a large payload needs more memory than the payload.
+    /// The payload is parsed on each use, because the index of a large payload needs more memory than the payload.
     private var offloaded: JSONText? { isOffloaded ? try? JSONText(payload) : nil }
 
     /// The sender's name for the push, for receipts: `push_id` next to `aps` or in its `alert`, a string or a number.

@@ -1,7 +1,7 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// Which pushes are opened: pushes signed by pinned senders, or unsigned pushes. The app chooses; there is no default.
+/// The pushes that an opener accepts: signed by pinned senders, or unsigned. The app chooses; there is no default.
 ///
 /// With pinned senders, unsigned payloads are refused, and all payloads are refused if the pinned keys can't be read. A
 /// missing set never means `unsigned`.
@@ -27,7 +27,7 @@ public struct SenderTrust: Sendable {
         SenderTrust { () throws(FailureClass) in try pins.trustedSenders() }
     }
 
-    /// Opens payloads that are signed by a key of a custom source, for apps that don't use ``SenderPins``.
+    /// Opens payloads that are signed by a key from the app's own source, for apps that don't use ``SenderPins``.
     ///
     /// - Parameter source: called for each push.
     public static func current(_ source: @escaping Source) -> SenderTrust {

@@ -9,18 +9,18 @@ import PushCryptSQLite
 /// ```
 /// `push` is missing if the push is unknown, `kid` if the push was restored or couldn't be read.
 public struct Receipt: Hashable, Sendable {
-    /// The same every time the receipt is sent, so that the server can ignore duplicates.
+    /// The id of the receipt. It is the same every time the receipt is sent, so that the server can ignore duplicates.
     public let id: String
     /// `push_id` of the payload, or without one the message id, 22 characters of base64url.
     public let pushID: String?
-    /// nil for a push that was restored completely.
+    /// Why the push wasn't restored completely; nil if it was.
     public let failure: FailureClass?
     /// When the push was opened or failed.
     public let time: UnixTime
     /// The key that the push names; nil if the push was restored completely.
     public let kid: KeyID?
 
-    /// The limit of `push_id`; a longer one is left out.
+    /// The length limit of `push_id`. A longer one is replaced by the message id.
     static let pushIDByteLimit = 256
 
     /// Creates the receipt of a report.
@@ -35,7 +35,7 @@ public struct Receipt: Hashable, Sendable {
         kid = report.failure == nil ? nil : report.kid
     }
 
-    /// The same id in app and extension if both restore the message.
+    /// App and extension get the same id if both restore the message.
     private static func id(_ report: DeliveryReport) throws -> String {
         guard let message = report.messageID else {
             return Base64URL.encode(try DefaultBackend.shared.randomBytes(count: MessageHeader.idByteCount))
@@ -73,7 +73,7 @@ struct SpooledReceipt: Equatable, Sendable {
 extension SharedStore {
     /// Stores a receipt until it was sent.
     ///
-    /// - Returns: its number; nil if it is stored already.
+    /// - Returns: the receipt's number; nil if the receipt is already stored.
     func spool(_ receipt: Receipt) throws(StoreError) -> Int64? {
         let json = String(decoding: receipt.json, as: UTF8.self)
         return try transaction { [configuration] database throws(SQLiteError) in
@@ -145,7 +145,8 @@ private struct ReceiptTable {
         try database.run("DELETE FROM receipt WHERE time < ?", .integer(oldest))
     }
 
-    /// Removes receipts of failures first: everyone can cause them, and they must not displace those of restored pushes.
+    /// Removes receipts of failures first: everyone can cause failures, whose receipts must not displace the receipts of
+    /// restored pushes.
     func shrink(to limit: Int) throws(SQLiteError) {
         let count = try database.first("SELECT count(*) FROM receipt") { $0.integer(0) ?? 0 } ?? 0
         let excess = count - Int64(max(limit, 0))

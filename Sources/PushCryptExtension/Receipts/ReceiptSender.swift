@@ -4,10 +4,10 @@ import PushCryptPrimitives
 /// Sends the backend one receipt for each push. A receipt is first written to the store and then sent in the background. If
 /// that fails, it stays in the store until the app calls ``flush(timeLimit:)``.
 ///
-/// The server may receive a receipt more than once; the id is the same. It learns when a device is on and which pushes it
-/// received, and the network learns when a push was received. A ``Delay`` makes that time less exact.
+/// The server may receive a receipt more than once, with the same id. The server learns when a device is on and which pushes
+/// it received. An observer of the network learns when a push was received; a ``Delay`` makes that time less exact.
 public final class ReceiptSender: DeliveryReporter {
-    /// A random wait before a receipt is sent. If the system ends the extension during it, the app sends the receipt.
+    /// A random wait before a receipt is sent. If the system ends the extension during the wait, the app sends the receipt.
     public struct Delay: Sendable {
         let draw: @Sendable () -> Duration
         let sleep: @Sendable (Duration) async throws -> Void
@@ -129,8 +129,8 @@ extension ReceiptSender {
     /// After this many refusals the server is assumed to refuse all receipts.
     private static let refusalLimit = 3
 
-    /// Sends the stored receipts in order. The app calls it when it runs. It ends at the first network failure, at the time
-    /// limit, and when the task is cancelled.
+    /// Sends the stored receipts in order. The app calls it when it runs. The flush ends at the first network failure, after
+    /// three refusals by the server, at the time limit, or when the task is cancelled.
     ///
     /// - Parameter timeLimit: the limit for all receipts. The system gives an app in the background 30 seconds.
     /// - Throws: `StoreError`.

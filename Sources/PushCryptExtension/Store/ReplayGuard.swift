@@ -4,7 +4,7 @@ import PushCryptSQLite
 
 /// Remembers which messages were shown (PROTOCOL section 5). The extension and the app each have their own.
 ///
-/// If it throws, the message is shown as if there were no guard.
+/// If the guard throws, the message is shown as if there were no guard.
 public protocol ReplayGuard: Sendable {
     /// Checks the freshness of a message and claims it, in one transaction. A claim lapses after 60 seconds, so that a
     /// message isn't lost if its process is killed before it is shown.
@@ -59,7 +59,7 @@ extension SharedStore: ReplayGuard {
     public func claim(
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass> {
-        // The opener refuses times outside the range, whose sums could overflow.
+        // Sums of times outside the range could overflow. The opener refuses such times, but a caller may pass any.
         guard Self.range.contains(issuedAt.seconds), Self.range.contains(expiresAt.seconds) else {
             return .failure(.replayed)
         }

@@ -103,7 +103,8 @@ struct ReplayMemory {
         }
     }
 
-    /// In both directions, so that a clock that is set back doesn't keep a claim for years.
+    /// Whether the clock differs by the lifetime or more in either direction; otherwise a clock that is set back would keep
+    /// a claim for years.
     static func hasLapsed(_ claimed: Int64, at clock: Int64) -> Bool {
         let (difference, overflow) = clock.subtractingReportingOverflow(claimed)
         return overflow || difference.magnitude >= UInt64(claimLifetimeInSeconds)
@@ -120,7 +121,7 @@ struct ReplayMemory {
         try database.run("DELETE FROM message WHERE role = ? AND iat < ?", .integer(role.number), .integer(oldest))
     }
 
-    /// May remove the new message: it was granted, and the floor refuses it from now on.
+    /// Removes messages over the limit, perhaps also the new message: it was granted, and from now on the floor refuses it.
     private func evict(_ state: inout ReplayState, at clock: Int64) throws(SQLiteError) {
         let count = try database.first("SELECT count(*) FROM message WHERE role = ?", .integer(role.number)) {
             $0.integer(0) ?? 0

@@ -18,7 +18,7 @@ struct ReplayState: Equatable {
     var latest: Int64?
     /// H: the confirmed part of L. It never decreases.
     var confirmed: Int64?
-    /// The start of the day after which L is confirmed.
+    /// When the waiting time of one day began, after which L is confirmed.
     var since: Int64?
     /// An unknown message that was issued at or before this time may have been forgotten.
     var floor: Int64?
@@ -74,7 +74,7 @@ extension ReplayState {
             .integer(digest(role)))
     }
 
-    /// FNV-1a, against accidental changes only: an attacker who can write the file can compute it.
+    /// FNV-1a. It detects accidental changes only: an attacker who can write the file can compute it.
     private func digest(_ role: SharedStore.Role) -> Int64 {
         let numbers = [role.number] + [latest, confirmed, since, floor].map { $0 ?? -1 }
         let text = numbers.map(String.init).joined(separator: " ")

@@ -22,7 +22,8 @@ import PushCryptSQLite
 /// in between, nothing shows whether the message was shown. The claim lapses after 60 seconds, and then the message is
 /// shown if it is received again: the protocol prefers a message shown twice to a lost one.
 public final class SharedStore: Sendable {
-    /// The user of the store. A push with `content-available` reaches both, and each shows it once.
+    /// The process that uses the store: the app or its extension. A push with `content-available` reaches both, and each
+    /// shows it once.
     public struct Role: Hashable, Sendable {
         let number: Int64
 

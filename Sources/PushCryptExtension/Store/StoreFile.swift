@@ -23,7 +23,7 @@ struct StoreFile: Sendable {
 
     /// - Parameters:
     ///   - end: when it stops waiting for the locks of other processes.
-    ///   - body: one statement or one transaction; it may run a second time on a new database.
+    ///   - body: one statement or one transaction; it may run again on a new database.
     mutating func perform<Value>(
         until end: ContinuousClock.Instant, _ body: (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
@@ -103,12 +103,12 @@ struct StoreFile: Sendable {
     }
 }
 
-/// Creates an empty store; the caller has the folder's exclusive lock.
+/// Creates an empty store. The caller holds the folder's exclusive lock.
 private enum EmptyStore {
     private static let newName = StoreFile.name + ".new"
 
     static func create(in folder: SharedFolder) throws(SQLiteError) {
-        // Files of a process that was killed here.
+        // A process that was killed here may have left these files.
         removeUnfinished(in: folder)
         do throws(SQLiteError) {
             try fill(in: folder)
@@ -163,7 +163,7 @@ enum StoreSchema {
         PRAGMA cell_size_check = ON;
         """
 
-    /// For a new file that no other process uses yet.
+    /// Creates the tables in a new file that no other process uses yet.
     static let creation: StaticString = """
         PRAGMA journal_mode = MEMORY;
         PRAGMA synchronous = FULL;

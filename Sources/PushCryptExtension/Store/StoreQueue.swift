@@ -58,7 +58,7 @@ final class StoreQueue: Sendable {
             throw StoreError(.busy, "other pushes are using the store")
         }
         defer { turn.signal() }
-        // Always free here; the lock is for the compiler and the thread sanitizer.
+        // This lock is always free here: only the compiler and the thread sanitizer need it.
         let result = file.withLock { file in
             Result { () throws(StoreError) in try body(&file, end) }
         }

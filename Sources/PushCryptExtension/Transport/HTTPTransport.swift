@@ -25,9 +25,9 @@ public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible 
     public struct Code: Hashable, Sendable {
         let name: String
 
-        /// Not a URL, not https, or a host that the policy doesn't allow, in the request or in a redirect.
+        /// The address of the request or of a redirect is no URL, isn't https, or names a host that the policy doesn't allow.
         public static let addressRefused = Code(name: "addressRefused")
-        /// The status isn't success: 200 for `get`, any 2xx for `post`.
+        /// The response has another status than 200 (`get`) or 2xx (`post`).
         public static let status = Code(name: "status")
         /// The body has a content encoding that wasn't requested: a small body could decompress to any size.
         public static let encoding = Code(name: "encoding")

@@ -1,4 +1,4 @@
-/// The addresses that a transfer may use. It is checked for the first request and for every redirect.
+/// The addresses that a transfer may use. The policy is checked for the first request and for every redirect.
 public struct TransferPolicy: Hashable, Sendable {
     /// The allowed hosts, in lower case, without port; nil allows any host. A subdomain is another host.
     public var allowedHosts: Set<String>?
@@ -63,7 +63,7 @@ struct WebAddress {
     /// Whether the host is this machine, by its reserved addresses or name.
     var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
-        // Resolvers read other spellings than four decimal numbers differently.
+        // Only four decimal numbers are accepted, because resolvers don't agree on other spellings.
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         return numbers.count == 4 && numbers[0] == "127"
             && numbers.allSatisfy { number in UInt8(number).map(String.init) == String(number) }

@@ -1,10 +1,10 @@
-// Apple's names, to the letter.
+// The names are those of Apple's API.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
 
-// Apple's API as documented, as far as the adapters use it. On Apple's systems these types bridge to Swift's by `as`; here
-// they are Swift's, so that the same `as` compiles.
+// The part of Apple's documented API that PushCryptApple uses. On Apple's systems `as` converts these types to Swift types;
+// here they are Swift types, so that the same `as` compiles.
 
 public typealias CFTypeRef = Any
 public typealias CFString = String
@@ -24,7 +24,7 @@ public final class CFError: Error, Sendable {
 
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error.code }
 
-/// Where a function leaves its error: retained, as the callers of Apple's functions expect.
+/// The place for a function's error, which is retained, as the callers of Apple's functions expect.
 typealias ErrorPointer = UnsafeMutablePointer<Unmanaged<CFError>?>
 
 func fail<Result>(_ status: OSStatus, _ error: ErrorPointer?) -> Result? {

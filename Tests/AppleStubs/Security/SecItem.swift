@@ -1,4 +1,4 @@
-// Apple's names, to the letter.
+// The names are those of Apple's API.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import Foundation

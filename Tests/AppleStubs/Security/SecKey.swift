@@ -1,10 +1,10 @@
-// Apple's names, to the letter.
+// The names are those of Apple's API.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import Crypto
 public import Foundation
 
-/// A P-256 key. The private half of one from the Secure Enclave never leaves this object.
+/// A P-256 key: a public key, or a private key of the Secure Enclave, which can't be read.
 public final class SecKey: Sendable {
     enum Half: Sendable {
         case enclave(P256.KeyAgreement.PrivateKey)
@@ -56,7 +56,7 @@ public func SecAccessControlCreateWithFlags(
     return SecAccessControl(protection, flags)
 }
 
-/// Keys of the Secure Enclave only, and permanent ones.
+/// Makes a permanent key of the Secure Enclave; fails for all other keys.
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -84,7 +84,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     }
 }
 
-/// ANSI X9.63: 65 bytes. Of a private key in the Secure Enclave there is none.
+/// Returns the public key in ANSI X9.63 form, 65 bytes; fails for a private key in the Secure Enclave.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
@@ -102,7 +102,7 @@ public func SecKeyCreateWithData(
     return SecKey(.open(key))
 }
 
-/// ECDH: the x-coordinate, 32 bytes.
+/// Returns the x-coordinate of the ECDH result, 32 bytes.
 public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The keychain behind the functions, in memory. Tests tell theirs apart by access group: each has one of its own.
+/// The keychain in memory that the functions use. Each test uses its own access group.
 public final class StubKeychain: @unchecked Sendable {
     // Unchecked because of the variables: they are read and written under the lock.
     private let lock = NSLock()
@@ -9,14 +9,14 @@ public final class StubKeychain: @unchecked Sendable {
 
     public static let shared = StubKeychain()
 
-    /// What a keychain can be like for an app.
+    /// The condition of the keychain for an access group.
     public enum Condition: Sendable {
         case open
-        /// Before the first unlock, as documented.
+        /// Before the first unlock, with the documented status.
         case locked
-        /// Before the first unlock, as apps that the system launches then have seen it: what is there isn't found.
+        /// Before the first unlock, with a status that apps have received in practice: existing items aren't found.
         case hidden
-        /// No keychain at all.
+        /// There is no keychain.
         case unavailable
         /// The access group isn't the app's.
         case foreign
@@ -26,12 +26,12 @@ public final class StubKeychain: @unchecked Sendable {
         lock.withLock { conditions[group] = condition }
     }
 
-    /// All items, in any condition.
+    /// All items of the group, independent of its condition.
     public func items(inGroup group: String) -> [[String: Any]] {
         lock.withLock { items.filter { $0[kSecAttrAccessGroup] as? String == group } }
     }
 
-    /// Changes what is stored under an account, as a fault of the disk does.
+    /// Replaces the data of an account, like a fault of the disk.
     public func damage(_ account: String, inGroup group: String, _ data: Data) {
         lock.withLock {
             for index in items.indices

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension NSString {
-    /// The system resolves such a string when it shows the notification; here the parts stay visible.
+    /// Returns a text with the key and the arguments. The system would resolve the key when it shows the notification.
     public class func localizedUserNotificationString(forKey key: String, arguments: [Any]?) -> String {
         "localized \(key)\(arguments ?? [])"
     }

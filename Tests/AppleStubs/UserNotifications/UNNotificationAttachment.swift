@@ -13,7 +13,7 @@ public struct UNError: Error, Hashable {
     public let code: Code
 }
 
-/// Accepts what the documentation lists: these types, up to these sizes.
+/// Accepts files of the documented types and sizes.
 open class UNNotificationAttachment: NSObject {
     public let identifier: String
     public let url: URL

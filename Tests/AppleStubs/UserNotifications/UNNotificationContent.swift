@@ -45,7 +45,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var relevanceScore: Double { members.relevanceScore }
     open var sound: UNNotificationSound? { members.sound }
     open var subtitle: String { members.subtitle }
-    // Deprecated since iOS 15 and watchOS 8, where the system ignores them, and so on all supported systems.
+    // Deprecated since iOS 15 and watchOS 8. All supported systems ignore these two members.
     @available(*, deprecated, message: "summaryArgument is ignored")
     open var summaryArgument: String { members.summaryArgument }
     @available(*, deprecated, message: "summaryArgumentCount is ignored")

@@ -1,7 +1,7 @@
 public import Foundation
 
-// Apple's API as documented, as far as the adapters use it, for systems without the framework. No product reaches it.
-// Left out: NSSecureCoding, triggers, the notification centre.
+// The part of Apple's documented API that PushCryptApple uses, for systems without the framework. No product depends on it.
+// NSSecureCoding, triggers and the notification centre are left out.
 
 open class UNNotificationServiceExtension: NSObject {
     open func didReceive(

@@ -12,7 +12,7 @@ public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// As in Apple's class nothing can be read from it; it can only be compared.
+/// A sound. Like Apple's class it has no readable properties; it can only be compared.
 open class UNNotificationSound: NSObject {
     private let name: UNNotificationSoundName?
     private let isCritical: Bool

@@ -82,27 +82,27 @@ import Testing
     private static let endless = "Transfer-Encoding: chunked"
 
     private static let broken = [
-        Broken(testDescription: "cut off", code: "network") { file in
+        Broken(testDescription: "shorter than its declared length", code: "network") { file in
             [.head("200 OK", "Content-Length: \(file.blob.count)"), .send(Array(file.blob.dropLast()))]
         },
-        Broken(testDescription: "a byte short", code: "damaged") { .body($0.blob.dropLast()) },
+        Broken(testDescription: "one byte short", code: "damaged") { .body($0.blob.dropLast()) },
         Broken(testDescription: "without its last chunk", code: "damaged") { .body(Array($0.blob[..<(4 + 65_552)])) },
-        Broken(testDescription: "a byte more", code: "damaged") { .body($0.blob + [0]) },
-        Broken(testDescription: "a byte changed", code: "damaged") { file in
+        Broken(testDescription: "one byte longer", code: "damaged") { .body($0.blob + [0]) },
+        Broken(testDescription: "one bit flipped", code: "damaged") { file in
             var blob = file.blob
             blob[100_000] ^= 1
             return .body(blob)
         },
-        Broken(testDescription: "somebody else's", code: "damaged") { .body(try TestFile($0.plaintext).blob) },
-        Broken(testDescription: "as it is", code: "damaged") { .body($0.plaintext) },
-        Broken(testDescription: "a payload's", code: "damaged") { file in
+        Broken(testDescription: "another blob", code: "damaged") { .body(try TestFile($0.plaintext).blob) },
+        Broken(testDescription: "not encrypted", code: "damaged") { .body($0.plaintext) },
+        Broken(testDescription: "sealed as a payload", code: "damaged") { file in
             .body(try SealedBlob(file.plaintext, for: .payload).bytes)
         },
-        Broken(testDescription: "nothing", code: "damaged") { _ in .body([]) },
-        Broken(testDescription: "without end", code: "damaged") { file in
+        Broken(testDescription: "empty", code: "damaged") { _ in .body([]) },
+        Broken(testDescription: "endless", code: "damaged") { file in
             [.head("200 OK", "Connection: close"), .send(file.blob), .flood([UInt8](repeating: 0, count: 65_536))]
         },
-        Broken(testDescription: "a page", code: "wrongType", plaintext: TestFile.html) { .body($0.blob) },
+        Broken(testDescription: "HTML", code: "wrongType", plaintext: TestFile.html) { .body($0.blob) },
         Broken(testDescription: "another type", code: "wrongType", plaintext: TestFile.jpeg) { .body($0.blob) },
         Broken(testDescription: "a short file", code: "wrongType", plaintext: Array(TestFile.png[..<15])) {
             .body($0.blob)

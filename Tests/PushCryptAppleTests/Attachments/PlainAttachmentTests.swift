@@ -4,7 +4,7 @@ import PushCryptCore
 import PushCryptExtension
 import Testing
 
-/// Files by address in members of the sealed payload.
+/// Unencrypted files whose addresses are in members of the sealed payload.
 @Suite struct PlainAttachmentTests {
     private static let address = LoopbackTransport.origin + "a?b=c"
 

@@ -6,7 +6,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// What becomes of a stage that waits for a server that never ends its answer.
+/// An attachment stage that waits for a server that never completes its response.
 @Suite struct StageEndTests {
     private static let stalls = ["at once", "in the head", "before the body", "in the body", "in a redirect"]
 
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a server that doesn't complete its response costs one attachment, and the others are fetched",
+        "an attachment whose server doesn't complete its response is missing, and the others are fetched",
         arguments: stalls)
     func oneStalls(stall: String) async throws {
         let run = try AttachmentStageRun()
@@ -42,7 +42,7 @@ import Testing
             #expect(run.failed == ["b cancelled"])
             #expect(try run.names().count == 2)
             await closed.wait()
-            // Of 14 seconds, 2 are kept for each that waits.
+            // Of 14 seconds, 2 are reserved for each attachment that waits.
             #expect(run.timer.durations == [.seconds(10), .seconds(12), .seconds(14)])
             #expect(!run.timer.isPending)
         }
@@ -55,7 +55,7 @@ import Testing
         let missing = [RawServer.Step.head("404 X", "Content-Length: 0", "Connection: close")]
         try await RawServer.serving(Array(repeating: missing, count: 8)) { server in
             _ = try await run.process(try StagePush.opened(attachments: files.map(\.reference)), from: server)
-            // 14 / 8, 14 / 7, and then all but 2 seconds for each that waits.
+            // The first limit is 14 / 8. No time passes, so each later one is 14 less 2 for each attachment that waits.
             #expect(run.timer.durations.first == .milliseconds(1_750))
             #expect(Array(run.timer.durations.dropFirst()) == [2, 4, 6, 8, 10, 12, 14].map { Duration.seconds($0) })
         }

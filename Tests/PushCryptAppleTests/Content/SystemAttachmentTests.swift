@@ -39,7 +39,7 @@ import UserNotifications
         #expect(content.systemContent.title == "x")
     }
 
-    @Test("a stage can remove and keep attachments of the system's object")
+    @Test("a stage can keep, remove and replace attachments of the system's object")
     func changedByAStage() async throws {
         let channel = try Channel()
         let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: .unsigned)

@@ -6,7 +6,7 @@ import UserNotifications
 @testable import PushCryptApple
 
 @Suite struct SystemContentTests {
-    /// A member by member table: how it is set, and how the system has it.
+    /// A member of the content, and the check that the system's object has it.
     struct Member: Sendable, CustomStringConvertible {
         let description: String
         let set: @Sendable (inout NotificationContent) -> Void
@@ -34,7 +34,7 @@ import UserNotifications
         } isThere: {
             $0.badge == 7
         },
-        Member(description: "no badge") {
+        Member(description: "badge 0") {
             $0.badge = 0
         } isThere: {
             $0.badge == 0
@@ -119,32 +119,34 @@ import UserNotifications
         #expect(NotificationContent(content.systemContent).interruptionLevel == nil)
     }
 
-    struct Heard: Sendable {
+    struct SoundCase: Sendable {
         let sound: NotificationContent.Sound
         let system: @Sendable () -> UNNotificationSound
     }
 
     private static let sounds = [
-        Heard(sound: .init(name: "a.caf")) { UNNotificationSound(named: .init("a.caf")) },
-        Heard(sound: .init(name: "a.caf", volume: 0.5)) { UNNotificationSound(named: .init("a.caf")) },
-        Heard(sound: .init(name: "a.caf", isCritical: true)) { .criticalSoundNamed(.init("a.caf")) },
-        Heard(sound: .init(name: "a.caf", isCritical: true, volume: 0.5)) {
+        SoundCase(sound: .init(name: "a.caf")) { UNNotificationSound(named: .init("a.caf")) },
+        SoundCase(sound: .init(name: "a.caf", volume: 0.5)) { UNNotificationSound(named: .init("a.caf")) },
+        SoundCase(sound: .init(name: "a.caf", isCritical: true)) { .criticalSoundNamed(.init("a.caf")) },
+        SoundCase(sound: .init(name: "a.caf", isCritical: true, volume: 0.5)) {
             .criticalSoundNamed(.init("a.caf"), withAudioVolume: 0.5)
         },
-        Heard(sound: .init(name: "default", isCritical: true, volume: 0.5)) {
+        SoundCase(sound: .init(name: "default", isCritical: true, volume: 0.5)) {
             .defaultCriticalSound(withAudioVolume: 0.5)
         },
-        Heard(sound: .init(name: "default", isCritical: true, volume: 7)) { .defaultCriticalSound(withAudioVolume: 1) },
-        Heard(sound: .init(name: "default", isCritical: true, volume: -1)) {
+        SoundCase(sound: .init(name: "default", isCritical: true, volume: 7)) {
+            .defaultCriticalSound(withAudioVolume: 1)
+        },
+        SoundCase(sound: .init(name: "default", isCritical: true, volume: -1)) {
             .defaultCriticalSound(withAudioVolume: 0)
         },
     ]
 
     @Test("each kind of sound becomes the system's sound", arguments: sounds)
-    func sound(_ heard: Heard) {
+    func sound(_ testCase: SoundCase) {
         var content = NotificationContent()
-        content.sound = heard.sound
-        #expect(content.systemContent.sound == heard.system())
+        content.sound = testCase.sound
+        #expect(content.systemContent.sound == testCase.system())
         #expect(NotificationContent(content.systemContent).sound?.name == "default")
     }
 

@@ -6,8 +6,8 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The whole path from the system's host to a real server and back: for any response of the server, the text is delivered in time,
-/// once, and nothing is left in the folder.
+/// Pushes whose attachments are fetched from a faulty server, run by the simulated system. For any response the text is
+/// delivered once and in time, and no file is left in the folder.
 @Suite struct HostileServerTests {
     /// A device with an extension that fetches what pushes name from one server.
     private struct Device {
@@ -76,7 +76,8 @@ import Testing
     }
 
     @Test(
-        "each wrong response of a server leaves the restored text and a failed attachment", arguments: Answer.allCases)
+        "after each wrong response of the server, the restored text is shown with the failure attachmentFailed",
+        arguments: Answer.allCases)
     func wrongAnswer(_ answer: Answer) async throws {
         let file = try TestFile()
         try await RawServer.serving(answer.scripts(file)) { server in

@@ -18,7 +18,7 @@ import UserNotifications
         payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
     }
 
-    @Test("a service whose configure throws shows its own text as internalError")
+    @Test("a service whose configure throws shows unconfiguredText with the failure internalError")
     func failureShowsThePlaceholder() async throws {
         let service = TestService { throw NoGroup() }
         let shown = try service.receive(payload)
@@ -38,7 +38,7 @@ import UserNotifications
         let hostile = Array(
             #"{"aps":{"alert":{"title":"Pay","body":"now"},"badge":9,"sound":"a.caf","category":"PAY"},"pushcrypt":0}"#
                 .utf8)
-        let shown = Shown()
+        let shown = RecordedContents()
         OwnTextService().didReceive(try Channel.request(hostile)) { shown.handle($0) }
         let content = await shown.content()
         #expect(content.title == "Own")
@@ -55,11 +55,11 @@ import UserNotifications
         #expect(try await service.receive(payload).content().failure == "keyLocked")
     }
 
-    @Test("a service that doesn't override configure throws and shows its own text")
+    @Test("a service that doesn't override configure throws and shows the default text")
     func notOverridden() async throws {
         let service = PushCryptNotificationService()
         #expect(throws: ExtensionSetupError.self) { try service.configure() }
-        let shown = Shown()
+        let shown = RecordedContents()
         service.didReceive(try Channel.request(payload)) { shown.handle($0) }
         #expect(await shown.content().title == "New message")
     }
@@ -76,7 +76,7 @@ import UserNotifications
         #expect(answers.count == 1)
     }
 
-    @Test("all services of a class use the same configuration")
+    @Test("all services of a class use the same configuration, and other classes use their own")
     func keptForAllServicesOfAClass() async throws {
         let first = TestService { [channel] in try channel.configuration() }
         #expect(try await first.receive(payload).content().failure == nil)
@@ -85,7 +85,7 @@ import UserNotifications
         #expect(try await second.receive(payload).content().failure == nil)
         let other = OtherService()
         other.cache = first.cache
-        let shown = Shown()
+        let shown = RecordedContents()
         other.didReceive(try Channel.request(payload)) { shown.handle($0) }
         #expect(await shown.content().failure == "internalError")
     }

@@ -8,7 +8,7 @@ import UserNotifications
 
 @testable import PushCryptApple
 
-/// However the end of time falls, each handler is called once.
+/// Calls of `serviceExtensionTimeWillExpire` at different times. Each handler is called once.
 @Suite struct ExpiryTests {
     private let channel: Channel
 
@@ -95,7 +95,7 @@ import UserNotifications
     @Test("an expiry inside the handler doesn't call the handler again")
     func fromWithinTheHandler() async throws {
         let service = service()
-        let shown = Shown()
+        let shown = RecordedContents()
         let payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
         let unsafe = Unchecked(service: service)
         service.didReceive(try Channel.request(payload)) { content in
@@ -110,26 +110,26 @@ import UserNotifications
     func sameRequestTwice() async throws {
         let service = service()
         let request = try Channel.request(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
-        let shown = [Shown(), Shown()]
+        let shown = [RecordedContents(), RecordedContents()]
         for shown in shown { service.didReceive(request) { shown.handle($0) } }
         for shown in shown { #expect(await shown.content().body == "Hi") }
         #expect(shown.map(\.count) == [1, 1])
     }
 
-    @Test("racing pushes, deadlines and expiries call each handler once and release the service")
+    @Test("racing pushes, deadlines and expiries call each handler once, and the service is released")
     func races() async throws {
         let payloads = try [
             channel.seal(#"{"aps":{"alert":"Hi"}}"#), Array(#"{"aps":{"alert":"x"}}"#.utf8), Array("{}".utf8),
         ]
         let gone = Signal()
-        let shown = (0..<300).map { _ in Shown() }
+        let shown = (0..<300).map { _ in RecordedContents() }
         try race(payloads, shown, Witness(gone: gone))
-        // No session is left: no further call can come.
+        // The service and its sessions were released, so no further call can come.
         await gone.wait()
         #expect(shown.allSatisfy { $0.count == 1 })
     }
 
-    private func race(_ payloads: [[UInt8]], _ shown: [Shown], _ witness: Witness) throws {
+    private func race(_ payloads: [[UInt8]], _ shown: [RecordedContents], _ witness: Witness) throws {
         let timer = ManualTimer()
         let service = TestService { [channel] in
             var configuration = try channel.configuration(timer: timer)
@@ -141,7 +141,7 @@ import UserNotifications
         }
         let requests = try payloads.map { try Channel.request($0) }
         let unsafe = Unchecked(service: service)
-        let end = DispatchQueue(label: "end of time")
+        let end = DispatchQueue(label: "expiry")
         for (index, shown) in shown.enumerated() {
             end.async {
                 unsafe.service.serviceExtensionTimeWillExpire()
@@ -153,7 +153,7 @@ import UserNotifications
         service.serviceExtensionTimeWillExpire()
     }
 
-    // Unchecked: the system, too, calls one service from several threads.
+    // Unchecked: the system also calls one service from several threads.
     private struct Unchecked: @unchecked Sendable {
         let service: TestService
     }

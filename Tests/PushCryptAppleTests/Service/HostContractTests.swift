@@ -7,9 +7,9 @@ import UserNotifications
 
 @testable import PushCryptApple
 
-/// The service under a host that keeps the system's contract.
+/// The service, run by the simulated system.
 @Suite struct HostContractTests {
-    // Unchecked: the system, too, calls one service from several threads.
+    // Unchecked: the system also calls one service from several threads.
     private struct Hosted: HostedExtension, @unchecked Sendable {
         let service: TestService
 

@@ -91,7 +91,7 @@ import UserNotifications
     func notJSON(_ userInfo: [String: any Sendable]) async throws {
         let content = UNMutableNotificationContent()
         content.userInfo = userInfo
-        let shown = Shown()
+        let shown = RecordedContents()
         service().didReceive(UNNotificationRequest(identifier: "1", content: content, trigger: nil)) {
             shown.handle($0)
         }
@@ -134,6 +134,6 @@ extension Channel {
 }
 
 extension UNNotificationContent {
-    /// Why it isn't what was sealed.
+    /// The failure class in `userInfo`; nil for restored content.
     var failure: String? { (userInfo["pushcrypt"] as? [String: Any])?["reason"] as? String }
 }

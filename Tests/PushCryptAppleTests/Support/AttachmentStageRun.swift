@@ -20,7 +20,7 @@ final class AttachmentStageRun: Sendable {
         self.maximumCount = maximumCount
     }
 
-    /// The missing attachments: `IDENTIFIER CODE`.
+    /// The missing attachments, each as `IDENTIFIER CODE`.
     var failed: [String] { failures.withLock { $0 } }
 
     func names() throws -> [String] { try folder.names() }
@@ -68,7 +68,7 @@ struct TestFile: Sendable {
     }
 
     private static func bytes(_ hex: String) -> [UInt8] {
-        // The length of several chunks of a blob.
+        // The file is longer than several chunks of a blob.
         Array(hex: hex) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     }
 }

@@ -9,7 +9,7 @@ import UserNotifications
 
 @testable import PushCryptApple
 
-/// A backend that seals and a device that opens.
+/// A backend that seals and a device that opens with the same key.
 struct Channel: Sendable {
     enum Key: CaseIterable, Sendable {
         case p256, x25519, shared
@@ -71,7 +71,7 @@ struct Channel: Sendable {
         return configuration
     }
 
-    /// The push as the system hands it to an extension.
+    /// The request with which the system passes the payload to an extension.
     static func request(_ payload: [UInt8]) throws -> UNNotificationRequest {
         let object = try JSONSerialization.jsonObject(with: Data(payload))
         let content = UNMutableNotificationContent()

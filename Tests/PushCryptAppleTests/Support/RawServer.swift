@@ -11,7 +11,7 @@ struct RawServer: Sendable {
         case wait(Signal)
         /// Gives a signal to the test.
         case give(Signal)
-        /// The same bytes again and again until the client has closed the connection.
+        /// Sends the bytes repeatedly until the client has closed the connection.
         case flood([UInt8])
         /// Keeps the connection open until the client has closed it, and then gives the signal.
         case hold(Signal = Signal())
@@ -21,7 +21,7 @@ struct RawServer: Sendable {
     private let heads = Locked<[String]>([])
     private let openConnections = Locked(0)
 
-    /// `http://127.0.0.1:PORT/x`
+    /// The address `http://127.0.0.1:PORT/x`.
     var address: String { address("x") }
 
     func address(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
@@ -41,7 +41,8 @@ struct RawServer: Sendable {
         guard case .ip4(_, let port) = try socket.sockname() else { throw CocoaError(.featureUnsupported) }
         let listener = try AsyncSocket(socket: socket, pool: pool)
         let server = RawServer(port: port)
-        // After the end of all tasks: a task that still waits for the descriptor would use that of the next server.
+        // The socket is closed after the end of all tasks. A task that still waits for the descriptor would otherwise use that
+        // of the next server.
         defer { try? listener.close() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try? await pool.run() }

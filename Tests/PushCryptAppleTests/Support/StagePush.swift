@@ -6,7 +6,7 @@ import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport
 
-/// A push that was sealed and opened.
+/// Seals and opens pushes for tests of the attachment stage.
 enum StagePush {
     static let json = #"{"aps":{"alert":"Hello"}}"#
 
@@ -17,7 +17,7 @@ enum StagePush {
     static let topic = "com.example.app"
     static let now = UnixTime(1_800_000_000)
 
-    /// The recipient's key, which is a shared one.
+    /// The recipient's key, a shared key.
     static func jwk() throws -> Data {
         let members = try Vectors.loadOwn("pushcrypt-v1.json", as: File.self).keys["shared"] ?? [:]
         return Data("{\(members.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ","))}".utf8)
@@ -41,8 +41,8 @@ enum StagePush {
     }
 }
 
-/// Sends the requests of https references to a server on loopback, which has no certificate. Everything else is the real
-/// transport.
+/// Sends the requests of https references to a server on loopback, which has no certificate. All other behaviour is that of
+/// the real transport.
 struct LoopbackTransport: HTTPTransport {
     static let origin = "https://files.example/"
 

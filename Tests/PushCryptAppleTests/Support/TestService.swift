@@ -5,7 +5,7 @@ import UserNotifications
 
 @testable import PushCryptApple
 
-/// A service with a configuration of the test and its own cache.
+/// A service with its own cache, whose configuration the test makes.
 final class TestService: PushCryptNotificationService {
     var make: () throws -> ExtensionConfiguration = { throw Unset() }
 
@@ -20,8 +20,8 @@ final class TestService: PushCryptNotificationService {
     private struct Unset: Error {}
 
     /// Delivers a push.
-    func receive(_ payload: [UInt8]) throws -> Shown {
-        let shown = Shown()
+    func receive(_ payload: [UInt8]) throws -> RecordedContents {
+        let shown = RecordedContents()
         didReceive(try Channel.request(payload)) { shown.handle($0) }
         return shown
     }

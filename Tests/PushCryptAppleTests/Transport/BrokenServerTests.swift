@@ -7,7 +7,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Transfers from servers that fail, lie or never come to an end. None of these tests waits for time to pass.
+/// Transfers from servers with broken, wrong or endless responses.
 @Suite struct BrokenServerTests {
     struct Answer: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -22,7 +22,8 @@ import Testing
         Answer(testDescription: "closes in the status line", steps: [.text("HTTP/1.1 20")], code: .network),
         Answer(testDescription: "isn't HTTP", steps: [.text("220 mail.example ESMTP\r\n\r\n")], code: .network),
         Answer(
-            testDescription: "cuts off", steps: [.head("200 OK", "Content-Length: 10"), .text("abc")], code: .network),
+            testDescription: "cuts the body off", steps: [.head("200 OK", "Content-Length: 10"), .text("abc")],
+            code: .network),
         Answer(
             testDescription: "cuts a chunk off",
             steps: [.head("200 OK", "Transfer-Encoding: chunked"), .text("8\r\nabc")], code: .network),
@@ -33,11 +34,11 @@ import Testing
             testDescription: "has a length of -1",
             steps: [.head("200 OK", "Content-Length: -1"), .text("abc")], code: .network),
         Answer(
-            testDescription: "wants a password",
+            testDescription: "requires a password",
             steps: [.head("401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"", "Content-Length: 0"), .hold()],
             code: .status),
         Answer(
-            testDescription: "redirects to nowhere", steps: [.head("302 Found", "Content-Length: 0"), .hold()],
+            testDescription: "redirects without a location", steps: [.head("302 Found", "Content-Length: 0"), .hold()],
             code: .status),
     ]
 
@@ -48,7 +49,7 @@ import Testing
     private static let fatalOnLinux = [
         Answer(testDescription: "closes in the head", steps: [.text("HTTP/1.1 200 OK\r\nA: b\r\n")], code: .network),
         Answer(
-            testDescription: "wants a password of no realm",
+            testDescription: "requires a password without a realm",
             steps: [.head("401 Unauthorized", "WWW-Authenticate: Basic", "Content-Length: 0"), .hold()], code: .status),
     ]
     #endif
@@ -76,7 +77,7 @@ import Testing
         "a response with a content encoding throws encoding",
         arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
     func encodedBody(encoding: String) async throws {
-        // An empty gzip member, so that it isn't the unpacking that fails.
+        // An empty but valid gzip member, so that decompression doesn't fail.
         let gzip: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Encoding: \(encoding)", "Content-Length: 9000"), .send(gzip), .hold(),
@@ -165,7 +166,7 @@ import Testing
     }
 }
 
-/// A cancelled task ends its transfer at once: none of these servers ever ends its answer.
+/// A cancelled task ends its transfer at once, although the servers never complete their responses.
 @Suite struct CancellationTests {
     private let transport = URLSessionTransport.loopback()
 
@@ -178,7 +179,7 @@ import Testing
         [.head("302 Found", "Location: /", "Content-Length: 9"), .text("abc")],
     ]
 
-    /// Where the server stalls. The connection is closed, too: `hold` ends only then.
+    /// `hold` gives its signal only when the connection was closed.
     @Test("cancelling a stalled transfer throws cancelled and closes the connection", arguments: stalls.indices)
     func stalledServer(index: Int) async throws {
         let (asked, closed) = (Signal(), Signal())
@@ -207,7 +208,7 @@ import Testing
         }
     }
 
-    @Test("no piece is received after a cancelled transfer has returned")
+    @Test("a transfer that is cancelled while it receives a piece receives no further piece")
     func whileReceiving() async throws {
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: 4000000"), .send([UInt8](repeating: 1, count: 2_000_000)), .hold(),
@@ -229,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("a transfer cancelled at any moment ends once")
+    @Test("a transfer that is cancelled at any moment ends")
     func anyMoment() async throws {
         for round in 0..<60 {
             let asked = Signal()

@@ -10,11 +10,10 @@ import Testing
 
 /// The memory of a process that fetches the largest file. The system kills an extension at about 24 MB.
 @Suite struct MemoryTests {
-    /// The short form transfers less, but still several times the limit of memory.
-    private static let isLong = ProcessInfo.processInfo.environment["PUSHCRYPT_LONG_TESTS"] != nil
-    private static let byteCount = isLong ? 50_000_000 : 16_000_000
-    private static let attachmentByteCount = isLong ? 20_000_000 : 8_000_000
-    /// In addition to the network library, which needs about 8 MiB in a debug build.
+    /// The short form transfers less, but still more than the limit of memory.
+    private static let byteCount = LongTests.value(50_000_000, short: 16_000_000)
+    private static let attachmentByteCount = LongTests.value(20_000_000, short: 8_000_000)
+    /// The memory in addition to the network library, which needs about 8 MiB in a debug build.
     private static let limitInKiB = 4 * 1024
 
     private static func growth(_ lines: [String]?) throws -> Int {
@@ -46,7 +45,7 @@ import Testing
             let lines = try await Self.offThread { try ExtensionCommand.output(arguments) }
             #expect(lines?.prefix(2) == ["sent 10", "left 0"])
             let growth = try Self.growth(lines)
-            // With the network library.
+            // This growth includes the network library.
             #expect(growth < 3 * Self.limitInKiB)
         }
     }
@@ -74,7 +73,7 @@ import Testing
         #expect(try folder.names(in: "attachments").count == 1)
     }
 
-    /// The server needs this test's threads while the child is waited for.
+    /// Runs `body` on a new thread, because the server needs the threads of the pool while the test waits for the child.
     private static func offThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -7,7 +7,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Bodies that are sent.
+/// Posts to servers on loopback.
 @Suite struct PostTests {
     private let transport = URLSessionTransport.loopback()
 
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a post waits for a slow response head until the time limit")
+    @Test("a post waits for a slow response head")
     func slowServer() async throws {
         let (asked, go) = (Signal(), Signal())
         let steps: [RawServer.Step] = [.give(asked), .wait(go), .head("200 OK", "Content-Length: 0"), .hold()]

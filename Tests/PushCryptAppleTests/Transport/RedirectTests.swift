@@ -5,7 +5,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Every address on the way is judged as the first one is.
+/// The policy is checked for every redirect, as for the first address.
 @Suite struct RedirectTests {
     private static let body: [RawServer.Step] = [.head("200 OK", "Content-Length: 4"), .text("good"), .hold()]
 
@@ -48,7 +48,9 @@ import Testing
         }
     }
 
-    @Test("a redirect to an address without a host is refused", arguments: ["file:///etc/passwd", "data:,x"])
+    @Test(
+        "a redirect to a file or data address passes on nothing of that address",
+        arguments: ["file:///etc/passwd", "data:,x"])
     func toPlaceWithoutHost(location: String) async throws {
         try await RawServer.serving([[.redirect(to: location)], Self.body]) { server in
             let received = Received()
@@ -58,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "a first address that the policy refuses throws addressRefused",
+        "a first address that the policy refuses throws addressRefused without a request",
         arguments: ["http://127.0.0.1:PORT/x", "http://localhost:PORT/x", "http://[::1]:PORT/x", "x", ""])
     func firstAddress(address: String) async throws {
         try await RawServer.serving([Self.body]) { server in

@@ -6,7 +6,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Transfers from a server that behaves.
+/// Transfers from a correct server.
 @Suite struct TransportTests {
     private let transport = URLSessionTransport.loopback()
 
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("a second transfer uses the same connection")
+    @Test("consecutive transfers use the same connection")
     func connectionsAreKept() async throws {
         let addresses = Locked<Set<String>>([])
         try await WebServer.serving { request in
@@ -79,7 +79,7 @@ import Testing
         #expect(addresses.withLock { $0.count } == 1)
     }
 
-    @Test("many concurrent transfers each receive their own body")
+    @Test("12 concurrent transfers each receive their own body")
     func manyAtOnce() async throws {
         try await WebServer.serving { request in
             HTTPResponse(statusCode: .ok, body: Data(repeating: UInt8(request.path.utf8.count), count: 200_000))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct AttachmentFolderTests {
     private static let uuid = "0E5B7B3C-3D51-4C5A-9B52-0C8A5B6A5D10"
-    /// How long ago the device was started, in seconds.
+    /// The seconds since the device was started.
     private static let bootAge: Int64 = 100_000
 
     private let folder: TemporaryFolder
@@ -16,7 +16,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// This process is number 7, and number 8 runs, too.
+    /// A folder whose process has the id 7. The process 8 is running, and all others have ended.
     private func files(at bootAge: Int64 = bootAge) -> AttachmentFolder {
         AttachmentFolder(path: folder.path, process: 7, bootAge: { bootAge }, isRunning: { $0 == 8 })
     }
@@ -28,7 +28,7 @@ import Testing
         return try folder.names() == [name]
     }
 
-    /// A clock that is set back or ahead gives files dates of any year.
+    /// The dates that files may have if the clock is set back or ahead.
     private static let dates = [Date(), .distantPast, Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 4e9)]
 
     @Test("a file of a process that has ended is removed, independent of its date", arguments: dates)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("a file of a running process is kept for an hour, independent of its date", arguments: dates, [7, 8])
+    @Test("a new file of a running process is kept, independent of its date", arguments: dates, [7, 8])
     func runningProcess(date: Date, process: Int) throws {
         #expect(try remains("\(process)-100000-\(Self.uuid).part", dated: date))
     }
@@ -70,7 +70,7 @@ import Testing
         AttachmentFolder(path: "/nowhere/at/all").removeLeftovers()
     }
 
-    @Test("a file of another run of the same process is kept for an hour and then removed")
+    @Test("a published file of this process is kept for an hour and then removed")
     func inUse() throws {
         let file = try files().makePartFile()
         files(at: Self.bootAge + 15).removeLeftovers()
@@ -82,7 +82,7 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("this process is reported as running, and the time since boot increases")
+    @Test("the default functions find running processes and the time since boot, and keep a new file")
     func system() throws {
         let files = AttachmentFolder(path: folder.path)
         #expect(files.isRunning(getpid()))
@@ -94,7 +94,7 @@ import Testing
         #expect(try folder.names().count == 1)
     }
 
-    @Test("every part file has a unique name")
+    @Test("part files have different names and are published or removed separately")
     func names() throws {
         let parts = try (0..<3).map { _ in try files().makePartFile() }
         #expect(try folder.names().count == 3)

@@ -9,7 +9,7 @@ import Testing
         var type: AttachmentType?
         var declared: String?
 
-        /// - Parameter hex: with spaces.
+        /// - Parameter hex: the first bytes; spaces are ignored.
         init(_ name: String, _ hex: String, _ type: AttachmentType? = nil, declared: String? = nil) {
             testDescription = name
             bytes = Array(hex: hex.filter { $0 != " " })
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// As encoders write them.
+    /// The first bytes of files as encoders write them.
     private static let heads = [
         Head("JFIF", "FFD8FFE0 00104A46 49460001 01010048", .jpeg),
         Head("Exif", "FFD8FFE1 2F224578 69660000 4D4D002A", .jpeg),
@@ -92,7 +92,7 @@ import Testing
     @Test(
         "file types that the system doesn't list are not recognised",
         arguments: [
-            Head("nothing", "00000000 00000000 00000000 00000000"),
+            Head("zeros", "00000000 00000000 00000000 00000000"),
             Head("ones", "FFFFFFFF FFFFFFFF FFFFFFFF FFFFFFFF"),
             Head("HTML", "3C21444F 43545950 45206874 6D6C3E0A"),
             Head("SVG", "3C737667 20786D6C 6E733D22 68747470"),
@@ -138,8 +138,8 @@ import Testing
         }
     }
 
-    /// Recorders of other systems give audio the brands of movies. It is audio, with its smaller limit, if the sender
-    /// declares it.
+    /// Recorders of other systems give audio files the brands of movies. Such a file has the smaller limit of audio if the
+    /// sender declares it as audio.
     @Test("a file with a movie brand is audio only if it is declared as audio")
     func audioOfMovieBrand() {
         let head = [UInt8](hex: "0000001866747970" + "6D703432" + "00000000")

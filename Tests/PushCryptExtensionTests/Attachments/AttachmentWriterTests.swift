@@ -48,7 +48,9 @@ import Testing
         #expect(try names().count == 1)
     }
 
-    @Test("a file of the wrong type is refused with its 16th byte", arguments: [nil, "image/jpeg", "video/mp4"])
+    @Test(
+        "a file of the wrong type is refused when its 16th byte is received",
+        arguments: [nil, "image/jpeg", "video/mp4"])
     func wrongType(declared: String?) throws {
         let sink = try sink(declared: declared)
         let head = declared == nil ? Array("<!DOCTYPE html><".utf8) : Self.png
@@ -92,7 +94,7 @@ import Testing
         _ = try whole.finish()
     }
 
-    @Test("a file with a movie's size that is declared as audio is refused")
+    @Test("a file with a movie brand that is declared as audio is refused over the limit of audio")
     func capOfDeclaredType() throws {
         let head = [UInt8](hex: "00000018667479706D70343200000000")
         let sink = try sink(declared: "audio/mp4")
@@ -141,7 +143,7 @@ import Testing
     }
 }
 
-/// Expects an attachment to be refused that way.
+/// Expects a `TransferError` with the code.
 private func expectFailure<Value>(
     _ code: TransferError.Code, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Value
 ) {

@@ -2,12 +2,12 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// What a push that wasn't restored shows: the app's own text or the outer alert, and nothing else of the outer payload.
+/// A push that wasn't restored shows the app's own text or the outer alert, and nothing else of the outer payload.
 @Suite struct FallbackTests {
     private static let own = Placeholder.literal(title: "Bundled", body: nil)
     private static let bundledAlert = #"{"aps":{"alert":{"title":"Bundled"}"#
 
-    /// What a relay can add: every member of APNs' documentation, and members of the app.
+    /// A payload with every member that a relay can add: those of APNs' documentation, and members of the app.
     private static let hostile = #"""
         {"aps":{"alert":{"title":"Pay","title-loc-key":"T","title-loc-args":["a"],"subtitle":"s","subtitle-loc-key":"S",\#
         "subtitle-loc-args":["b"],"body":"now","loc-key":"B","loc-args":["c","d"],"launch-image":"i","action":"a",\#
@@ -118,7 +118,7 @@ import Testing
         #expect(content.body.literal == Placeholder.standard.body)
     }
 
-    @Test("a bundled text may be keys of the app's strings")
+    @Test("a bundled text may consist of keys of the app's strings")
     func localizedBundled() {
         let content = Fallback.bundled(.localized(title: "T", body: "B")).content(for: [], .notSealed)
         #expect(content.title == .init(locKey: "T"))

@@ -46,7 +46,7 @@ import Testing
         #expect(try Self.content(json).userInfo.text == expected)
     }
 
-    @Test("userInfo of an opened push contains the payload without pushcrypt's member")
+    @Test("userInfo of an opened push contains the payload without the root's pushcrypt member")
     func userInfoOfASealedPayload() throws {
         let sealed = try TestPush(json: #"{"x":1,"aps":{"alert":"x"},"y":{"aps":2,"pushcrypt":3}}"#).sealed()
         let content = try TestPush.open(sealed).get().content

@@ -19,7 +19,7 @@ import Testing
         #expect(try store.statistics() == DeliveryStatistics())
     }
 
-    @Test("restored pushes and each failure class are counted by both processes, with the last time and key")
+    @Test("restored pushes and each failure class of both processes are counted, with the last time and key")
     func counts() throws {
         store.report(.sample(nil, at: now, kid: kids[0]))
         folder.store(.app).report(.sample(nil, at: now + 5, kid: kids[1]))

@@ -10,7 +10,7 @@ import Testing
 
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Class, how many, how many recent, when, key.
+        /// The class, count, recent count, last time relative to now, and last kid.
         let failures: [(FailureClass, Int, Int, Int64, KeyID?)]
         var opened: Int64?
         var taken: Int64?
@@ -29,20 +29,20 @@ import Testing
 
     static let cases: [Case] =
         [
-            Case("nothing", [], []), Case("only openings", [], opened: -5, []),
-            Case("a key we don't have", [(.unknownKey, 1, 1, -9, foreign)], [.registerKey]),
-            Case("a sender's key that we don't have", [(.unknownKey, 1, 1, -9, own)], [.updateSenderKeys]),
-            Case("our key expired", [(.keyExpired, 1, 1, -9, foreign)], [.registerKey]),
+            Case("no counters", [], []), Case("only restored pushes", [], opened: -5, []),
+            Case("the device's key is unknown", [(.unknownKey, 1, 1, -9, foreign)], [.registerKey]),
+            Case("the sender's key is unknown", [(.unknownKey, 1, 1, -9, own)], [.updateSenderKeys]),
+            Case("the device's key expired", [(.keyExpired, 1, 1, -9, foreign)], [.registerKey]),
             Case("the sender's key expired", [(.keyExpired, 1, 1, -9, own)], [.updateSenderKeys]),
-            Case("our key was revoked", [(.keyRevoked, 1, 1, -9, foreign)], [.registerKey]),
+            Case("the device's key was revoked", [(.keyRevoked, 1, 1, -9, foreign)], [.registerKey]),
             Case("the sender's key was revoked", [(.keyRevoked, 1, 1, -9, own)], [.updateSenderKeys]),
-            Case("a key without a name", [(.unknownKey, 1, 1, -9, nil)], [.registerKey]),
+            Case("unknown key without a kid", [(.unknownKey, 1, 1, -9, nil)], [.registerKey]),
             Case("undecryptable twice", [(.undecryptable, 9, 2, -9, own)], []),
             Case("undecryptable three times", [(.undecryptable, 9, 3, -9, own)], [.registerKey]),
-            Case("a protocol of the future", [(.unsupportedVersion, 1, 1, -9, nil)], [.updateApp]),
-            Case("locked", [(.keyLocked, 1, 1, -9, own)], [.unlock]),
+            Case("unsupported version", [(.unsupportedVersion, 1, 1, -9, nil)], [.updateApp]),
+            Case("key locked", [(.keyLocked, 1, 1, -9, own)], [.unlock]),
             Case(
-                "everything",
+                "all steps at once",
                 [
                     (.keyLocked, 1, 1, -9, own), (.unsupportedVersion, 1, 1, -9, own), (.keyExpired, 1, 1, -9, own),
                     (.unknownKey, 1, 1, -9, foreign),
@@ -50,21 +50,21 @@ import Testing
             Case("restored after it", [(.unknownKey, 1, 1, -9, foreign), (.keyLocked, 1, 1, -9, own)], opened: -8, []),
             Case("restored in the same second", [(.unknownKey, 1, 1, -9, foreign)], opened: -9, [.registerKey]),
             Case("restored before it", [(.unknownKey, 1, 1, -9, foreign)], opened: -10, [.registerKey]),
-            Case("none since advice", [(.unknownKey, 5, 0, -9, foreign)], taken: -200_000, []),
+            Case("no failure since advice", [(.unknownKey, 5, 0, -9, foreign)], taken: -200_000, []),
             Case("advice a day ago", [(.unknownKey, 5, 1, -9, foreign)], taken: -86_400, [.registerKey]),
             Case("advice less than a day ago", [(.unknownKey, 5, 1, -9, foreign)], taken: -86_399, []),
             Case(
-                "locked, and advice just now", [(.keyLocked, 1, 1, -9, own), (.unknownKey, 1, 1, -9, foreign)],
+                "key locked, and advice taken now", [(.keyLocked, 1, 1, -9, own), (.unknownKey, 1, 1, -9, foreign)],
                 taken: 0,
                 [.unlock]),
-            Case("advice in the future", [(.unknownKey, 5, 1, -9, foreign)], taken: 86_399, []),
-            Case("advice by a clock that was wrong", [(.unknownKey, 5, 1, -9, foreign)], taken: 86_400, [.registerKey]),
-            Case("advice at no time at all", [(.unknownKey, 5, 1, -9, foreign)], taken: .min, [.registerKey]),
+            Case("advice less than a day in the future", [(.unknownKey, 5, 1, -9, foreign)], taken: 86_399, []),
+            Case("advice a day in the future", [(.unknownKey, 5, 1, -9, foreign)], taken: 86_400, [.registerKey]),
+            Case("advice at the least time", [(.unknownKey, 5, 1, -9, foreign)], taken: .min, [.registerKey]),
         ]
         + ([
             .notSealed, .malformed, .expired, .notYetValid, .replayed, .timedOut, .attachmentFailed, .internalError,
             .other,
-        ] as [FailureClass]).map { Case("\($0) often", [($0, 99, 99, -9, foreign)], []) }
+        ] as [FailureClass]).map { Case("\($0) 99 times", [($0, 99, 99, -9, foreign)], []) }
 
     @Test("counters lead to the steps of the protocol's table", arguments: cases)
     func steps(_ item: Case) {

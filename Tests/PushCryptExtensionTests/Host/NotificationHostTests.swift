@@ -4,7 +4,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The model of the system's contract, and sessions under it.
+/// The simulated system, and sessions that it runs.
 @Suite struct NotificationHostTests {
     /// An extension that runs closures of the test.
     private struct Scripted: HostedExtension {
@@ -73,21 +73,21 @@ import Testing
         arguments: [true, false])
     func timeIsUp(answers: Bool) async throws {
         let timer = ManualTimer()
-        let (begun, told) = (Signal(), Signal())
+        let (begun, warned) = (Signal(), Signal())
         let exchange = Locked<HostExchange?>(nil)
         let hosted = Scripted { _, given in
             exchange.withLock { $0 = given }
             begun.give()
         } expire: {
             if answers { exchange.withLock { $0 }?.hand(over: Self.content("late")) }
-            told.give()
+            warned.give()
         }
         let host = NotificationHost(hosted, timer: timer)
         async let shown = host.deliver(Self.original)
         await begun.wait()
         #expect(timer.durations == [.seconds(29)])
         timer.fire()
-        await told.wait()
+        await warned.wait()
         if !answers { timer.fire(.seconds(1)) }
         #expect(await shown?.origin == (answers ? .handedOver : .expired))
         #expect(!timer.isPending)
@@ -125,7 +125,7 @@ import Testing
         #expect(shown.content.title.literal == "Zoë")
     }
 
-    @Test("a second push is shown while the first one is stuck until the time limit")
+    @Test("a push is shown while another push is stuck until the time limit")
     func secondPushDoesNotWait() async throws {
         let (timer, held) = (ManualTimer(), HeldStage(.blocking))
         let host = try Self.host(timer: timer, [held])

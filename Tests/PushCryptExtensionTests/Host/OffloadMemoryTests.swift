@@ -11,7 +11,7 @@ import Testing
         let testDescription: String
         let json: String
 
-        /// A payload of as many pieces as the limits allow, between `start` and `end`.
+        /// Makes a payload with as many pieces between `start` and `end` as the limits allow.
         ///
         /// - Parameters:
         ///   - values: the number of JSON values in each piece.
@@ -44,7 +44,7 @@ import Testing
             Shape("fractions") { "0.1" + number($0, 12) },
             Shape("nulls") { _ in "null" },
             Shape("short strings") { "\"" + number($0, 12) + "\"" },
-            Shape("strings that need memory of their own") { "\"" + number($0, 16) + "\"" },
+            Shape("strings on the heap") { "\"" + number($0, 16) + "\"" },
             Shape("empty objects") { _ in "{}" },
             Shape("arrays of one", values: 2) { "[\($0)]" },
             Shape("objects of one", values: 2) { #"{"a":\#($0)}"# },
@@ -95,7 +95,7 @@ import Testing
         shapes,
         short: shapes.filter {
             [
-                "fractions", "strings that need memory of their own", "objects of one",
+                "fractions", "strings on the heap", "objects of one",
                 "members of the root with long names and values", "one string of escapes", "arguments of a text",
             ].contains($0.testDescription)
         })

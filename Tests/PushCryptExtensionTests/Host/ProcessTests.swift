@@ -5,9 +5,9 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// An extension in a process of its own under the system's contract.
+/// An extension in its own process, run by the simulated system.
 @Suite struct ProcessTests {
-    /// Runs the program of the tests for each push.
+    /// Runs the tests' executable for each push.
     private struct ProcessExtension: HostedExtension {
         let folder: TemporaryFolder
         let kills: Bool
@@ -40,7 +40,9 @@ import Testing
         return try command.lines()
     }
 
-    @Test("a killed process shows the original push, and an intact process the restored one", arguments: [false, true])
+    @Test(
+        "the original push is shown if the process is killed, and the restored push otherwise",
+        arguments: [false, true])
     func crash(kills: Bool) async throws {
         let host = NotificationHost(ProcessExtension(folder: try TemporaryFolder(), kills: kills))
         let shown = try #require(await host.deliver(TestPush().sealed()))

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test("an adopted device key is stored and opens pushes") func opens() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         try place.identity().adopt(jwk: ReferenceVectors.shared.jwk("device"))
         let payload = try TestPush(key: "device").sealed()
         _ = try TestPush.open(payload, with: place.keyring).get()
@@ -22,19 +22,19 @@ import Testing
 
     @Test("adopting any other kind of key is refused", arguments: ["shared", "p256", "p256 psk", "sender"])
     func refused(_ name: String) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         expectDeviceKeyError(.unsuitable) { try place.identity().adopt(jwk: ReferenceVectors.shared.jwk(name)) }
         #expect(try place.names() == [])
     }
 
     @Test("adopting JSON without a key is refused", arguments: ["", "{}", "[1]"])
     func malformed(_ text: String) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         expectDeviceKeyError(.unsuitable) { try place.identity().adopt(jwk: Array(text.utf8)) }
     }
 
     @Test("another device's key of the same master throws conflict") func conflict() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         try place.identity().adopt(jwk: Self.keyset("shared", device: "phone-1"))
         let before = try place.text(TestKeys.id("shared"))
         expectDeviceKeyError(.conflict) {
@@ -44,8 +44,8 @@ import Testing
     }
 
     @Test("a later set of the backend replaces the lifecycle of an adopted key") func lifecycle() throws {
-        let place = try KeyringPlace()
-        let (kid, now) = (try TestKeys.id("shared"), KeyringPlace.now)
+        let place = try TestKeyring()
+        let (kid, now) = (try TestKeys.id("shared"), TestKeyring.now)
         try place.identity().adopt(jwk: Self.keyset("shared", device: "phone-1"))
         let ended = KeyLifecycle(activatesAt: UnixTime(0), expiresAt: now + 100)
         try place.identity().adopt(jwk: Self.keyset("shared", ended, device: "phone-1"))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("rotating the device's pair doesn't change an adopted key") func rotation() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         try place.identity().adopt(jwk: ReferenceVectors.shared.jwk("device"))
         try place.register()
         let new = try place.identity().rotate()

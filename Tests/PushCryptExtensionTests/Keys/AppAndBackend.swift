@@ -3,12 +3,12 @@ import PushCryptExtension
 import PushCryptPrimitives
 import Testing
 
-/// An app as it is written, and the backend that it registers with.
+/// An app that follows the guide, and the backend with which it registers.
 final class AppAndBackend {
     /// The record that the backend seals to.
     private(set) var registered: RegistrationRecord?
 
-    /// What an app does at every start.
+    /// Starts the app, which registers its pair if it isn't confirmed.
     func launch(_ identity: DeviceIdentity) throws {
         let record = try identity.makeIfNeeded()
         guard !record.isConfirmed else { return }
@@ -16,7 +16,7 @@ final class AppAndBackend {
         try identity.confirmRegistered(record.kid)
     }
 
-    /// What the backend sends now opens.
+    /// Expects a push of the backend to open.
     func expectPushesOpen(
         _ keyring: any RecipientKeyring, at time: UnixTime = TestPush.now, _ comment: Comment? = nil,
         location: SourceLocation = #_sourceLocation
@@ -70,5 +70,5 @@ final class FailingStorage: DeviceKeyStorage {
         return result
     }
 
-    private static let breakdown = DeviceKeyError(.failed, "the test broke it down")
+    private static let breakdown = DeviceKeyError(.failed, "the test made the storage fail")
 }

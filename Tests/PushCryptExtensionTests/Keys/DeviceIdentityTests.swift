@@ -4,11 +4,11 @@ import PushCryptPrimitives
 import Testing
 
 @Suite("DeviceIdentity") struct DeviceIdentityTests {
-    private static let (now, day) = (KeyringPlace.now, Int64(86_400))
+    private static let (now, day) = (TestKeyring.now, Int64(86_400))
     private static let overlap = 30 * day + 600
 
     @Test("makeIfNeeded makes one pair and returns it in later calls") func made() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         #expect(try place.identity().current() == nil)
         let record = try place.identity().makeIfNeeded()
         #expect(!record.isConfirmed)
@@ -19,7 +19,7 @@ import Testing
 
     @Test("a sender can read the registration record, which has no private half", arguments: [Suite.p256, .x25519])
     func record(_ suite: Suite) throws {
-        let record = try KeyringPlace().register(.init(suite: suite))
+        let record = try TestKeyring().register(.init(suite: suite))
         let keyset = try Keyset(json: Array(record.jwk.bytes))
         #expect(keyset.keyIDs == [record.kid])
         #expect(!keyset.entries[0].record.isPrivateAsymmetric)
@@ -29,13 +29,13 @@ import Testing
     }
 
     @Test("a shared suite is refused when a pair is made") func noPair() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         expectDeviceKeyError(.unsuitable) { try place.identity(.init(suite: .shared)).makeIfNeeded() }
         #expect(try place.names() == [])
     }
 
     @Test("the old pair opens without expiry until the new pair is confirmed") func unconfirmed() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let old = try place.register()
         let new = try place.identity().rotate()
         #expect(new.kid != old.kid && !new.isConfirmed)
@@ -48,13 +48,13 @@ import Testing
 
     @Test("after the confirmation the old pair opens for the overlap, at least 30 days", arguments: [0, 1, 30, 60])
     func overlap(days: Int64) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let options = DeviceIdentity.Options(overlapInSeconds: days * Self.day)
         let old = try place.register(options)
         let new = try place.identity(options).rotate()
         let confirmation = Self.now + 5 * Self.day
         try place.identity(options, at: confirmation).confirmRegistered(new.kid)
-        // Never shorter than a push can be on its way.
+        // The overlap is at least the longest delivery time of a push.
         let end = confirmation + max(days, 30) * Self.day + 600
         _ = try place.keyring.key(old.kid, at: end - 1)
         expectNoKey(.keyExpired, old.kid, in: place.keyring, at: end)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test("rotate returns a pair that awaits its registration unchanged") func rotatedTwice() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         try place.register()
         let new = try place.identity().rotate()
         #expect(try place.identity().rotate().kid == new.kid)
@@ -72,10 +72,10 @@ import Testing
         #expect(try place.keyring.keyIDs().count == 2)
     }
 
-    /// Within one second, and with a clock that was set back.
+    /// The rotations are in the same second, with a clock that is set back, or seconds apart.
     @Test("pairs are ordered by their creation, even if the clock is set back", arguments: [0, -1_000_000, 5])
     func order(step: Int64) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         var (kids, time) = ([try place.register().kid], Self.now)
         for _ in 1...8 {
             time = time + step
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test("confirming a pair after a newer one was confirmed throws superseded") func superseded() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let old = try place.register()
         let new = try place.identity().rotate()
         try place.identity().confirmRegistered(new.kid)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test("a revoked pair opens nothing, and makeIfNeeded makes another one") func revoked() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let old = try place.register()
         try place.identity().revoke(old.kid)
         try place.identity().revoke(old.kid)
@@ -111,8 +111,8 @@ import Testing
         #expect(try place.keyring.keyIDs() == [new.kid])
     }
 
-    /// A pair that another one replaced, some time after it was made.
-    private func replaced(_ place: KeyringPlace) throws -> (old: KeyID, new: KeyID) {
+    /// Makes a pair, and replaces it by another one a day later.
+    private func replaced(_ place: TestKeyring) throws -> (old: KeyID, new: KeyID) {
         let old = try place.register(at: Self.now - Self.day)
         let new = try place.identity().rotate()
         try place.identity().confirmRegistered(new.kid)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test("prune erases expired pairs and no others") func pruned() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let (old, new) = try replaced(place)
         #expect(try place.identity(at: Self.now + Self.overlap - 1).prune() == [])
         #expect(try place.identity(at: Self.now + Self.overlap).prune() == [old])
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test("prune erases nothing if the clock is in the wrong year") func wrongYear() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let (old, _) = try replaced(place)
         #expect(try place.identity(at: Self.now + 400 * Self.day + 1).prune() == [])
         #expect(try place.keyring.keyIDs().count == 2)
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test("eraseAll erases all keys, including damaged files") func erased() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         _ = try place.identity().rotate()
         try place.write("{", as: kid)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test("if the only pair is damaged, makeIfNeeded makes another one") func damaged() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         try place.write("{", as: kid)
         let new = try place.identity().makeIfNeeded()
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test("concurrent calls of makeIfNeeded make one pair") func concurrent() async throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let identity = place.identity()
         let kids = try await withThrowingTaskGroup(of: KeyID.self) { group in
             for _ in 1...8 { group.addTask { try identity.makeIfNeeded().kid } }

@@ -5,18 +5,12 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 @Suite("FileKeyring") struct FileKeyringTests {
     private static let other = KeyID("AAAAAAAAAAA")!
 
     @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
     func opens(_ suite: Suite, withPSK: Bool) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let record = try place.register(.init(suite: suite, withPSK: withPSK))
         let payload = try TestPush.sealed(to: record)
         let push = try TestPush.open(payload, with: place.keyring).get()
@@ -25,26 +19,26 @@ import Darwin
     }
 
     @Test("keys are found by id, and missing keys or a missing folder throw unknownKey") func matrix() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         expectNoKey(.unknownKey, Self.other, in: place.keyring)
         #expect(try place.keyring.keyIDs() == [])
         let record = try place.register()
-        _ = try place.keyring.key(record.kid, at: KeyringPlace.now)
+        _ = try place.keyring.key(record.kid, at: TestKeyring.now)
         expectNoKey(.unknownKey, Self.other, in: place.keyring)
         #expect(try place.keyring.keyIDs() == [record.kid])
     }
 
     @Test("a key opens according to the times of its lifecycle") func lifecycle() throws {
-        let place = try KeyringPlace()
-        let (kid, now) = (try place.register().kid, KeyringPlace.now)
+        let place = try TestKeyring()
+        let (kid, now) = (try place.register().kid, TestKeyring.now)
         try place.keyring.update(kid, to: KeyLifecycle(expiresAt: now + 10), at: now)
         _ = try place.keyring.key(kid, at: now + 9)
         expectNoKey(.keyExpired, kid, in: place.keyring, at: now + 10)
         try place.keyring.update(kid, to: KeyLifecycle(revokedAt: now), at: now)
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now)
-        // A clock set back revives nothing: the file remembers when it was written.
+        // If the clock is set back, the key stays revoked: the file contains the time of its last write.
         expectNoKey(.keyRevoked, kid, in: place.keyring, at: now - 1_000)
-        // A change by a caller that doesn't know the revocation doesn't revert it either.
+        // A caller that doesn't know the revocation can't revert it.
         try place.keyring.update(kid, to: KeyLifecycle(revokedAt: now + 50), at: now)
         try place.keyring.update(kid, to: KeyLifecycle(), at: now)
         #expect(try place.keyring.load(kid).lifecycle.revokedAt == now)
@@ -52,7 +46,7 @@ import Darwin
 
     @Test("a damaged key file throws damaged and is kept", arguments: ["", "{", "{}", "[]", "\u{0}", "another"])
     func damaged(_ text: String) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         let whole = try place.text(kid)
         let written = text == "another" ? whole.replacingOccurrences(of: kid.description, with: "AAAAAAAAAAA") : text
@@ -61,11 +55,11 @@ import Darwin
         expectDeviceKeyError(.damaged) { try place.keyring.load(kid) }
         #expect(try place.text(kid) == written)
         try place.write(whole, as: kid)
-        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+        _ = try place.keyring.key(kid, at: TestKeyring.now)
     }
 
     @Test("a key file truncated at any length throws damaged") func cutOff() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         let whole = try place.text(kid)
         for count in stride(from: 0, to: whole.utf8.count - 2, by: 7) {
@@ -74,8 +68,8 @@ import Darwin
         }
     }
 
-    @Test("a key stored under another key's name throws damaged") func exchanged() throws {
-        let (place, second) = (try KeyringPlace(), try KeyringPlace())
+    @Test("a key stored under another key's name is unknownKey") func exchanged() throws {
+        let (place, second) = (try TestKeyring(), try TestKeyring())
         let (kid, otherKid) = (try place.register().kid, try second.register().kid)
         try place.write(try second.text(otherKid), as: kid)
         expectNoKey(.unknownKey, kid, in: place.keyring)
@@ -83,30 +77,30 @@ import Darwin
 
     @Test("a key file that other users can access is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
     func looseFile(_ mode: Int) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         try place.folder.setMode(mode, of: place.file(kid))
         expectNoKey(.internalError, kid, in: place.keyring)
         expectDeviceKeyError(.insecure) { try place.identity().makeIfNeeded() }
         try place.folder.setMode(0o600, of: place.file(kid))
-        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+        _ = try place.keyring.key(kid, at: TestKeyring.now)
     }
 
     @Test("a folder that other users can write in is refused", arguments: [0o770, 0o702, 0o777])
     func looseFolder(_ mode: Int) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
-        try place.folder.setMode(mode, of: KeyringPlace.name)
+        try place.folder.setMode(mode, of: TestKeyring.name)
         expectNoKey(.internalError, kid, in: place.keyring)
-        try place.folder.setMode(0o755, of: KeyringPlace.name)
-        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+        try place.folder.setMode(0o755, of: TestKeyring.name)
+        _ = try place.keyring.key(kid, at: TestKeyring.now)
     }
 
     @Test(
         "a file or folder of another user is refused, even by root",
         .enabled(if: geteuid() == 0, "only root can give files away"), arguments: [true, false])
     func owner(isFolder: Bool) throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         let path = isFolder ? place.path : place.folder.path + "/" + place.file(kid)
         try #require(unsafe chown(path, 65_534, 65_534) == 0)
@@ -115,11 +109,11 @@ import Darwin
         let error = #expect(throws: DeviceKeyError.self) { try place.keyring.load(kid) }
         #expect(error?.reason.hasPrefix("\(path) belongs to user 65534") == true)
         try #require(unsafe chown(path, 0, 0) == 0)
-        _ = try place.keyring.key(kid, at: KeyringPlace.now)
+        _ = try place.keyring.key(kid, at: TestKeyring.now)
     }
 
     @Test("symbolic links in place of the file or the folder are refused") func links() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         let (file, moved) = (place.folder.file(place.file(kid)), place.folder.file("moved"))
         try FileManager.default.moveItem(at: file, to: moved)
@@ -131,19 +125,21 @@ import Darwin
     }
 
     @Test("key files have mode 0600 and no other files are left") func modes() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
-        #expect(try place.folder.mode(of: KeyringPlace.name) == 0o700)
+        #expect(try place.folder.mode(of: TestKeyring.name) == 0o700)
         #expect(try place.folder.mode(of: place.file(kid)) == 0o600)
         #expect(try place.names() == ["\(kid).jwks.json"])
     }
 
-    @Test("adding another key with the same id throws conflict and keeps the first key") func conflict() throws {
-        let place = try KeyringPlace()
+    @Test("adding another key with the same id throws conflict, and the stored key stays unchanged") func conflict()
+        throws
+    {
+        let place = try TestKeyring()
         let key = try place.keyring.load(place.register().kid)
         try place.keyring.add(key)
         let before = try place.text(key.kid)
-        try place.keyring.add(try key.changed(to: KeyLifecycle(), at: KeyringPlace.now + 1))
+        try place.keyring.add(try key.changed(to: KeyLifecycle(), at: TestKeyring.now + 1))
         #expect(try place.text(key.kid) == before)
         // The same pair with another psk is another key.
         let without = try key.replacing(key.record.publicRecord(keepingPSK: false))
@@ -152,18 +148,18 @@ import Darwin
     }
 
     @Test("a removed key is gone, and removing it again does nothing") func removed() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         try place.keyring.remove(Self.other)
         let kid = try place.register().kid
         try place.keyring.remove(kid)
         try place.keyring.remove(kid)
         expectNoKey(.unknownKey, kid, in: place.keyring)
-        expectDeviceKeyError(.notFound) { try place.keyring.update(kid, to: KeyLifecycle(), at: KeyringPlace.now) }
+        expectDeviceKeyError(.notFound) { try place.keyring.update(kid, to: KeyLifecycle(), at: TestKeyring.now) }
         #expect(try place.names() == [])
     }
 
     @Test("the next change removes unfinished files of a crash") func leftovers() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         let kid = try place.register().kid
         try Data("{".utf8).write(to: place.folder.file("\(place.file(kid)).new-AAAAAAAAAAAA"))
         #expect(try place.keyring.keyIDs() == [kid])

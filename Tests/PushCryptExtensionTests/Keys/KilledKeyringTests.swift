@@ -4,18 +4,12 @@ import PushCryptExtension
 import PushCryptTestSupport
 import Testing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 @Suite("DeviceIdentity in an app that is killed") struct KilledKeyringTests {
     private static let killCount = LongTests.value(20, short: 6)
 
-    /// Kills the process at a random time after a line of its output.
+    /// The process is killed at a random time after a line of its output.
     @Test("after any kill all reported pairs are stored and the next call continues") func killed() throws {
-        let place = try KeyringPlace()
+        let place = try TestKeyring()
         var random = SplitMix64(seed: 7)
         var kids = Set<String>()
         var midway = 0
@@ -33,7 +27,7 @@ import Darwin
         print("\(Self.killCount) kills, \(midway) of them while a file was written, \(kids.count) pairs")
     }
 
-    private func rotateAndKill(_ place: KeyringPlace, afterLines count: Int) throws -> [String] {
+    private func rotateAndKill(_ place: TestKeyring, afterLines count: Int) throws -> [String] {
         let command = try ExtensionCommand(["keyring", "rotate", place.path])
         while try command.lines().count < count, try !command.hasComplained() { sched_yield() }
         command.process.kill()
@@ -42,7 +36,7 @@ import Darwin
     }
 
     /// Expects one current pair, an expiry for every other pair, and no other file.
-    private func expectSettled(_ place: KeyringPlace) throws {
+    private func expectSettled(_ place: TestKeyring) throws {
         let identity = place.identity()
         let current = try #require(try identity.current())
         if !current.isConfirmed { try identity.confirmRegistered(current.kid) }

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptExtension
 import Testing
 
-/// An app that is gone at any change to its keys, and starts again.
+/// An app that is killed at any change to its keys and then starts again.
 @Suite("an interrupted rotation") struct RotationCrashTests {
     struct Fault: Sendable, CustomStringConvertible {
         let change: Int
@@ -11,15 +11,15 @@ import Testing
         var description: String { "\(isAfter ? "after" : "before") change \(change)" }
     }
 
-    private static let (now, day) = (KeyringPlace.now, Int64(86_400))
-    /// Two rotations, two ended pairs, and more than there are changes.
+    private static let (now, day) = (TestKeyring.now, Int64(86_400))
+    /// Faults before and after each change; the last ones are after the last change.
     private static let faults = (1...12).flatMap { change in
         [false, true].map { Fault(change: change, isAfter: $0) }
     }
 
     @Test("after an interruption the backend's pair opens, and the next call completes the rotation", arguments: faults)
     func interrupted(_ fault: Fault) throws {
-        let (place, app) = (try KeyringPlace(), AppAndBackend())
+        let (place, app) = (try TestKeyring(), AppAndBackend())
         let failing = FailingStorage(place.keyring, atChange: fault.change, isAfter: fault.isAfter)
         let wasInterrupted = try run(app, failing)
         #expect(wasInterrupted == (fault.change <= Self.changeCount))
@@ -32,17 +32,18 @@ import Testing
         for kid in try place.keyring.keyIDs() where kid != current.kid {
             #expect(try place.keyring.load(kid).lifecycle.expiresAt != nil, "\(kid)")
         }
-        // In the end one pair is left.
+        // After the overlap only the current pair is left.
         try next.prune()
         let end = Self.now + 32 * Self.day
         try place.identity(at: end).prune()
         #expect(try place.keyring.keyIDs() == [current.kid])
     }
 
-    /// Make and confirm; twice make, confirm and end the one before. The third rotation's record isn't uploaded.
+    /// The first pair is made and confirmed (2). Two rotations make and confirm a pair and retire the previous pair (6). The
+    /// last rotation only makes a pair (1).
     private static let changeCount = 9
 
-    /// - Returns: whether the storage broke down.
+    /// - Returns: whether the storage failed.
     private func run(_ app: AppAndBackend, _ storage: FailingStorage) throws -> Bool {
         let identity = DeviceIdentity(storage: storage, clock: { Self.now })
         do {

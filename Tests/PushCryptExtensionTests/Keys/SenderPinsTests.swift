@@ -7,7 +7,7 @@ import Testing
 @Suite("SenderPins") struct SenderPinsTests {
     private static let always = KeyLifecycle(activatesAt: UnixTime(0))
 
-    /// A published set.
+    /// A published set with the named keys.
     private static func published(
         _ names: [String], _ sequence: Int64, _ lifecycle: KeyLifecycle = always, isPublic: Bool = true
     ) throws -> [UInt8] {
@@ -77,7 +77,9 @@ import Testing
         expectDeviceKeyError(.rolledBack) { try pins.update(json: ReferenceVectors.shared.publicJWK("sender")) }
     }
 
-    @Test("a set with the same number and the same keys in another order is the pinned set") func same() throws {
+    @Test("a set with the number of the pinned set is accepted only if it has the same keys, in any order") func same()
+        throws
+    {
         try pins.pinFirst(json: Self.published(["sender", "other sender"], 3))
         #expect(try !pins.update(json: Self.published(["sender", "other sender"], 3)))
         #expect(try !pins.update(json: Self.published(["other sender", "sender"], 3)))
@@ -96,7 +98,9 @@ import Testing
         try expectPinned(1)
     }
 
-    @Test("pinFirst doesn't replace a damaged file") func damaged() throws {
+    @Test("update and pinFirst don't replace a damaged file, and after forget pinFirst pins a set") func damaged()
+        throws
+    {
         try pins.pinFirst(json: Self.published(["sender"], 3))
         try Data("{".utf8).write(to: folder.file("keys/senders.json"))
         try folder.setMode(0o600, of: "keys/senders.json")
@@ -109,7 +113,7 @@ import Testing
         try expectPinned(2)
     }
 
-    @Test("forget without a pinned set does nothing") func forgotten() throws {
+    @Test("after forget no sender is trusted, and without a pinned set forget does nothing") func forgotten() throws {
         try pins.forget()
         try pins.pinFirst(json: Self.published(["sender"], 3))
         try pins.forget()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// A sender key that a pinned set once listed as revoked verifies nothing any more.
+/// A sender key that any pinned set listed as revoked never verifies again.
 @Suite("revocation of pinned sender keys") struct SenderRevocationTests {
     private static let always = KeyLifecycle(activatesAt: UnixTime(0))
 
@@ -125,7 +125,7 @@ import Testing
         try revokeSender()
         try pins.update(json: Self.published(3, ["other sender": Self.always]))
         let thumbprint = Base64URL.encode(try TestKeys.keyset("sender").entries[0].record.thumbprint())
-        // Its first 8 bytes, which are the id, stay.
+        // The first 8 bytes, which are the id, stay the same.
         let another =
             thumbprint.prefix(20) + (thumbprint.dropFirst(20).hasPrefix("A") ? "B" : "A") + thumbprint.dropFirst(21)
         let stored = try String(contentsOf: folder.file("keys/senders.json"), encoding: .utf8)

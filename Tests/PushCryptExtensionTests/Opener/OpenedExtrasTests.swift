@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "valid extras open, and invalid extras are malformed",
+        "a message with valid extras opens, and a message with invalid extras is malformed",
         arguments: [
             (#""test":true"#, true), (#""test":false"#, false), (#""attachments":[]"#, false),
             (#""attachments":[{}]"#, false), (#""offload":null"#, false), (#""more":1"#, true),
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("an offloaded payload replaces the content and keeps the members of the message")
+    @Test("an offloaded payload replaces the content, and the other properties of the push stay")
     func replaced() throws {
         let json = #"{"aps":{"alert":{"title":"All","body":"of it"},"badge":7}, "n":1.50}"#
         let (plaintext, offload) = try Self.offloaded(json)

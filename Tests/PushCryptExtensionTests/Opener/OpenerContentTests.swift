@@ -2,7 +2,7 @@ import PushCryptExtension
 import PushCryptSender
 import Testing
 
-/// The classes that bytes and times are the reason of.
+/// Failures that are caused by the payload's bytes and times.
 @Suite struct OpenerContentTests {
     @Test(
         "a JSON object without a pushcrypt member is notSealed",
@@ -31,17 +31,19 @@ import Testing
     }
 
     @Test(
-        "a sealed field with a flipped bit, truncated or extended is refused",
+        "a sealed field with a flipped bit, truncated or extended, is undecryptable",
         arguments: ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"], [nil, "sender"])
     func tampered(key: String, signer: String?) throws {
         let payload = try TestPush(key: key, signer: signer).sealed()
         let outer = try OuterPayload(JSONText(payload))
-        for place in [0, 1, 40, outer.sealed.count / 2, outer.sealed.count - 1] {
+        let flipped = [0, 1, 40, outer.sealed.count / 2, outer.sealed.count - 1].map { place in
             var sealed = outer.sealed
             sealed[place] ^= 1
-            let frame = OuterFrame(
-                placeholder: Array("\"x\"".utf8), exposed: [], kid: outer.kid, skid: outer.skid)
-            try expectFailure(.undecryptable, "byte \(place)") {
+            return sealed
+        }
+        let frame = OuterFrame(placeholder: Array("\"x\"".utf8), exposed: [], kid: outer.kid, skid: outer.skid)
+        for (index, sealed) in (flipped + [outer.sealed.dropLast(), outer.sealed + [0]]).enumerated() {
+            try expectFailure(.undecryptable, "change \(index)") {
                 try TestPush.open(frame.payload(sealed: sealed), key: key, trusting: signer.map { [$0] })
             }
         }
@@ -72,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "a key with the same kid and another secret doesn't open the payload",
+        "a payload is undecryptable with a key that has the same kid and another secret",
         arguments: [("shared", "device"), ("device", "shared"), ("device", "other device")])
     func otherSecretOfTheKid(keys: (String, String)) throws {
         let sealed = try TestPush(key: keys.0).sealed()
@@ -126,13 +128,13 @@ import Testing
         }
     }
 
-    @Test("the highest accepted iat makes older pushes expire even if the clock is set back")
+    @Test("if the clock is behind the highest accepted iat, that iat less ten minutes counts as the time")
     func highestIssuedAt() throws {
         let sealed = try TestPush(options: .init(expiresAfterInSeconds: 60)).sealed()
         let highest = TestPush.now + 60 + 600
         _ = try TestPush.open(sealed, highestIssuedAt: highest - 1).get()
         try expectFailure(.expired) { try TestPush.open(sealed, highestIssuedAt: highest) }
-        // A clock that is behind doesn't refuse what is no newer than what it has seen.
+        // With a clock that is behind, a push that isn't newer than the highest iat is not refused.
         try expectFailure(.notYetValid) { try TestPush.open(sealed, at: TestPush.now - 601) }
         _ = try TestPush.open(sealed, at: TestPush.now - 601, highestIssuedAt: TestPush.now).get()
         _ = try TestPush.open(sealed, highestIssuedAt: UnixTime(0)).get()

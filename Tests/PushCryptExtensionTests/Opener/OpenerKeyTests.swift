@@ -1,9 +1,9 @@
 import PushCryptExtension
 import Testing
 
-/// The classes that keys are the reason of.
+/// Failures that are caused by keys.
 @Suite struct OpenerKeyTests {
-    /// Says the same of every key.
+    /// Throws the same failure for every key.
     private struct BrokenKeyring: RecipientKeyring {
         let failure: FailureClass
 
@@ -84,7 +84,7 @@ import Testing
         #expect(result.failure == (lifecycle.revokedAt == nil ? failure : .keyRevoked))
     }
 
-    @Test("the recipient's key is checked before the sender's, and both before decryption")
+    @Test("the recipient's key is checked before the sender's key and before a missing signature")
     func order() throws {
         let revoked = KeyLifecycle(revokedAt: UnixTime(0))
         let payload = try TestPush(signer: "sender").sealed()

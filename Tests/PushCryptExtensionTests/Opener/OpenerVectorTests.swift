@@ -1,7 +1,7 @@
 import PushCryptExtension
 import Testing
 
-/// Payloads of the Python reference.
+/// Vectors of the Python reference.
 @Suite struct OpenerVectorTests {
     @Test(
         "each positive vector opens with the expected payload, id and times", arguments: ReferenceVectors.shared.opened)

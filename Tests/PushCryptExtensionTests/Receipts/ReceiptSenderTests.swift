@@ -29,7 +29,7 @@ import Testing
         transport.bodies.compactMap { $0.firstMatch(of: /"id":"([^"]*)"/).map { String($0.1) } }
     }
 
-    /// Waits until a task of the sender's own has ended with the row.
+    /// Waits until a background task of the sender has removed the receipt.
     private func isEmpty() async throws -> Bool {
         for _ in 0..<100_000 {
             if try store.receiptCount() == 0 { return true }
@@ -60,7 +60,7 @@ import Testing
         _ = await transport.next()
         sender.report(.sample(nil, "a"))
         #expect(try store.receiptCount() == 1)
-        // The first try may just be ending: then a flush leaves the row to it.
+        // The first attempt may still be running. A flush skips its receipt.
         var sentCount = 0
         while try store.receiptCount() > 0 { sentCount += try await sender.flush().sentCount }
         #expect(sentCount == 1)
@@ -125,7 +125,7 @@ import Testing
         sender.report(.sample(nil, "a"))
         await asked.wait()
         timer.fire(.seconds(7))
-        // While that one is being sent, a flush leaves it alone.
+        // A flush skips a receipt that is being sent.
         var sentCount = 0
         let working = self.sender(RecordingTransport())
         while sentCount == 0 { sentCount += try await working.flush().sentCount }
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "a flush ends at the first network failure",
+        "a flush ends at the first failure that isn't a status of the server",
         arguments: [TransferError.Code.network, .cancelled, .addressRefused])
     func network(_ code: TransferError.Code) async throws {
         transport.answer(.success, .failure(code))
@@ -216,7 +216,7 @@ import Testing
         #expect(ids == ["a", "b", "c", "d"])
     }
 
-    @Test("a receipt that was sent during the flush isn't sent again")
+    @Test("a receipt that is no longer in the store isn't sent")
     func sentMeanwhile() async throws {
         let number = try #require(try store.receipt(after: 0)).number
         try store.removeReceipt(number)

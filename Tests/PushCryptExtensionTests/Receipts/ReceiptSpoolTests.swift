@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// The ids that wait, in order.
+    /// The ids of the stored receipts, in order.
     private func waiting() throws -> [String] {
         var (ids, number) = ([String](), Int64(0))
         while let receipt = try store.receipt(after: number) {
@@ -29,7 +29,7 @@ import Testing
         try store.spool(Receipt(.sample(failure, id, at: StoreFolder.now + time)))
     }
 
-    @Test("receipts are stored once and read in order by several processes")
+    @Test("receipts of several processes are stored once and read in order")
     func order() throws {
         #expect(try spool("b") != nil)
         #expect(try folder.store(.app).spool(Receipt(.sample(nil, "a"))) != nil)
@@ -57,7 +57,7 @@ import Testing
         #expect(try waiting() == ["1", "3", "4-timedOut", "5"])
         _ = try spool("6")
         #expect(try waiting() == ["1", "3", "5", "6"])
-        // There is no room for one that failed.
+        // A new receipt of a failure is removed at once.
         let failed = try #require(try spool("7", .timedOut))
         #expect(try store.receipt(failed) == nil)
         _ = try spool("8")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// Once per boot, also for processes that come one after the other.
+/// The marker marks once per boot, also in consecutive processes.
 @Suite struct BootMarkerTests {
     private let folder: TemporaryFolder
     private var path: String { folder.file("boot").path }
@@ -16,7 +16,7 @@ import Testing
 
     private func marker(_ boot: String?) -> FileBootMarker { FileBootMarker(path: path, boot: { boot }) }
 
-    @Test("the marker returns true once per boot name")
+    @Test("the marker returns true once per boot")
     func oncePerBoot() {
         #expect(marker("first").markThisBoot())
         #expect(!marker("first").markThisBoot())
@@ -39,7 +39,7 @@ import Testing
         #expect(marker.markThisBoot())
     }
 
-    @Test("the system's boot name is stable and marks once")
+    @Test("the system's boot name doesn't change, and the marker returns true once for it")
     func systemsOwnName() throws {
         let name = try #require(BootSession.name)
         #expect(!name.isEmpty)

@@ -3,12 +3,12 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The early ends of a session, and events after them.
+/// Sessions that end at their deadline, and events after the end.
 @Suite struct DeadlineTests {
     enum End: CaseIterable {
         case timer, expire
 
-        func come(to session: TestSession) {
+        func apply(to session: TestSession) {
             switch self {
             case .timer: session.timer.fire()
             case .expire: session.expire()
@@ -33,7 +33,7 @@ import Testing
         let session = try TestSession(payload: TestPush().sealed())
         session.start()
         await session.asked.wait()
-        end.come(to: session)
+        end.apply(to: session)
         Self.expectTimedOut(session.deliveries)
         #expect(!session.timer.isPending)
         session.releaseKeyring()
@@ -46,7 +46,7 @@ import Testing
         session.releaseKeyring()
         session.start()
         await session.delivered.wait()
-        end.come(to: session)
+        end.apply(to: session)
         session.timer.fire()
         #expect(await session.finish().map(\.failure) == [nil])
     }
@@ -54,7 +54,7 @@ import Testing
     @Test("a deadline inside the handler doesn't call it again", arguments: End.allCases)
     func duringCompletion(end: End) async throws {
         let session = try TestSession(payload: TestPush().sealed())
-        session.whenDelivered { [weak session] in session.map(end.come(to:)) }
+        session.whenDelivered { [weak session] in session.map(end.apply(to:)) }
         session.releaseKeyring()
         session.start()
         #expect(await session.finish().map(\.failure) == [nil])
@@ -65,11 +65,11 @@ import Testing
         let session = try TestSession(payload: TestPush().sealed())
         session.whenDelivered { [weak session] in
             session?.releaseKeyring()
-            session.map(end.come(to:))
+            session.map(end.apply(to:))
         }
         session.start()
         await session.asked.wait()
-        end.come(to: session)
+        end.apply(to: session)
         Self.expectTimedOut(await session.finish())
     }
 
@@ -78,7 +78,7 @@ import Testing
         let session = try TestSession(payload: TestPush().sealed())
         session.start()
         await session.asked.wait()
-        for end in [first, second, first] { end.come(to: session) }
+        for end in [first, second, first] { end.apply(to: session) }
         session.releaseKeyring()
         Self.expectTimedOut(await session.finish())
     }

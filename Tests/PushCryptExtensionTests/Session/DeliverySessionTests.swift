@@ -99,7 +99,7 @@ import Testing
         #expect(session.timer.cancelCount == 1)
     }
 
-    @Test("a session that is started twice asks for its key, sets its timer and calls its handler once")
+    @Test("a session that is started several times asks for its key, sets its timer and calls its handler once")
     func startedTwice() async throws {
         let reporter = RecordingReporter()
         var configuration = try ExtensionConfiguration.test()
@@ -109,7 +109,7 @@ import Testing
         session.start()
         await session.asked.wait()
         session.start()
-        // Two questions for the key would both be answered.
+        // If the session asked for its key twice, both requests would be answered.
         session.releaseKeyring()
         session.releaseKeyring()
         #expect(await session.finish().map(\.failure) == [nil])
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "time limits of any length don't trap with the system's timer",
+        "the longest time limits don't trap with the default timer",
         arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
     func longLimits(limit: Duration) async throws {
         var configuration = try ExtensionConfiguration.test(deadline: limit)

@@ -6,7 +6,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Decrypted files of content that isn't shown.
+/// Decrypted files of content that isn't shown are removed.
 @Suite struct DroppedFilesTests {
     private let folder: TemporaryFolder
 
@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// Writes a file and attaches it, as a stage does that fetches one. It doesn't hear of a cancellation.
+    /// Writes a file and attaches it, like a stage that fetches a file. It ignores cancellation.
     private struct FileStage: ContentStage {
         let name: String
         let folder: TemporaryFolder
@@ -62,7 +62,7 @@ import Testing
         }
         session.start()
         await stage.begun.wait()
-        DispatchQueue(label: "end").async { end.come(to: session) }
+        DispatchQueue(label: "end").async { end.apply(to: session) }
         #expect(await session.finish().map(\.content.attachments) == [[]])
         #expect(try folder.names().isEmpty)
     }
@@ -82,7 +82,7 @@ import Testing
         #expect(try folder.names() == ["a", "b"])
     }
 
-    @Test("the files of content without text are removed, earlier files are kept")
+    @Test("if a stage removes the text, its files are removed and earlier files are kept")
     func emptied() async throws {
         let session = try session(
             attachments: FileStage(name: "a", folder: folder),
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// Run it with the thread sanitizer too. The long form has 400 races, the short form 100.
+    /// Run this test with the thread sanitizer too. The long form has 400 races, the short form 100.
     @Test("no file is left in races between the end of a stage and the deadline unless it was handed over")
     func race() async throws {
         var random = SplitMix64(seed: 5)
@@ -164,7 +164,7 @@ import Testing
             for name in shown { try FileManager.default.removeItem(at: folder.file(name)) }
             shownCount += shown.count
         }
-        // Each side of the race wins.
+        // Both outcomes must occur.
         #expect(shownCount > 0 && shownCount < rounds, "\(shownCount) shown")
     }
 }

@@ -3,7 +3,8 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// A session whose time was up before its content was shown leaves no claim behind: the message may come again.
+/// A session that ended before its content was shown releases its claim, so the message can be shown when it is received
+/// again.
 @Suite struct EndedSessionTests {
     private let store: SharedStore
     private let folder: StoreFolder
@@ -26,7 +27,7 @@ import Testing
         return await session.finish().first?.failure
     }
 
-    /// The store, which ends the session as soon as the message is claimed.
+    /// The store as a guard that ends the session when the message is claimed.
     private final class EndingGuard: ReplayGuard {
         private let store: SharedStore
         private let end = Locked<(@Sendable () -> Void)?>(nil)

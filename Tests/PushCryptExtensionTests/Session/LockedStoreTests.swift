@@ -15,7 +15,7 @@ import Testing
     /// If every call waited, the sessions would time out. The deadline of a minute allows for a busy machine. The long form
     /// waits for the default of 2 seconds.
     @Test(
-        "30 pushes at once are all restored while another process holds the store", arguments: ["folder", "database"])
+        "30 concurrent pushes are restored while another process holds the store", arguments: ["folder", "database"])
     func crowd(_ lock: String) async throws {
         let holder = try ExtensionProcess.start("store-hold", folder.path, lock)
         #expect(holder.line() == "held")

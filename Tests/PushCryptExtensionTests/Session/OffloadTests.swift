@@ -4,11 +4,11 @@ import PushCryptSender
 import PushCryptSimulator
 import Testing
 
-/// A payload that didn't fit into its push, and pushes that name more than the extension fetches.
+/// Pushes with an offloaded payload, including those whose payload the extension doesn't fetch.
 @Suite struct OffloadTests {
     private static let json = #"{"aps":{"alert":{"title":"Zoë","body":"the whole of it"}},"push_id":9}"#
 
-    /// Serves one body, in pieces, or fails.
+    /// Returns one body in pieces; fails if there is none.
     private struct OneFile: HTTPTransport {
         let body: [UInt8]?
 
@@ -61,7 +61,7 @@ import Testing
 
     enum Broken: CaseIterable { case missing, cutOff, flipped, foreign, notConfigured }
 
-    @Test("if the offloaded payload can't be fetched, the short alert is shown", arguments: Broken.allCases)
+    @Test("if the offloaded payload isn't fetched, the short alert is shown", arguments: Broken.allCases)
     func short(_ broken: Broken) async throws {
         let (payload, blob) = try Self.push()
         var body: [UInt8]? = blob

@@ -4,7 +4,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// What the app chooses: texts, unsealed pushes, replays, localisation.
+/// The settings of a configuration: texts, unsealed pushes, the unlock notice, localisation.
 @Suite struct PolicyTests {
     private static func delivery(
         of payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
@@ -31,7 +31,7 @@ import Testing
         #expect(delivery.content.title.literal == Placeholder.standard.title)
     }
 
-    /// Notes what it sees.
+    /// Records the titles that it receives.
     private final class NotingStage: ContentStage, UnsealedStage {
         private let seen = Locked<[String]>([])
         let suffix: String
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("an accepted unsealed push is shown unchanged and is neither failure nor success")
+    @Test("an accepted unsealed push is shown unchanged and counts neither as restored nor as failed")
     func unsealedIsShown() async throws {
         let (stage, receipts, diagnostics) = (NotingStage(), RecordingReporter(), RecordingReporter())
         let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
@@ -65,12 +65,12 @@ import Testing
         #expect(delivery.failure == nil)
         #expect(!delivery.isRestored)
         #expect(delivery.isUnsealed)
-        #expect(delivery.content == NotificationContent(asItCame: Self.unsealed))
+        #expect(delivery.content == NotificationContent(unmodified: Self.unsealed))
         #expect(delivery.content.title.literal == "Ad")
         #expect(delivery.content.category == "PAY")
         #expect(delivery.content.userInfo == Self.unsealed)
         #expect(stage.titles.isEmpty)
-        await diagnostics.hasHeard.wait()
+        await diagnostics.reported.wait()
         #expect(diagnostics.reports.map(\.failure) == [nil])
         #expect(diagnostics.reports.map(\.isRestored) == [false])
         #expect(receipts.reports.isEmpty)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "an invalid pushcrypt member is a failure that shows only alert text, even if unsealed pushes are accepted",
+        "a push with an invalid pushcrypt member is malformed, even if unsealed pushes are accepted",
         arguments: ["0", "null", "{}", "\"\"", "[]", #"{"v":1}"#], [false, true])
     func malformedEnvelope(_ member: String, letsUnsealedThrough: Bool) async throws {
         let payload = Array(

@@ -5,8 +5,8 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Sessions with stages that end, fail, hang and are cancelled while the session's time runs out. Run it with the thread
-/// sanitizer too (`swift test --sanitize=thread`).
+/// Sessions with stages that end, fail, hang and are cancelled while the session's time runs out. Run this suite with the
+/// thread sanitizer too (`swift test --sanitize=thread`).
 @Suite struct RaceTests {
     /// Keeps its thread busy for a random time, and then ends in a random way.
     private struct ChanceStage: ContentStage {
@@ -80,7 +80,7 @@ import Testing
             #expect(deliveries.allSatisfy { $0.content.hasText })
         }
         #expect(callCount == Self.sessionCount)
-        // Each side of the race wins often.
+        // Both outcomes must occur often; otherwise the test covers little.
         let limit = Self.sessionCount / 20
         #expect(timedOutCount > limit && restoredCount > limit, "\(timedOutCount) timed out, \(restoredCount) restored")
     }

@@ -48,7 +48,7 @@ import Testing
         #expect(try await deliver(TestPush().sealed()).failure == nil)
     }
 
-    @Test("a replayed push can be shown without sound and interruption")
+    @Test("a replayed push can be shown passively, without sound and stages")
     func replayIsPassive() async throws {
         let payload = try TestPush(json: #"{"aps":{"alert":"x","sound":"s","interruption-level":"critical"}}"#).sealed()
         _ = try await deliver(payload)
@@ -97,7 +97,7 @@ import Testing
     @Test("a push of 20 days ago is expired even if the clock is set back to its time")
     func clockSetBack() async throws {
         let old = try TestPush(options: Sealer.Options(expiresAfterInSeconds: 60)).sealed()
-        // The day between the two confirms the first.
+        // One day later the first push is confirmed.
         for day: Int64 in [20, 21] {
             let time = TestPush.now + day * 86_400
             let sealer = try Sealer(topic: TestPush.topic, clock: { time })
@@ -108,7 +108,7 @@ import Testing
         #expect(try await deliver(old, at: TestPush.now).failure == .expired)
     }
 
-    @Test("restored, failed and replayed pushes and failed stages are counted")
+    @Test("restored pushes, failed pushes and failed stages are counted")
     func statistics() async throws {
         let foreign = try TestPush(key: "other p256").sealed()
         _ = try await deliver(TestPush().sealed())
@@ -153,7 +153,8 @@ import Testing
         #expect(try store.statistics().lastSelfTest == TestPush.now)
     }
 
-    @Test("a receipt is sent for a push, or stays in the store if the transport fails", arguments: [false, true])
+    @Test(
+        "the receipt of a restored push has its push_id, and that of a failed push its class", arguments: [false, true])
     func receipt(fails: Bool) async throws {
         let transport = RecordingTransport()
         let receipts = ReceiptSender(
@@ -191,7 +192,7 @@ import Testing
         func release(_ claim: MessageClaim) throws { throw Failure() }
     }
 
-    @Test("a guard that throws doesn't prevent pushes from being shown, and old pushes are expired")
+    @Test("if the guard throws, pushes are shown, and expired pushes are still refused")
     func storeThatFails() async throws {
         let payload = try TestPush().sealed()
         for _ in 0..<2 {

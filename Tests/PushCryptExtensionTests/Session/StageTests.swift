@@ -4,7 +4,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Stages change restored content in order, and none reverts the result of another.
+/// Stages change restored content in order, and a failed stage doesn't revert the results of others.
 @Suite struct StageTests {
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
@@ -69,7 +69,7 @@ import Testing
         session.start()
         await held.begun.wait()
         #expect(session.deliveries.isEmpty)
-        end.come(to: session)
+        end.apply(to: session)
         #expect(session.deliveries.map(\.content.title.literal) == ["Zoë a"])
         #expect(session.deliveries.map(\.failure) == [nil])
         #expect(session.deliveries.first?.stageFailures == [StageFailure(stage: "held", ending: .timedOut)])
@@ -161,7 +161,7 @@ import Testing
         "a restored push has one receipt, even if the time runs out in any of its steps",
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
-        let (held, receipts) = (HeldStage(.deaf), RecordingReporter())
+        let (held, receipts) = (HeldStage(.ignoresCancellation), RecordingReporter())
         var configuration = try ExtensionConfiguration.test()
         configuration.receipts = receipts
         var payload = try TestPush().sealed()
@@ -176,7 +176,7 @@ import Testing
         session.releaseKeyring()
         session.start()
         await held.begun.wait()
-        end.come(to: session)
+        end.apply(to: session)
         held.release()
         let deliveries = await session.finish()
         #expect(deliveries.map(\.isRestored) == [true])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// PROTOCOL section 5, what a device remembers of time: how far a clock that is wrong can move it.
+/// The times that a device remembers (PROTOCOL section 5), and how far a wrong clock can move them.
 @Suite struct ClockMemoryTests {
     private static let day: Int64 = 86_400
     private static let year = 365 * day
@@ -17,7 +17,9 @@ import Testing
         store = folder.store { $0.messageLimit = 50 }
     }
 
-    /// - Returns: why it isn't shown; nil when it was, and was marked.
+    /// Claims a message, and marks it as seen if it was granted.
+    ///
+    /// - Returns: why it was refused; nil if it was granted.
     private func show(
         _ id: String, _ issuedAt: Int64, lifetime: Int64 = window, at time: Int64
     ) throws -> FailureClass? {
@@ -31,13 +33,13 @@ import Testing
         }
     }
 
-    /// One message a day, until day 0.
+    /// Shows one message a day, until day 0.
     private func use(days: Int64) throws {
         for day in -days...0 { #expect(try show("day \(day)", day * Self.day, at: day * Self.day) == nil) }
     }
 
     @Test(
-        "after one message with a clock three years ahead, the correct clock shows the next message at once",
+        "after one message with the clock three years ahead, the next message with the correct clock is shown at once",
         arguments: [0, 1, 40] as [Int64], [60, window] as [Int64])
     func poisoned(days: Int64, lifetime: Int64) throws {
         if days > 0 { try use(days: days) }
@@ -48,9 +50,9 @@ import Testing
         #expect(try show("later", 2 * Self.day, lifetime: lifetime, at: 2 * Self.day + 1) == nil)
     }
 
-    /// More of them than the store remembers, by all stamps that such a clock lets in.
+    /// There are more messages than the store remembers, with every iat that such a clock accepts.
     @Test(
-        "messages accepted with a wrong clock don't block later ones after any number within a day",
+        "any number of messages accepted while the clock is ahead for less than a day doesn't block later messages",
         arguments: 0..<8 as Range<UInt64>)
     func manyPoisoned(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -60,13 +62,13 @@ import Testing
         for number in 0..<120 {
             let issuedAt = ahead + Int64.random(in: -(Self.window - 1)...600, using: &random)
             let time = ahead + Int64(number) * 700
-            // Once the store is full it refuses what is as old as the forgotten.
+            // A full store refuses messages as old as forgotten ones.
             if try show("ahead \(number)", issuedAt, at: time) == nil { count += 1 }
         }
         #expect(count > 60)
         #expect(try (store.replayState().confirmed ?? 0) <= now.seconds)
-        // What was under way when the clock was set right may be as old as the floor.
-        _ = try show("under way", 100, at: 100)
+        // A message that was being delivered when the clock was corrected may be as old as the floor.
+        _ = try show("in delivery", 100, at: 100)
         for number in (1...40).shuffled(using: &random) as [Int64] {
             #expect(try show("real \(number)", 700 + number, lifetime: 60 + number, at: 750) == nil, "\(number)")
         }
@@ -74,7 +76,7 @@ import Testing
         #expect(try show("real 40", 740, at: 800) == .replayed)
     }
 
-    @Test("a clock that is ahead for days moves H by one window a day", arguments: [1, 2, 5] as [Int64])
+    @Test("a clock that is ahead for days moves H by at most one window a day", arguments: [1, 2, 5] as [Int64])
     func aheadForDays(count: Int64) throws {
         try use(days: 10)
         let before = try #require(try store.replayState().confirmed)
@@ -84,25 +86,25 @@ import Testing
                 #expect(try show("ahead \(day) \(number)", time, at: time) == nil)
             }
         }
-        // The first of these days confirms what came before.
+        // The first of these days confirms the times of the days before.
         let after = try #require(try store.replayState().confirmed)
         #expect(after <= before + Self.day + count * Self.window)
-        // The right clock shows what expires after H.
+        // With the correct clock, messages that expire after H are shown.
         let lifetime = min(after - now.seconds, Self.window)
         if count == 1 { #expect(try show("long", 100, at: 100) == nil) }
         #expect(try show("short", 200, lifetime: lifetime - 900, at: 200) == .expired)
         #expect(try show("when H is reached", count * Self.window, lifetime: 60, at: count * Self.window) == nil)
     }
 
-    /// The day before the last message and the tolerance is what isn't confirmed yet.
+    /// The times of the last day aren't confirmed yet.
     @Test(
-        "a clock set back shows no message that expired more than a day before the last one",
+        "with the clock set back, a message that expired more than a day before the last one is refused",
         arguments: [1, 2, 30, 365, 1_095] as [Int64])
     func setBack(days: Int64) throws {
         try use(days: 40)
         for round: Int64 in 0..<60 {
             let time = -days * Self.day + round
-            // Held back on the way until now.
+            // The message was delayed in transit until now.
             let held = time - round * 60
             let lifetime = -Self.day - Freshness.toleranceInSeconds - held
             if (1...Self.window).contains(lifetime) {
@@ -116,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("a clock set back by less than a day shows no message that expired 10 minutes before the last one")
+    @Test("with the clock set back by up to a day, a message that expired 10 minutes before the last one is refused")
     func setBackALittle() throws {
         try use(days: 40)
         for hours: Int64 in [1, 12, 24] {

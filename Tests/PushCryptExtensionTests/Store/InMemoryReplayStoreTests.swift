@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// What the process remembers while the file can't be used.
+/// The messages that a process remembers while the file can't be used.
 @Suite struct InMemoryReplayStoreTests {
     private let folder: StoreFolder
     private let store: SharedStore
@@ -47,7 +47,7 @@ import Testing
         #expect(try claim("b", at: 120, other) != nil)
     }
 
-    @Test("a message shown before the store was locked isn't shown again while it is locked")
+    @Test("a message that was claimed or shown before the store was locked isn't granted while it is locked")
     func shownBefore() throws {
         try store.markSeen(try #require(try claim("a")))
         let inWork = try #require(try claim("b"))
@@ -59,7 +59,7 @@ import Testing
         #expect(try claim("b", at: 2) != nil)
     }
 
-    @Test("the process shows one of two copies of a message, even if the file granted the other")
+    @Test("a second claim of a message is accepted only after the first was released, and never after it was seen")
     func twoCopies() throws {
         let claims = ClaimedMessages()
         let copies = [1, 2].map { MessageClaim(messageID: "a", issuedAt: now, token: $0) }
@@ -72,7 +72,7 @@ import Testing
         #expect(!claims.add(copies[0], at: now.seconds + 1_000))
     }
 
-    @Test("a process remembers no more claims than its limit")
+    @Test("over the limit a process forgets its oldest claim")
     func boundedClaims() throws {
         let claims = ClaimedMessages()
         for number in 0...ClaimedMessages.limit {
@@ -82,7 +82,7 @@ import Testing
         #expect(!claims.add(MessageClaim(messageID: "\(ClaimedMessages.limit)", issuedAt: now), at: now.seconds))
     }
 
-    @Test("a message that was claimed in the file and shown while it was locked stays seen")
+    @Test("a message that was claimed in the file and marked as seen while the file was locked stays seen")
     func heldAfterClaim() throws {
         let shown = try #require(try claim("a"))
         try whileHeld { try store.markSeen(shown) }
@@ -90,7 +90,7 @@ import Testing
         #expect(try claim("a", at: 60, folder.store()) == nil)
     }
 
-    @Test("a message that was claimed in memory can be marked and released in the file")
+    @Test("a message that was claimed in memory can be marked as seen or released in the file")
     func heldAtClaim() throws {
         try folder.fill()
         var claims = [MessageClaim]()
@@ -116,7 +116,7 @@ import Testing
         #expect(try claim("a", at: 1_000, other) != nil)
     }
 
-    @Test("the memory keeps no more messages than the limit and refuses those as old as forgotten ones")
+    @Test("the memory keeps as many messages as the limit and refuses messages as old as forgotten ones")
     func bounded() throws {
         let path = folder.path + "/below"
         var configuration = SharedStore.Configuration()

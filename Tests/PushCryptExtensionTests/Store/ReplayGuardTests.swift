@@ -19,7 +19,7 @@ import Testing
         store = folder.store { $0.messageLimit = 5 }
     }
 
-    /// Raises H to the `iat`. This needs a day for each window.
+    /// Raises H to the `iat`. The store confirms at most one window a day.
     private func confirm(_ issuedAt: Int64, _ store: SharedStore) throws {
         for day: Int64 in 0...2 {
             #expect(try claim("\(issuedAt) \(day)", issuedAt, at: issuedAt + day * Self.day, store))
@@ -53,7 +53,7 @@ import Testing
     func lapse(_ time: Int64, _ isGranted: Bool) throws {
         #expect(try claim("a"))
         #expect(try claim("a", 0, at: time) == isGranted)
-        // The next one has a claim of its own.
+        // The second claim also lasts 60 seconds.
         if isGranted { #expect(try !claim("a", 0, at: time + 1)) }
     }
 
@@ -64,7 +64,9 @@ import Testing
         #expect(try !claim("a", 0, at: time))
     }
 
-    @Test("times at the limits of Int64 are refused", arguments: [Int64.min, Int64.max])
+    @Test(
+        "message times at the limits of Int64 are refused, and such clock times are clamped",
+        arguments: [Int64.min, Int64.max])
     func bounds(_ time: Int64) throws {
         let (least, most) = (UnixTime(0), UnixTime(UnixTime.protocolRange.upperBound))
         func answer(
@@ -106,7 +108,7 @@ import Testing
         #expect(try folder.store().replayState().latest == (now + 11).seconds)
     }
 
-    @Test("a message is remembered until H is a window and 10 minutes later")
+    @Test("a message is remembered until H is more than a window and 10 minutes later")
     func window() throws {
         let store = folder.store()
         #expect(try claim("old", 0, at: 0, store) && claim("later", 1, at: 0, store))
@@ -117,8 +119,10 @@ import Testing
         #expect(try !claim("old", 0, at: 0, store) && !claim("third", 0, at: 0, store))
     }
 
-    /// Sealed again, a campaign's message has the same id and a later iat: it is remembered as long as that one.
-    @Test("a refused repeat extends the memory to its own iat", arguments: [false, true])
+    /// A campaign message that was sealed again has the same id and a later iat, and is remembered by the later iat.
+    @Test(
+        "a refused repeat with a later iat extends the time for which the message is remembered",
+        arguments: [false, true])
     func resealed(_ wasSeen: Bool) throws {
         let store = folder.store()
         #expect(try claim("a", 0, at: 0, store))
@@ -133,7 +137,7 @@ import Testing
         #expect(try store.rememberedIDs().last != "a")
     }
 
-    /// Without an answer it would be shown: a store that fails is as good as none.
+    /// If the store threw here, the message would be shown.
     @Test("a repeat is refused even if the store turns out to be damaged", arguments: [false, true])
     func damaged(_ wasSeen: Bool) throws {
         #expect(try claim("a"))
@@ -144,7 +148,7 @@ import Testing
     }
 
     /// Everyone can send repeats, and each write wears the flash memory.
-    @Test("an exact repeat writes nothing to the file")
+    @Test("a repeat is written to the file only if its iat is later")
     func unchanged() throws {
         #expect(try claim("a", 5))
         let before = try Data(contentsOf: folder.file)
@@ -154,7 +158,7 @@ import Testing
         #expect(try Data(contentsOf: folder.file) != before)
     }
 
-    @Test("a repeat that is granted after a lapse counts as accepted")
+    @Test("a repeat that is granted after its claim lapsed counts as accepted")
     func resealedAfterLapse() throws {
         #expect(try claim("a"))
         #expect(try claim("a", 20 * Self.day, at: 20 * Self.day))
@@ -168,7 +172,7 @@ import Testing
         MessageStamp(id: id, issuedAt: now, expiresAt: now + Self.window)
     }
 
-    @Test("a released claim can be made again, and other claims and seen messages stay")
+    @Test("a released message can be claimed again, and releasing a replaced claim or a seen message does nothing")
     func release() throws {
         let first = try store.claimInFile(stamp("a"), at: now.seconds).get()
         try store.release(first)
@@ -178,7 +182,7 @@ import Testing
         try store.markSeen(second)
         try store.release(second)
         #expect(try !claim("a", at: 60))
-        // A claim that lapsed and is another's now.
+        // Another claim replaced a claim that lapsed.
         let lapsed = try store.claimInFile(stamp("b"), at: now.seconds).get()
         let other = try store.claimInFile(stamp("b"), at: now.seconds + 60).get()
         try store.release(lapsed)
@@ -187,19 +191,19 @@ import Testing
         #expect(try claim("b", at: 61))
     }
 
-    @Test("at the limit the oldest message is forgotten and messages of its age are refused")
+    @Test("at the limit the oldest message is forgotten, and messages of its age or older are refused")
     func floor() throws {
         for number in 1...5 { #expect(try claim("\(number)", Int64(number))) }
         #expect(try claim("6", 6))
         #expect(try !claim("1", 1))
         #expect(try !claim("new", 1))
         #expect(try !claim("2", 2))
-        // A claim that lapsed is still known, and granted.
+        // Message 2 is still remembered, so it is granted after its claim lapsed.
         #expect(try claim("2", 2, at: 60))
         #expect(try claim("7", 7))
         #expect(try !claim("2", 2, at: 120))
         #expect(try !claim("new", 2))
-        // The floor is of the store, not of the object.
+        // The floor is in the file, not in the object.
         #expect(try !claim("new", 2, folder.store()))
     }
 

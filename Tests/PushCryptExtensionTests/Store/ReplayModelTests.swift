@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// The store against the same rules over a dictionary, with random sequences of everything that can happen to it.
+/// Compares the store with a model that applies the same rules to a dictionary, in random sequences of calls.
 @Suite struct ReplayModelTests {
     private static let limit = 6
     private static let start: Int64 = 1_800_000_000
@@ -44,8 +44,8 @@ import Testing
         folder.store(role) { $0.messageLimit = Self.limit }
     }
 
-    /// Ids have an `iat` of their own, some of them the same one; most are of now, others weeks old. Some were sealed
-    /// again, up to three weeks later.
+    /// A random message. Most are new, others are weeks old, and some have the same `iat`. Some were sealed again, up to
+    /// three weeks later.
     private static func message(_ random: inout SplitMix64, _ time: Int64) -> (id: String, issuedAt: Int64) {
         let age = Int64([0, 0, 0, 1, 2].randomElement(using: &random) ?? 0)
         let epoch = (time - start) / (20 * 86_400) - age
@@ -63,7 +63,7 @@ import Testing
     }
 }
 
-/// PROTOCOL section 5, word by word.
+/// The rules of PROTOCOL section 5.
 private struct ReplayModel {
     private static let day: Int64 = 86_400
     private static let window: Int64 = 30 * day

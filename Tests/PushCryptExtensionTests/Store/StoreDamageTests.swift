@@ -15,7 +15,7 @@ import Testing
         whole = try Data(contentsOf: folder.file)
     }
 
-    /// Every call works, and a message that was never seen is granted.
+    /// Expects every call to work, and a message that was never seen to be granted.
     private func expectUsable(_ folder: StoreFolder, _ what: String, rebuilds: Int?) throws {
         let store = folder.store()
         #expect(try store.claim("new", issuedAt: StoreFolder.now + 100, at: StoreFolder.now), "\(what)")
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "a database with a foreign schema or changed numbers is rebuilt once",
+        "a database with another schema or changed numbers is rebuilt once",
         arguments: [
             Literal("DROP TABLE message"), Literal("ALTER TABLE counter RENAME COLUMN recent TO old"),
             Literal("PRAGMA user_version = 3"), Literal("PRAGMA user_version = 0"),
@@ -91,14 +91,14 @@ import Testing
         try expectUsable(copy, "\(change)", rebuilds: 1)
     }
 
-    @Test("a foreign journal next to the store is ignored", arguments: [0, 1, 512, 4_096])
+    @Test("an empty or invalid journal next to the store is ignored", arguments: [0, 1, 512, 4_096])
     func journal(_ count: Int) throws {
         let copy = try folder.copy()
         try Data(repeating: 0xd9, count: count).write(to: URL(fileURLWithPath: copy.file.path + "-journal"))
         try expectUsable(copy, "journal", rebuilds: 0)
     }
 
-    @Test("damage to an open store is repaired by the next call and counted each time")
+    @Test("an open store whose file is overwritten is replaced by the next call and counted each time")
     func underway() throws {
         let (store, other) = (folder.store(), folder.store())
         for round in 1...3 {

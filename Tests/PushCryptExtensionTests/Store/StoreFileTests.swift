@@ -20,7 +20,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.path))
     }
 
-    @Test("all files of the store have mode 0600")
+    @Test("the files of the store have mode 0600, and its folder has mode 0700")
     func mode() throws {
         try folder.fill()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("one store can be used by many threads")
+    @Test("concurrent calls of one store grant each message once")
     func threads() throws {
         let store = folder.store()
         let granted = Counter()
@@ -78,7 +78,7 @@ import Testing
         )
         #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
         #expect(try Data(contentsOf: folder.file) == before)
-        // Also when it becomes one under an open store.
+        // The version of an open store may also change.
         try folder.script("PRAGMA application_id = 0x50430001; PRAGMA user_version = 1")
         #expect(try store.statistics().opened?.count == 15)
         try folder.script(

@@ -63,7 +63,7 @@ struct StoreKillTests {
         try expectWhole(folder, Set((0..<600).map(Self.spread) + Self.ids("seen", output.lines)))
     }
 
-    /// Ids that are spread over the table.
+    /// Returns an id. Consecutive numbers give ids in different pages of the table.
     private static func spread(_ number: Int) -> String { "\(number * 7_919 % 1_000)-of-\(number)" }
 
     private func expectWhole(_ folder: StoreFolder, _ seen: Set<String>) throws {
@@ -73,7 +73,7 @@ struct StoreKillTests {
         for id in seen { #expect(try !claim(id, store), "\(id)") }
     }
 
-    /// A time at which the claims of the child processes have lapsed.
+    /// Claims the message at a time when the claims of the child processes have lapsed.
     private func claim(_ id: String, _ store: SharedStore) throws -> Bool {
         try store.claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now + 1_000_000)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// How long calls wait for the store.
+/// The time limits of calls that wait for the store.
 @Suite struct StoreQueueTests {
     private let folder: StoreFolder
     private let time = Locked(ContinuousClock.now)
@@ -20,12 +20,12 @@ import Testing
 
     private func pass(_ duration: Duration) { time.withLock { $0 += duration } }
 
-    /// How long a call may wait that ends with this error, or with none.
+    /// Returns how long a call may wait. The call throws an error with the code; it succeeds if the code is nil.
     private func limit(_ queue: StoreQueue, _ code: StoreError.Code? = nil) -> Duration {
         let limit = Locked(Duration.zero)
         try? queue.use { _, end throws(StoreError) in
             limit.withLock { $0 = end - .now }
-            if let code { throw StoreError(code, "as the test wants it") }
+            if let code { throw StoreError(code, "thrown by the test") }
         }
         return limit.withLock { $0 }
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(limit(queue, .busy) <= .milliseconds(10))
     }
 
-    @Test("a successful call ends the pause, and a call that fails otherwise doesn't")
+    @Test("a successful call ends the pause, and a call that throws another error doesn't")
     func recovery() {
         let queue = queue(.seconds(60))
         _ = limit(queue, .busy)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// A store that can't be used throws the reason at once.
+/// A store that can't be used throws the reason.
 @Suite struct StoreRefusalTests {
     private let folder: StoreFolder
 
@@ -16,7 +16,7 @@ import Testing
         #expect(storeErrorCode { _ = try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now) } == code)
         #expect(storeErrorCode { try store.markSeen("a") } == code)
         #expect(storeErrorCode { _ = try store.statistics() } == code)
-        // A report can't throw: it is dropped.
+        // A report can't throw, so it is dropped.
         store.report(.sample())
     }
 
@@ -49,7 +49,7 @@ import Testing
         expect(.unavailable, folder.store())
     }
 
-    @Test("a folder in place of the store's file throws an error")
+    @Test("a folder in place of the store's file throws unavailable")
     func fileIsFolder() throws {
         try FileManager.default.createDirectory(atPath: folder.file.path, withIntermediateDirectories: true)
         expect(.unavailable, folder.store())
@@ -90,7 +90,7 @@ import Testing
         if pages == 0 { #expect(!output.lines.dropLast().contains("true")) }
     }
 
-    /// The time of one that was sealed later can't be remembered then, and it is refused all the same.
+    /// The later iat of a repeat can't be written then, but the repeat is refused.
     @Test(
         "a store on a full disk still refuses messages that were shown",
         .enabled(if: FullDisk.isAvailable, FullDisk.missing))
@@ -132,23 +132,13 @@ import Testing
     }
 }
 
-/// Root may write everywhere, so as root these tests run the executable as the user `nobody`.
-private enum Unprivileged {
-    static let missing: Comment = "root, and nobody else can be asked to run the executable (setpriv)"
-
-    static let prefix = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
-
-    static let isAvailable =
-        (try? ExtensionProcess.shell("\(prefix) \"$EXTENSION\" store-try /none/none a"))?.lines.isEmpty == false
-}
-
 /// A file system of 64 pages of 4,096 bytes that is removed with the script.
 enum FullDisk {
-    static let missing: Comment = "no file system can be mounted here: it needs root, or user namespaces (unshare -rm)"
+    static let missing: Comment = "mounting a file system needs root or user namespaces (unshare -rm)"
 
     static let isAvailable = (try? ExtensionProcess.shell(script("true")))?.ending == .exit(0)
 
-    /// It has `fill N`, which leaves N pages, and `make_room`.
+    /// A script in which `fill N` fills the disk except for N pages, and `make_room` empties it.
     static func script(_ body: String) -> String {
         """
         cat >script <<'END'
@@ -166,7 +156,7 @@ enum FullDisk {
 }
 
 extension StoreFolder {
-    /// Lets others in, as far as that.
+    /// Sets the modes of the folder and the store's file, and lets other users reach the folder.
     fileprivate func open(mode: Int, file: Int? = nil) throws {
         let files = FileManager.default
         if !files.fileExists(atPath: path) {

@@ -1,16 +1,16 @@
 import Foundation
 import PushCryptTestSupport
 
-/// The extension's executable of the tests, as a child process.
+/// Runs the tests' extension executable as a child process.
 enum ExtensionProcess {
     static let binary = Result { try BuiltProduct.url("PushCryptTestExtension").path }
 
-    /// Starts it and doesn't wait for it.
+    /// Starts the executable and doesn't wait for it.
     static func start(_ arguments: String...) throws -> RunningExtension {
         try RunningExtension(binary.get(), arguments)
     }
 
-    /// Runs a script of /bin/sh, which finds the executable in `$EXTENSION`, and returns its output.
+    /// Runs a script with /bin/sh and returns its output. `$EXTENSION` is the path of the executable.
     static func shell(_ script: String) throws -> (ending: ChildProcess.Ending, lines: [String]) {
         let running = try RunningExtension("/bin/sh", ["-c", script])
         let lines = running.remainingLines()
@@ -18,7 +18,7 @@ enum ExtensionProcess {
     }
 }
 
-/// A process whose lines come through a pipe: what it said before it was killed isn't lost.
+/// A process whose output is read through a pipe, so that lines written before a kill aren't lost.
 final class RunningExtension {
     let process: RunningProcess
     private let folder: TemporaryFolder
@@ -29,7 +29,7 @@ final class RunningExtension {
         folder = try TemporaryFolder()
         let pipe = folder.file("stdout").path
         guard unsafe mkfifo(pipe, 0o600) == 0 else { throw ChildProcess.Failure(call: "mkfifo", number: errno) }
-        // Without blocking, for the other end is opened later.
+        // Opened without blocking, because the other end is opened later.
         descriptor = unsafe open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         let environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "EXTENSION": try ExtensionProcess.binary.get()]
         process = try ChildProcess(
@@ -43,7 +43,7 @@ final class RunningExtension {
         close(descriptor)
     }
 
-    /// nil at the end.
+    /// Reads the next line; nil at the end.
     func line() -> String? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {

@@ -2,7 +2,7 @@ import Dispatch
 import PushCryptExtension
 import PushCryptTestSupport
 
-/// A keyring that answers when the test lets it, and tells when the session that owned it is gone.
+/// A keyring that responds when the test releases it, and gives a signal when it is deallocated with its session.
 final class GatedKeyring: RecipientKeyring {
     private let keyring: any RecipientKeyring
     private let gate = DispatchSemaphore(value: 0)
@@ -11,7 +11,7 @@ final class GatedKeyring: RecipientKeyring {
 
     /// - Parameters:
     ///   - asked: given when the session asks for a key.
-    ///   - gone: given when the keyring is released.
+    ///   - gone: given when the keyring is deallocated.
     init(_ keyring: any RecipientKeyring, asked: Signal, gone: Signal) {
         self.keyring = keyring
         self.asked = asked
@@ -28,7 +28,7 @@ final class GatedKeyring: RecipientKeyring {
         return try keyring.key(id, at: time)
     }
 
-    /// Lets one question through.
+    /// Lets one request return.
     func release() {
         gate.signal()
     }

@@ -1,7 +1,7 @@
 import PushCryptExtension
 import PushCryptPrimitives
 
-/// A server in memory: what it got, and how it answers.
+/// A server in memory that records the posted bodies and responds as the test sets it.
 final class RecordingTransport: HTTPTransport {
     enum Answer: Sendable {
         case success
@@ -19,7 +19,7 @@ final class RecordingTransport: HTTPTransport {
     private let arrivals: AsyncStream<String>
     private let arrived: AsyncStream<String>.Continuation
 
-    /// - Parameter isOpen: whether it answers before ``open()``.
+    /// - Parameter isOpen: if false, the server responds only after ``open()``.
     init(isOpen: Bool = true) {
         state = Locked(State(isOpen: isOpen))
         (arrivals, arrived) = AsyncStream.makeStream()
@@ -28,7 +28,7 @@ final class RecordingTransport: HTTPTransport {
     /// The posted bodies in order, including failed posts.
     var bodies: [String] { state.withLock { $0.bodies } }
 
-    /// How it answers from now on; after that, success.
+    /// Sets the next responses; all later ones are successes.
     func answer(_ answers: Answer...) {
         state.withLock { $0.answers = answers }
     }
@@ -42,14 +42,14 @@ final class RecordingTransport: HTTPTransport {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits for the next one that arrives.
+    /// Waits for the next posted body.
     func next() async -> String? {
         var iterator = arrivals.makeAsyncIterator()
         return await iterator.next()
     }
 
     func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
-        throw TransferError(.network, "nothing to get here")
+        throw TransferError(.network, "this transport only posts")
     }
 
     func post(_ body: [UInt8], contentType: String, to address: String) async throws {
@@ -66,6 +66,6 @@ final class RecordingTransport: HTTPTransport {
             }
             if isOpen { continuation.resume() }
         }
-        if case .failure(let code) = answer { throw TransferError(code, "as the test wants it") }
+        if case .failure(let code) = answer { throw TransferError(code, "thrown by the test") }
     }
 }

@@ -4,12 +4,12 @@ import PushCryptTestSupport
 
 @testable import PushCryptExtension
 
-/// A folder with a store.
+/// A temporary folder for a store.
 struct StoreFolder {
     static let now = UnixTime(1_800_000_000)
 
     private let temporary: TemporaryFolder
-    /// In memory, where that can be had: each transaction waits for the disk several times.
+    /// A folder in memory if the system has one, because each transaction waits for the disk several times.
     private static let parent =
         FileManager.default.isWritableFile(atPath: "/dev/shm")
         ? URL(fileURLWithPath: "/dev/shm", isDirectory: true) : FileManager.default.temporaryDirectory
@@ -18,7 +18,7 @@ struct StoreFolder {
         temporary = try TemporaryFolder(in: Self.parent)
     }
 
-    /// The store's own, which isn't there before the first use.
+    /// The store's folder, which doesn't exist before the first use.
     var path: String { temporary.path + "/store" }
     var file: URL { URL(fileURLWithPath: path + "/pushcrypt.sqlite") }
 
@@ -30,7 +30,7 @@ struct StoreFolder {
         return SharedStore(folder: path, role: role, configuration: configuration)
     }
 
-    /// Puts something of every kind into it.
+    /// Writes messages, counters and receipts to the store.
     func fill() throws {
         for role in [SharedStore.Role.app, .extension] {
             let store = store(role)
@@ -46,7 +46,7 @@ struct StoreFolder {
         }
     }
 
-    /// What SQLite finds wrong; "ok" for nothing.
+    /// The faults that SQLite's integrity check finds; "ok" for none.
     func integrity() throws -> [String] {
         let database = try Database(path: file.path, busyTimeout: .seconds(10))
         return try database.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
@@ -57,7 +57,7 @@ struct StoreFolder {
         try Database(path: file.path, busyTimeout: .seconds(10)).script(sql)
     }
 
-    /// The same content in another folder.
+    /// Copies the store to another folder.
     func copy() throws -> StoreFolder {
         let other = try StoreFolder()
         try FileManager.default.copyItem(atPath: path, toPath: other.path)
@@ -66,7 +66,7 @@ struct StoreFolder {
 }
 
 extension SharedStore {
-    /// Claims in the file, and nowhere else, a message that expires after 30 days.
+    /// Claims a message that expires after 30 days, in the file only.
     func claim(_ id: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool {
         let message = MessageStamp(
             id: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
@@ -76,7 +76,7 @@ extension SharedStore {
         }
     }
 
-    /// Marks in the file, and nowhere else.
+    /// Marks a message as seen, in the file only.
     func markSeen(_ id: String) throws {
         try markSeenInFile(MessageClaim(messageID: id, issuedAt: StoreFolder.now))
     }
@@ -106,7 +106,7 @@ extension DeliveryReport {
     }
 }
 
-/// The code of the `StoreError` that the body throws.
+/// Returns the code of the `StoreError` that the body throws; nil if it throws none.
 func storeErrorCode(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()

@@ -2,7 +2,7 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// A server that never answers: a transfer ends when its task is cancelled.
+/// A server that never responds. A transfer ends when its task is cancelled.
 final class StuckTransport: HTTPTransport {
     private let asked: Signal
     private let count = Locked(0)
@@ -12,7 +12,7 @@ final class StuckTransport: HTTPTransport {
         self.asked = asked
     }
 
-    /// How many requests there were.
+    /// The number of requests.
     var requestCount: Int { count.withLock { $0 } }
 
     func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 
-/// A payload for one recipient, with the options of a test.
+/// A payload that a test seals to one recipient.
 struct TestPush {
     static let topic = "com.example.app"
     static let now = UnixTime(1_800_000_000)
@@ -14,7 +14,7 @@ struct TestPush {
     var json = Self.json
     var options = Sealer.Options()
 
-    /// Sealed as senders do, at ``now``.
+    /// Seals the payload with a `Sealer` at ``now``.
     func sealed() throws -> [UInt8] {
         let sealer = try Sealer(
             topic: Self.topic, signer: signer.map(TestKeys.sender), options: options, clock: { Self.now })
@@ -23,7 +23,7 @@ struct TestPush {
         return Array(push.json)
     }
 
-    /// The text without changes, correctly encrypted (and signed): everyone with the public key can send it.
+    /// Encrypts the text unchanged, without adding a header, as everyone with the public key can.
     func sealedAsMessage() throws -> [UInt8] {
         let recipient = try TestKeys.recipient(key)
         let signer = try signer.map(TestKeys.sender)
@@ -34,14 +34,14 @@ struct TestPush {
         return frame.payload(sealed: sealed)
     }
 
-    /// A message with that header, of no padding.
+    /// A message with the header members, without padding.
     static func message(
         id: String = "\"AAECAwQFBgcICQoLDA0ODw\"", iat: String = "1800000000", exp: String = "1800000060"
     ) -> TestPush {
         TestPush(json: #"{"aps":{"alert":"x"},"pushcrypt":{"id":\#(id),"iat":\#(iat),"exp":\#(exp)}}"#)
     }
 
-    /// Opens at ``now`` with the key of that name.
+    /// Opens a payload with the named key.
     static func open(
         _ payload: [UInt8], key: String = "p256", trusting senders: [String]? = nil, topic: String = topic,
         at time: UnixTime = now, highestIssuedAt: UnixTime? = nil

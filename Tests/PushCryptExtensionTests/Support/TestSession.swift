@@ -4,16 +4,16 @@ import PushCryptTestSupport
 
 @testable import PushCryptExtension
 
-/// A session with a timer and a keyring in the test's hands.
+/// A session whose timer and keyring the test controls.
 ///
-/// Whether the session lives after ``abandon()`` is for the session to say: it is held weakly.
+/// After ``abandon()`` this object has only a weak reference to the session.
 final class TestSession: Sendable {
     let timer: ManualTimer
-    /// The session waits for its key.
+    /// Given when the session asks for its key.
     let asked = Signal()
-    /// The session was deallocated: nothing more can come.
+    /// Given when the session was deallocated, so that no further call can come.
     private let gone = Signal()
-    /// The handler was called.
+    /// Given after the handler was called.
     let delivered = Signal()
     private let received = Locked<[DeliverySession.Delivery]>([])
     private let inHandler = Locked<(@Sendable () -> Void)?>(nil)
@@ -58,13 +58,15 @@ final class TestSession: Sendable {
     func expire() { session?.expire() }
     func releaseKeyring() { observed.withLock { $0.keyring }?.release() }
 
-    /// Runs in the handler, once it has noted the delivery.
+    /// Runs `body` in the handler, after the delivery was recorded.
     func whenDelivered(_ body: @escaping @Sendable () -> Void) { inHandler.withLock { $0 = body } }
 
-    /// The test lets go, as the system does with an extension: from here on the session keeps itself.
+    /// Releases the session, as the system releases an extension. From now on only the session retains itself.
     func abandon() { owned.withLock { $0 = nil } }
 
-    /// - Returns: everything that the handler got in the session's whole life.
+    /// Releases the session and waits until it was deallocated.
+    ///
+    /// - Returns: all deliveries to the handler.
     func finish() async -> [DeliverySession.Delivery] {
         abandon()
         await gone.wait()
@@ -75,7 +77,7 @@ final class TestSession: Sendable {
 }
 
 extension ExtensionConfiguration {
-    /// Opens what ``TestPush`` seals, at the time when it seals; shows the outer alert.
+    /// A configuration that opens the pushes of ``TestPush`` at the time of sealing and shows the outer alert.
     static func test(
         key: String = "p256", keyring: (any RecipientKeyring)? = nil,
         fallback: Fallback = .outerAlert(orElse: .standard), deadline: Duration = .seconds(25)
@@ -87,7 +89,7 @@ extension ExtensionConfiguration {
         return configuration
     }
 
-    /// What a session hands over for the payload.
+    /// Runs a session for the payload and returns its delivery.
     func delivery(of payload: [UInt8]) async -> DeliverySession.Delivery {
         await withCheckedContinuation { continuation in
             DeliverySession(payload: payload, configuration: self) { continuation.resume(returning: $0) }.start()

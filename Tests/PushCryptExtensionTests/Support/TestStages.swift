@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// Rewrites the title: what a stage does that works.
+/// Adds a suffix to the title.
 struct SuffixStage: ContentStage {
     let suffix: String
     var timeLimit: Duration?
@@ -32,14 +32,14 @@ struct EmptyingStage: ContentStage {
     }
 }
 
-/// Works until the test lets it go on, and then adds " late" to the title.
+/// Waits until the test releases it, and then adds " late" to the title.
 final class HeldStage: ContentStage {
     enum Manner: CaseIterable {
         /// Waits and ends when it is cancelled.
         case cancellable
-        /// Waits and doesn't hear of a cancellation.
-        case deaf
-        /// Takes its thread with it.
+        /// Waits and ignores cancellation.
+        case ignoresCancellation
+        /// Blocks its thread.
         case blocking
     }
 
@@ -67,7 +67,7 @@ final class HeldStage: ContentStage {
         defer { ended.give() }
         switch manner {
         case .cancellable: await held.wait()
-        case .deaf: await Task { await held.wait() }.value
+        case .ignoresCancellation: await Task { await held.wait() }.value
         case .blocking: block()
         }
         try Task.checkCancellation()
@@ -77,10 +77,10 @@ final class HeldStage: ContentStage {
     private func block() { gate.wait() }
 }
 
-/// Notes what it hears.
+/// Records the reports that it receives.
 final class RecordingReporter: DeliveryReporter {
-    /// It heard of a push.
-    let hasHeard = Signal()
+    /// Given when a report was received.
+    let reported = Signal()
     private let heard = Locked<[DeliveryReport]>([])
     private let log: Locked<[String]>?
     private let name: String
@@ -95,7 +95,7 @@ final class RecordingReporter: DeliveryReporter {
     func report(_ report: DeliveryReport) {
         heard.withLock { $0.append(report) }
         log?.withLock { [name] in $0.append(name) }
-        hasHeard.give()
+        reported.give()
     }
 }
 
@@ -108,7 +108,7 @@ final class CrowdedStage: ContentStage {
 
     private let crowd = Locked(Crowd())
 
-    /// How many of them were at work at the same time.
+    /// The maximum number of tasks that worked at the same time.
     var mostAtOnce: Int { crowd.withLock { $0.most } }
 
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {

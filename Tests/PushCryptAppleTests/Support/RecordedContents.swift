@@ -2,8 +2,8 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import UserNotifications
 
-/// The contents that a push's handler was called with.
-final class Shown: Sendable {
+/// Records the contents with which a push's handler is called.
+final class RecordedContents: Sendable {
     // Unchecked: the content isn't changed after it was handed over.
     private struct Content: @unchecked Sendable {
         let value: UNNotificationContent

@@ -6,8 +6,8 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// A folder with a keyring, and an app whose clock the test sets.
-final class KeyringPlace: Sendable {
+/// A keyring in a temporary folder, and the identity of an app whose clock the test sets.
+final class TestKeyring: Sendable {
     let folder: TemporaryFolder
     static let name = "keys"
     static let now = TestPush.now
@@ -49,7 +49,7 @@ final class KeyringPlace: Sendable {
 }
 
 extension TestPush {
-    /// Sealed at ``now`` by a backend that has the record.
+    /// Seals a push at ``now`` to the record, as a backend does.
     static func sealed(to record: RegistrationRecord) throws -> [UInt8] {
         let sealer = try Sealer(topic: topic, clock: { now })
         let push = try sealer.seal(
@@ -65,7 +65,7 @@ extension TestPush {
     }
 }
 
-/// Expects an error of that code.
+/// Expects a `DeviceKeyError` with the code.
 func expectDeviceKeyError(
     _ code: DeviceKeyError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ body: () throws -> some Any
@@ -76,7 +76,7 @@ func expectDeviceKeyError(
     }
 }
 
-/// Expects a look-up to fail with that class.
+/// Expects the keyring to throw the class for the key.
 func expectNoKey(
     _ expected: FailureClass, _ kid: KeyID, in keyring: any RecipientKeyring, at time: UnixTime = TestPush.now,
     location: SourceLocation = #_sourceLocation

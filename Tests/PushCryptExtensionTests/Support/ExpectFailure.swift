@@ -1,7 +1,7 @@
 import PushCryptExtension
 import Testing
 
-/// Expects a payload to be refused with that class.
+/// Expects opening to fail with the class.
 func expectFailure(
     _ expected: FailureClass, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ result: () throws -> Result<OpenedPush, FailureClass>
@@ -15,7 +15,7 @@ func expectFailure(
 extension [UInt8] {
     var text: String { String(decoding: self, as: UTF8.self) }
 
-    /// The first `old` in the text replaced; a payload that doesn't hold it is a mistake of the test.
+    /// Returns the text with the first `old` replaced. It traps if the text doesn't contain `old`.
     func replacing(_ old: String, with new: String) -> [UInt8] {
         guard let range = text.firstRange(of: old) else { preconditionFailure("no \(old) in \(text)") }
         return Array(text.replacingCharacters(in: range, with: new).utf8)

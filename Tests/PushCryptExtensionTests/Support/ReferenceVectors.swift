@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptTestSupport
 
-/// Tests/Vectors/pushcrypt-v1.json: made by the Python reference.
+/// The content of Tests/Vectors/pushcrypt-v1.json, which the Python reference generates.
 struct ReferenceVectors: Decodable {
     struct Opened: Decodable, Sendable, CustomStringConvertible {
         let name: String
@@ -42,13 +42,13 @@ struct ReferenceVectors: Decodable {
         }
     }()
 
-    /// A private record.
+    /// The private record of a key.
     func jwk(_ name: String) -> [UInt8] {
         guard let record = keys[name] else { preconditionFailure("no key is named \(name)") }
         return Self.json(record)
     }
 
-    /// What a sender gets; of a shared key the same.
+    /// The record without its private half `d`; for a shared key, which has none, the whole record.
     func publicJWK(_ name: String) -> [UInt8] {
         guard let record = keys[name] else { preconditionFailure("no key is named \(name)") }
         return Self.json(record.filter { $0.key != "d" })

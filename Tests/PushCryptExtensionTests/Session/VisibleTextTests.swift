@@ -5,7 +5,7 @@ import Testing
 @testable import PushCryptExtension
 
 /// Delivered content always has visible text.
-@Suite struct TextTests {
+@Suite struct VisibleTextTests {
     private static let bundled = "Bundled"
 
     private struct Outcome {
@@ -24,7 +24,7 @@ import Testing
         (configuration.receipts, configuration.diagnostics) = (receipts, diagnostics)
         change(&configuration)
         let delivery = await configuration.delivery(of: payload)
-        await diagnostics.hasHeard.wait()
+        await diagnostics.reported.wait()
         #expect(diagnostics.reports.map(\.failure) == [delivery.failure])
         #expect(diagnostics.reports.map(\.isRestored) == [delivery.isRestored])
         return Outcome(delivery: delivery, receipts: receipts.reports)
@@ -40,7 +40,7 @@ import Testing
     func emptyLocalisation(format: String) async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) { configuration in
             configuration.strings = ["MSG": format]
-            // Neither sees content that can't be shown.
+            // Neither stage runs, because the content can't be shown.
             configuration.stages = [SuffixStage(suffix: " a")]
             configuration.attachments = SuffixStage(suffix: " b")
         }
@@ -90,7 +90,7 @@ import Testing
         #expect(outcome.delivery.failure == .unknownKey)
     }
 
-    @Test("the standard text replaces an own text with an empty localisation")
+    @Test("the standard text replaces the app's own text if its localisation is empty")
     func ownText() async throws {
         let payload = Array(#"{"aps":{"alert":"x"}}"#.utf8)
         let outcome = try await Self.deliver(payload) {
@@ -157,7 +157,7 @@ import Testing
         #expect(!outcome.delivery.isUnsealed)
     }
 
-    @Test("a message without text isn't marked as seen and may be shown again")
+    @Test("a message without text isn't marked as seen and can be claimed again")
     func mayComeAgain() async throws {
         let folder = try StoreFolder()
         let store = folder.store()

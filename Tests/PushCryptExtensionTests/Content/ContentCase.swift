@@ -1,8 +1,8 @@
 import PushCryptExtension
 
-/// What the members of `aps` become.
+/// Members of `aps` and the content that they become.
 struct ContentCase: Sendable, CustomStringConvertible {
-    /// The members of `aps` beside the alert, or with it.
+    /// The members of `aps`, without braces.
     let aps: String
     let expected: NotificationContent
 

@@ -5,9 +5,9 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Each failure class of the protocol, by what causes it, under the system's contract: something with text is shown, the
-/// handler is called once, and nothing on the screen tells the cause.
-@Suite struct EveryClassTests {
+/// A push for each failure class of the protocol, delivered by the simulated system: text is shown, the handler is called
+/// once, and the text doesn't contain the cause.
+@Suite struct SessionFailureTests {
     struct Cause: Sendable, CustomStringConvertible {
         let failure: FailureClass
         var keyring: @Sendable () throws -> any RecipientKeyring = { KeysetKeyring(try TestKeys.keyset("p256")) }
@@ -25,7 +25,7 @@ import Testing
         func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw failure }
     }
 
-    private struct SawEverything: ReplayGuard {
+    private struct RefusingGuard: ReplayGuard {
         func claim(
             _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
         ) throws -> Result<MessageClaim, FailureClass> { .failure(.replayed) }
@@ -53,7 +53,7 @@ import Testing
         Cause(
             failure: .undecryptable,
             payload: {
-                // Well-formed, but not the output of a sealer.
+                // The field is well-formed but not encrypted.
                 let zeros = String(repeating: "A", count: 200)
                 let kid = try TestKeys.id("p256")
                 return Array(
@@ -62,12 +62,12 @@ import Testing
             }),
         Cause(failure: .expired, time: TestPush.now + TestPush.window),
         Cause(failure: .notYetValid, time: TestPush.now - 601),
-        Cause(failure: .replayed, replayGuard: SawEverything()),
+        Cause(failure: .replayed, replayGuard: RefusingGuard()),
         Cause(failure: .attachmentFailed, attachments: ThrowingStage(error: CancellationError())),
         Cause(failure: .internalError, keyring: { Throwing(failure: .internalError) }),
     ]
 
-    @Test("each failure class is delivered, reported and shown with its text", arguments: causes)
+    @Test("each failure class is reported and shown as text that doesn't contain the class", arguments: causes)
     func shown(_ cause: Cause) async throws {
         let reporter = RecordingReporter()
         var configuration = try ExtensionConfiguration.test(keyring: cause.keyring())
@@ -84,14 +84,14 @@ import Testing
         let shown = try #require(await host.deliver(cause.payload()))
         #expect(shown.origin == .handedOver)
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
-        await reporter.hasHeard.wait()
+        await reporter.reported.wait()
         #expect(reporter.reports.map(\.failure) == [cause.failure])
         for text in [shown.content.title, shown.content.subtitle, shown.content.body] {
             #expect(text.literal?.contains(cause.failure.rawValue) != true)
         }
     }
 
-    /// `timedOut` is what ``DeadlineTests`` and ``RaceTests`` are about.
+    /// ``DeadlineTests`` and ``RaceTests`` cover `timedOut`.
     @Test("the test cases cover every failure class of the protocol")
     func noneIsLeftOut() {
         let reached = Set(Self.causes.map(\.failure)).union([.timedOut])

@@ -6,8 +6,8 @@ import PushCryptSender
 import Security
 import Testing
 
-/// An access group of its own in the keychain of the tests.
-struct KeychainPlace {
+/// An access group of the stub keychain that only one test uses.
+struct TestKeychain {
     static let (now, topic) = (UnixTime(1_800_000_000), "com.example.app")
     let group = "TEAMID.\(UUID().uuidString)"
     let usesSecureEnclave: Bool
@@ -43,7 +43,7 @@ struct KeychainPlace {
         return String(decoding: try #require(item[kSecValueData as String] as? Data), as: UTF8.self)
     }
 
-    /// Sealed by a backend that has the record, and opened by the extension.
+    /// Seals a push to the record and opens it with the keyring.
     func open(_ record: RegistrationRecord) throws -> Result<OpenedPush, FailureClass> {
         let sealer = try Sealer(topic: Self.topic, clock: { Self.now })
         let push = try sealer.seal(
