@@ -1,8 +1,8 @@
 import PushCryptPrimitives
 
-/// The time since the device was started.
+/// The current boot of the device: its name and its age.
 package enum BootSession {
-    /// A name that changes with every start of the device; nil if the system has none.
+    /// An identifier that changes with every boot; nil if the system has none.
     package static var name: String? {
         #if canImport(Darwin)
         var size = 0
@@ -17,7 +17,7 @@ package enum BootSession {
         #endif
     }
 
-    /// Seconds since the device was started, sleep included. This clock can't be set.
+    /// Seconds since the boot, sleep included. Users can't set this clock.
     package static var ageInSeconds: Int64 {
         var age = timespec()
         #if canImport(Darwin)

@@ -15,16 +15,18 @@ package struct FileAccess: Hashable, Sendable {
         self.isFolder = isFolder
     }
 
-    /// The access that users other than the owner may have.
+    /// The access that users other than the owner may have to a file or folder.
     package enum Rule: Sendable {
-        /// None.
+        /// Other users have no access.
         case ownerOnly
-        /// None, but the group may read root's files: container platforms mount secrets with these modes.
+        /// As `ownerOnly`, but the group may read root's files: container platforms mount secrets with these modes.
         case ownerOrRootsGroup
-        /// They may read but not write.
+        /// Other users may read but not write.
         case othersMayRead
     }
 
+    /// Checks the owner and then the mode.
+    ///
     /// - Parameters:
     ///   - path: named in the error.
     ///   - user: the caller's user id.
@@ -37,12 +39,11 @@ package struct FileAccess: Hashable, Sendable {
                     + "chown \(user) \(path)")
         }
         guard keepsOthersOut(rule) else {
-            let (who, advice) =
-                rule == .othersMayRead
-                ? ("changed", "go-w") : ("reached", isFolder ? "700" : "600")
+            let verb = rule == .othersMayRead ? "change" : "open"
+            let mode = rule == .othersMayRead ? "go-w" : isFolder ? "700" : "600"
             throw FileError(
                 .looseMode, path,
-                "\(path) can be \(who) by others than its owner; correct it with: chmod \(advice) \(path)")
+                "users other than the owner can \(verb) \(path); correct it with: chmod \(mode) \(path)")
         }
     }
 

@@ -2,7 +2,7 @@ import PushCryptPrimitives
 
 /// Why a file or folder can't be opened, read or written, or why a helper program failed.
 ///
-/// Each target converts it to its own error in one place, see ``FileErrorConvertible``.
+/// Each target converts it to its own error type through ``FileErrorConvertible``.
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     package struct Code: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let noPermission = Code(name: "noPermission")
         /// A private file or folder belongs to another user, who isn't root.
         package static let foreignOwner = Code(name: "foreignOwner")
-        /// Users other than the owner can reach or change a private file or folder.
+        /// Users other than the owner can open or change a private file or folder.
         package static let looseMode = Code(name: "looseMode")
         /// A folder, pipe or device in place of a file, or a file in place of a folder.
         package static let notAFile = Code(name: "notAFile")
@@ -50,7 +50,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let operation: Operation?
     /// `errno` of the call that failed; 0 if a check refused the file.
     package let systemError: Int32
-    /// The fault, with the path, and how to correct it.
+    /// The fault with its path, and how to correct it.
     package let reason: String
 
     package init(_ code: Code, _ path: String, _ reason: String) {

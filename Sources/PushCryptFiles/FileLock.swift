@@ -2,10 +2,10 @@ import PushCryptPrimitives
 
 /// A lock between processes of one user.
 ///
-/// Every user who can open a file or folder can lock it and stall the processes that wait. So the lock is on the folder
-/// only if no other user can open it, and otherwise on a private file in it.
+/// Every user who can open a file or folder can lock it and stall the processes that wait. So this type locks the folder
+/// only if no other user can open it, and otherwise a private file in the folder.
 package final class FileLock: Sendable {
-    /// Whether several processes may hold a lock at once.
+    /// Several processes can hold a shared lock at once, and only one an exclusive lock.
     package enum Kind: Sendable {
         case shared, exclusive
     }

@@ -12,7 +12,7 @@ package struct FileStatus: Hashable, Sendable {
         package let inode: UInt64
     }
 
-    /// Since the start of 1970.
+    /// The time since the start of 1970.
     package struct Time: Hashable, Sendable {
         package let seconds: Int64
         package let nanoseconds: Int64
@@ -55,7 +55,7 @@ package struct FileStatus: Hashable, Sendable {
     }
 
     /// - Parameter followingLinks: whether to return the status of a symbolic link's target.
-    /// - Returns: nil if there is nothing of that name.
+    /// - Returns: nil if nothing exists at the path.
     package init?(_ path: String, followingLinks: Bool = false) {
         var status = stat()
         guard unsafe (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }

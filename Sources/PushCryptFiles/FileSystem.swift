@@ -13,10 +13,10 @@ package enum FileSystem {
         return try file.readAll()
     }
 
-    /// Whether the name is taken, even by a link to nothing.
+    /// Whether anything exists at the path, including a dangling symbolic link.
     package static func exists(_ path: String) -> Bool { FileStatus(path) != nil }
 
-    /// Whether the path is that of a folder or of a link to one.
+    /// Whether the path names a folder or a symbolic link to one.
     package static func isFolder(_ path: String) -> Bool {
         FileStatus(path, followingLinks: true)?.kind == .folder
     }
@@ -29,14 +29,14 @@ package enum FileSystem {
         try status.access.check(rule, path)
     }
 
-    /// The path without symbolic links; nil if there is no such file.
+    /// The path with all symbolic links resolved; nil if there is no such file.
     package static func resolvedPath(_ path: String) -> String? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
     }
 
-    /// The names in a folder, or in one that a link points to.
+    /// The names in a folder. Follows a symbolic link to a folder.
     package static func names(in path: String) throws(FileError) -> [String] {
         try Folder(path, followingLinks: true).names()
     }
@@ -57,7 +57,7 @@ package enum FileSystem {
         try folder(of: path).replace(name(of: path), with: bytes, mode: mode)
     }
 
-    /// Removes a folder and its files. It doesn't remove a link or a folder that contains a folder.
+    /// Removes a folder and its files. Doesn't remove a symbolic link, or a folder that contains a folder.
     package static func removeFolder(_ path: String) {
         try? folder(of: path).removeFolder(name(of: path))
     }
@@ -79,13 +79,13 @@ package enum FileSystem {
         }
     }
 
-    /// The path without its last part; empty for the current folder.
+    /// The path without its last component; empty for the current folder.
     package static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "" }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The last part of a path.
+    /// The last component of a path.
     package static func name(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return path }
         return String(path[path.index(after: slash)...])
@@ -93,7 +93,8 @@ package enum FileSystem {
 
     package static let randomNameCharacterCount = 12
 
-    /// A part of a temporary file's name. It need not be unpredictable, because `O_EXCL` refuses a name that is taken.
+    /// The random part of a temporary file's name. It need not be unpredictable, because `O_EXCL` refuses a name that is
+    /// taken.
     package static func randomName() -> String {
         let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         var generator = SystemRandomNumberGenerator()

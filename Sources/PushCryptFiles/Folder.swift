@@ -1,7 +1,7 @@
 import PushCryptPrimitives
 
-/// An open directory. Its files are opened through its descriptor and never by path. So the checked folder is the one
-/// that is used, even if another user replaces it with another folder or a link.
+/// An open directory. Its files are opened through its descriptor and never by path. So a
+/// folder that was checked is the one that is used, even if another user replaces it with another folder or a link.
 package final class Folder: Sendable {
     /// The caller's path; empty for the current folder.
     package let path: String
@@ -89,7 +89,7 @@ package final class Folder: Sendable {
         return FileStatus(status)
     }
 
-    /// - Returns: nil if there is nothing of that name; for a symbolic link, the status of the link.
+    /// - Returns: the status, of the link itself for a symbolic link; nil if there is nothing of that name.
     package func status(of name: String) -> FileStatus? {
         var status = stat()
         return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
@@ -102,7 +102,7 @@ package final class Folder: Sendable {
         try status().access.check(rule, path)
     }
 
-    /// The sorted names in it, including hidden ones, without `.` and `..`.
+    /// The names in the folder, sorted, including hidden ones and without `.` and `..`.
     package func names() throws(FileError) -> [String] {
         // A new open file description: a duplicate of `descriptor` would share its position and continue from there.
         let reader = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -125,8 +125,8 @@ package final class Folder: Sendable {
 
     // MARK: Locking
 
-    /// Locks the folder until deinitialisation or a crash. A user who can open the folder can hold the lock for ever, see
-    /// ``FileLock``.
+    /// Locks the folder until this object is deinitialised or the process ends. A user who can open the folder can hold its
+    /// lock for ever, see ``FileLock``.
     ///
     /// - Throws: `FileError` with `busy`, `changedMeanwhile`.
     package func lock(_ kind: FileLock.Kind, _ wait: FileLock.Wait = .forever) throws(FileError) {
@@ -185,11 +185,11 @@ package final class Folder: Sendable {
         return OpenFile(descriptor: file, named: path(of: name), isOwned: true)
     }
 
-    /// Replaces a file atomically: a crash leaves the old file or the new one, never a part.
+    /// Replaces a file atomically: a crash leaves the old file or the new one, never a part of it.
     ///
     /// - Parameters:
     ///   - isProtected: see ``FileProtection``.
-    ///   - step: called between the steps, for the tests of crashes.
+    ///   - step: called after each step with its name, for tests that end the process there.
     package func replace(
         _ name: String, with bytes: [UInt8], mode: Int = 0o600, isProtected: Bool = false,
         step: (String) -> Void = { _ in }
@@ -231,6 +231,8 @@ package final class Folder: Sendable {
         try synchronize()
     }
 
+    /// Renames a file or folder and replaces a file that has the new name.
+    ///
     /// - Parameter isLasting: whether to wait until the new name is on the disk.
     package func rename(_ name: String, to other: String, isLasting: Bool = true) throws(FileError) {
         try rename(name, to: other, .write)
@@ -266,9 +268,9 @@ package final class Folder: Sendable {
     /// another folder.
     ///
     /// - Parameters:
-    ///   - folder: what ``folder(_:)`` returned.
+    ///   - folder: the result of ``folder(_:)``.
     ///   - checked: called after the name was checked, for tests that replace the folder at this moment.
-    /// - Returns: whether nothing of that name is left.
+    /// - Returns: whether the name is free now.
     @discardableResult
     package func remove(_ folder: Folder, checked: () -> Void = {}) -> Bool {
         let name = FileSystem.name(of: folder.path)
@@ -285,7 +287,7 @@ package final class Folder: Sendable {
         if let folder = try? folder(name) { remove(folder) }
     }
 
-    /// The names of the files that a crash during ``replace(_:with:mode:isProtected:step:)`` left.
+    /// The names of the temporary files that interrupted calls of ``replace(_:with:mode:isProtected:step:)`` left.
     package func leftovers() throws(FileError) -> [String] {
         try names().filter(Self.isLeftover)
     }

@@ -10,7 +10,8 @@ private typealias FileActions = posix_spawn_file_actions_t
 private typealias Attributes = posix_spawnattr_t
 #endif
 
-/// Runs a helper program that reads and writes a few bytes. The program is killed after a time limit and always waited for.
+/// Runs a helper program that reads and writes a few bytes. Kills the program after a time limit and always waits for its
+/// end.
 package struct HelperProcess {
     private let process: pid_t
     private let leadsGroup: Bool
@@ -23,8 +24,8 @@ package struct HelperProcess {
     ///   - stdin: at most 4,096 bytes. The program need not read them.
     ///   - limit: the largest output, in bytes.
     ///   - seconds: the time limit.
-    ///   - mayAsk: whether the program stays in the terminal's foreground process group. If not, the programs that it
-    ///     started can be killed too.
+    ///   - mayAsk: whether the program stays in the terminal's foreground process group, so that it can ask a person. If
+    ///     not, a time limit also kills the programs that it started.
     /// - Returns: the output. The caller wipes it.
     /// - Throws: `FileError` with `helperFailed`, or the code of a system call that failed.
     package static func run(
@@ -38,16 +39,7 @@ package struct HelperProcess {
         ).finish(limit)
     }
 
-    /// Whether this process has a terminal. A helper in the same process group may ask there for a PIN, and Ctrl-C
-    /// reaches both.
-    package static var hasTerminal: Bool {
-        let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard terminal >= 0 else { return false }
-        close(terminal)
-        return true
-    }
-
-    /// On return every end of the two pipes is closed except for the returned one.
+    /// Returns with only one end of the two pipes open: the one for reading the program's output.
     private static func start(
         _ script: String, _ input: [UInt8], leadsGroup: Bool
     ) throws(FileError) -> (pid_t, stdout: OpenFile) {
@@ -72,7 +64,7 @@ package struct HelperProcess {
             _ = try? exitStatus()
             throw error
         }
-        // A child that still prints would wait for room in the pipe, and this process for the child.
+        // Otherwise a child that still prints would wait for room in the pipe, and this process for the child.
         if count > limit { end() }
         let status = try exitStatus()
         guard count <= limit else { throw Self.failure("it printed more than \(limit) bytes") }
@@ -102,7 +94,7 @@ package struct HelperProcess {
         }
     }
 
-    /// Waits for the end of the child, which may go on after it closed its stdout.
+    /// Waits for the end of the child, which may run on after it closed its stdout.
     private func exitStatus() throws(FileError) -> Int32 {
         var status: Int32 = 0
         var wait: Int32 = 1
@@ -125,7 +117,7 @@ package struct HelperProcess {
 
     private static let name = "the helper's output"
     private static let late = failure("it didn't end in time and was killed")
-    /// The longest time between two comparisons of the clock with the deadline.
+    /// The longest wait between two checks of the deadline.
     private static let longestWaitInMilliseconds: Int32 = 50
 
     private static func failure(_ reason: String) -> FileError { FileError(.helperFailed, name, reason) }
@@ -142,7 +134,8 @@ extension HelperProcess {
         return (try aboveStandardStreams(ends[0]), try aboveStandardStreams(ends[1]))
     }
 
-    /// In a process without standard streams a pipe gets their numbers, which the child needs for the other pipe.
+    /// Moves a descriptor above the numbers of the standard streams. In a process without standard streams, a pipe gets
+    /// these numbers, which the child needs for its own stdin and stdout.
     private static func aboveStandardStreams(_ descriptor: Int32) throws(FileError) -> OpenFile {
         let file = OpenFile(descriptor: descriptor, named: name, isOwned: true)
         guard (0...2).contains(descriptor) else { return file }
@@ -187,7 +180,7 @@ extension HelperProcess {
         return child
     }
 
-    /// Keeps from the helper what this process has open without O_CLOEXEC, such as the descriptor of a passphrase.
+    /// Closes in the child the descriptors that this process opened without O_CLOEXEC, such as that of a passphrase.
     private static func closeOthers(_ actions: inout FileActions) {
         #if canImport(Darwin)
         // POSIX_SPAWN_CLOEXEC_DEFAULT closes all others.
@@ -202,8 +195,8 @@ extension HelperProcess {
         #endif
     }
 
-    /// Blocks no signal and doesn't ignore SIGPIPE, as a shell starts its commands: threads of a server block signals, and
-    /// the tool ignores SIGPIPE.
+    /// Starts the child with no blocked signals and with the default action for SIGPIPE, as a shell does: threads of a
+    /// server block signals, and the tool ignores SIGPIPE.
     private static func setSignals(_ attributes: inout Attributes, leadsGroup: Bool) {
         var none = sigset_t()
         var defaults = sigset_t()

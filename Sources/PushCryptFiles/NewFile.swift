@@ -14,7 +14,7 @@ package final class NewFile {
     private var name: String { FileSystem.name(of: path) }
     private var temporaryName: String { FileSystem.name(of: temporaryPath) }
 
-    /// - Throws: `FileError` with `alreadyExists` when the name is taken by anything, `cannotCreate`, `noPermission`.
+    /// - Throws: `FileError` with `alreadyExists` if anything has the name, `cannotCreate`, `noPermission`.
     package init(_ path: String) throws(FileError) {
         guard !FileSystem.exists(path) else {
             throw FileError(.alreadyExists, path, "\(path) exists already")
@@ -35,7 +35,7 @@ package final class NewFile {
 
     /// - Throws: `FileError` with `noSpace`, `inputOutput`; a part may have been written.
     package func append(_ bytes: [UInt8]) throws(FileError) {
-        // Counted first, so that publish() also cuts off a part that a failed write left.
+        // The count comes first, so that publish() also cuts off a part that a failed write left.
         byteCount += bytes.count
         try file.write(bytes)
     }
@@ -47,7 +47,7 @@ package final class NewFile {
 
     /// Renames the file to its own name, which must still be free. After a failure the temporary file remains.
     ///
-    /// - Throws: `FileError`, with the temporary name in its reason.
+    /// - Throws: `FileError` with the temporary path in its reason.
     package func publish() throws(FileError) {
         isKept = true
         do throws(FileError) {
@@ -56,11 +56,11 @@ package final class NewFile {
             try takeName()
             try folder.synchronize()
         } catch {
-            throw error.adding("; what was written is in \(temporaryPath)")
+            throw error.adding("; the data is in \(temporaryPath)")
         }
     }
 
-    /// Uses link(2), which refuses a name that is taken, unlike rename(2). Not every file system has it.
+    /// Uses link(2), which refuses a name that is taken, unlike rename(2). Not every file system supports it.
     private func takeName() throws(FileError) {
         if unsafe linkat(folder.descriptor, temporaryName, folder.descriptor, name, 0) == 0 {
             return try folder.remove(temporaryName)

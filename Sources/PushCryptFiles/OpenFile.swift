@@ -55,7 +55,7 @@ package final class OpenFile: Sendable {
 
     /// Reads to the end.
     ///
-    /// The array reserves its space first, because an array that grows leaves copies of secrets in memory.
+    /// Reserves the array's capacity first, because an array that grows leaves copies of secrets in memory.
     ///
     /// - Throws: `FileError` with `tooLong`, `inputOutput`, `noPermission`.
     package func readAll(limitInBytes limit: Int = usualLimitInBytes) throws(FileError) -> [UInt8] {

@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// What the process was started with: variables, account, standard descriptors.
+/// The environment variables, account and standard descriptors of this process.
 package enum ProcessEnvironment {
     /// The value of a variable; nil if it isn't set. Use ``bytes(of:)`` for a secret, which must not be in a `String`.
     package static func variable(_ name: String) -> String? {
@@ -15,7 +15,7 @@ package enum ProcessEnvironment {
         return unsafe Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     }
 
-    /// The name of the account that runs the process; `uid N` if it has none.
+    /// The name of the account that runs the process; `uid N` if the account has no name.
     package static var accountName: String {
         let uid = getuid()
         return unsafe getpwuid(uid).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(uid)"

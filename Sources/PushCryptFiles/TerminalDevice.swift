@@ -23,8 +23,8 @@ package final class TerminalDevice {
         return byte[0]
     }
 
-    /// Runs `body` with echo, line editing and signal keys off: no interrupt can leave the terminal without echo. Then
-    /// writes the newline that was typed but not echoed.
+    /// Runs `body` with echo, line editing and signal keys off, and then writes the newline that was typed but not echoed.
+    /// Signal keys are off because an interrupt would leave the terminal without echo.
     ///
     /// - Returns: nil if the terminal's settings can't be changed.
     package func withoutEcho<Value>(_ body: () throws -> Value) rethrows -> Value? {

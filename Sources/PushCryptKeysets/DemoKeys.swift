@@ -3,7 +3,7 @@ package import PushCryptCore
 /// Keys that are published with this project, including their private halves, for the demo and for trials. They protect
 /// nothing, so all other commands refuse them unless they are explicitly allowed.
 ///
-/// The text is the same as in Keys/demo, so that the demo runs from any folder.
+/// The texts are copies of the files in Keys/demo, so that the demo runs from any folder.
 package enum DemoKeys {
     package static let recipientJSON = #"""
         {

@@ -1,6 +1,6 @@
 public import PushCryptCore
 
-/// Loading keys in a program. Each initialiser reads once; a `KeysetWatcher` of PushCryptSender follows rotations.
+/// Loading keys in a program. Each initialiser reads once; `KeysetWatcher` in PushCryptSender follows rotations.
 extension Keyset {
     /// Loads a keyset of a keystore, `Keys/NAME`, including its private halves.
     ///
@@ -9,7 +9,7 @@ extension Keyset {
     /// `recipient(at:)` refuses private keys.
     ///
     /// - Parameters:
-    ///   - folder: the keyset's folder, not a link to it.
+    ///   - folder: the path of the keyset's folder. A symbolic link is refused.
     ///   - secret: opens encrypted keys. scrypt with the standard parameters takes a third of a second and 128 MiB. With a
     ///     secret, plain keys are refused, because an attacker who can write the folder could put their own there.
     ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing: use them for trials
@@ -38,7 +38,7 @@ extension Keyset {
     /// as it is or in base64. A JSON text begins with `{`, which base64 never does.
     ///
     /// Users who may inspect the process see its environment, child processes inherit it, and crash reports copy it. Put
-    /// an encrypted keyset there, and its passphrase in another place. Linux accepts at most 128 KiB in one variable. With
+    /// an encrypted keyset there, and keep its passphrase in another place. Linux accepts at most 128 KiB in one variable. With
     /// a secret, plain keys are refused.
     ///
     /// - Parameter environment: the variable's name.

@@ -57,7 +57,7 @@ package struct KeysetFile: Sendable {
     /// The ids in the metadata, including those of destroyed keys.
     package var keyIDs: [KeyID] { metadata.timeline.keys.map(\.kid) }
 
-    /// ``keyIDs``, or none if there are plain device keys: a device key has its master's id, which doesn't identify it.
+    /// The ids that identify the plain keys. Empty if any is a device key, which has the id of its master.
     var provenKeyIDs: [KeyID] { records.values.contains(where: \.isDeviceKey) ? [] : keyIDs }
 
     /// Returns the keyset with its keys. No other function returns the keys.
@@ -84,8 +84,8 @@ package struct KeysetFile: Sendable {
         source.isGiven ? try unlocked(source).metadata : metadata
     }
 
-    /// Asks for the secret now, so that no person is asked while a lock is held. The answer for encrypted keys counts as
-    /// given: when the file is read again, plain keys are refused.
+    /// Asks for the secret now, so that no person is asked while a lock is held. For encrypted keys, the result counts as a
+    /// given secret: if the file contains plain keys when it is read again, they are refused.
     ///
     /// - Throws: `KeystoreError` with `notEncrypted`; what the source throws.
     package func answered(_ source: SecretSource) throws -> SecretSource {
@@ -116,7 +116,7 @@ package struct KeysetFile: Sendable {
         return records
     }
 
-    /// Requires every key that isn't destroyed, and no other.
+    /// Requires a record for each key that isn't destroyed, and no other records.
     private static func requireEveryKey(of metadata: KeysetMetadata, in records: [KeyID: KeyRecord]) throws {
         let wanted = Set(metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid))
         if let kid = wanted.subtracting(records.keys).min() {
@@ -185,11 +185,11 @@ package struct StoredKeyset: Sendable {
 
 /// How the private keys are protected in their file.
 package enum Protection: Hashable, Sendable {
-    /// Not encrypted: `--insecure-plaintext`.
+    /// The keys are not encrypted (`--insecure-plaintext`).
     case plaintext
-    /// Encrypted with a data key, which is wrapped with a key derived from a passphrase.
+    /// The keys are encrypted with a data key, which is wrapped with a key derived from a passphrase.
     case passphrase(ScryptParameters)
-    /// Encrypted with a data key, which an external command wraps.
+    /// The keys are encrypted with a data key, which an external command wraps.
     case command
 
     package var name: String {

@@ -1,10 +1,10 @@
 package import PushCryptCore
 import PushCryptPrimitives
 
-/// The content of a keyset's file besides the keys. It is never encrypted, so that a plan or a list needs no secret.
+/// The content of a keyset's file without the keys. It is never encrypted, so that a plan or a list needs no secret.
 package struct KeysetMetadata: Hashable, Sendable {
     package let kind: KeyKind
-    /// Increases with every change; a watcher refuses a lower number than the last.
+    /// Increases with every change. A watcher refuses a keyset with a lower number than the previous one.
     package var sequence: Int64
     package var timeline: KeyTimeline
     package var policy: RotationPolicy
@@ -39,8 +39,8 @@ package struct KeysetMetadata: Hashable, Sendable {
     }
 }
 
-/// The number of lines and the last hash of the audit log. The keyset's file contains them, so that a log that was cut or
-/// replaced is detected.
+/// The number of lines and the last hash of the audit log. The keyset's file contains them to detect a log that was cut
+/// or replaced.
 ///
 /// ```
 /// "audit": {"count": n, "head": BASE64URL(SHA-256 of line n), "last": [LINE, ...]}
@@ -50,8 +50,7 @@ package struct AuditHead: Hashable, Sendable {
     package var count: Int64
     /// SHA-256 of the last line, 32 bytes; 32 zero bytes for an empty log.
     package var hash: [UInt8]
-    /// The lines of the last change. A crash after the file was renamed can lose them from the log, which is then
-    /// completed from here.
+    /// The lines of the last change. If a crash prevents their append to the log, the next change appends them from here.
     package var lastLines: [String]
 
     package init(count: Int64, hash: [UInt8], lastLines: [String]) {
@@ -86,7 +85,7 @@ extension KeysetMetadata {
 extension KeysetMetadata {
     /// - Parameters:
     ///   - member: the file's `pushcrypt` member.
-    ///   - records: the plain-text keys, if any. They supply what files of earlier versions lack.
+    ///   - records: the plain-text keys, if any. They supply the members that files of earlier versions lack.
     /// - Throws: `KeyError`.
     init(_ member: JSONValue, records: [KeyID: KeyRecord]) throws {
         guard let sequence = member["seq"]?.protocolInteger, let keys = member["keys"], keys.kind == .object else {
@@ -114,7 +113,7 @@ extension KeysetMetadata {
         }
         let named = member["kind"]?.string.flatMap(KeyKind.init(rawValue:))
         guard let kind = named ?? kinds.first, kinds.isEmpty || kinds.contains(kind) else {
-            throw KeyError(.malformed, "the set contains no key, or keys of another kind than its own")
+            throw KeyError(.malformed, "the set contains no key, or keys of another kind than the set's")
         }
         return kind
     }

@@ -22,7 +22,7 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let looseMode = Code(name: "looseMode")
         /// A private file or folder belongs to another user, who isn't root.
         public static let foreignOwner = Code(name: "foreignOwner")
-        /// Not a keyset: a folder, a link, a device, or far too long.
+        /// Not a keyset: a folder, a link, a device, or a file above the size limit.
         public static let notAKeyset = Code(name: "notAKeyset")
         /// Keys that are published with this project, including their private halves.
         public static let demoKeys = Code(name: "demoKeys")
@@ -71,7 +71,7 @@ extension KeystoreError: FileErrorConvertible {
         case .notAFile: self.init(.notAKeyset, error.reason)
         case .tooLong: self.init(.notAKeyset, error.reason + ": not a key file")
         case .symbolicLink where error.systemError == 0:
-            self.init(.notAKeyset, error.reason + "; a keystore holds files and folders only")
+            self.init(.notAKeyset, error.reason + "; a keystore contains only files and folders")
         case .symbolicLink: self.init(.notAKeyset, error.reason)
         default: self.init(.inputOutput, error.reason)
         }

@@ -60,7 +60,7 @@ package enum KeysetPlace: Sendable {
 
 /// The bytes of a keyset before parsing: a `keyset.json`, a JWK set or one JWK. Deinitialisation wipes them.
 package final class RawKeyset {
-    /// Identifies the bytes and the owner and mode of their file and folder.
+    /// Identifies the bytes, and the owner and mode of their file and folder.
     package struct Version: Hashable, Sendable {
         /// SHA-256 of the bytes.
         let digest: [UInt8]

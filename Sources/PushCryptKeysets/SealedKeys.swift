@@ -19,13 +19,13 @@ package import PushCryptPrimitives
 /// M          = the bytes of the file's "pushcrypt" member
 /// ```
 /// M is authenticated with the keys: an attacker who can write the file but doesn't know the secret can't undo a
-/// revocation. `check` distinguishes a wrong passphrase from a damaged file. It is no more help in guessing passphrases
-/// than the tag.
+/// revocation. `check` distinguishes a wrong passphrase from a damaged file. It helps to guess passphrases no more than
+/// the tag does.
 package struct SealedKeys {
     let lock: Lock
     /// The wrapped data key; its length is in `Lock.dataKeyByteCounts`.
     let dataKey: [UInt8]
-    /// No shorter than `overheadByteCount`.
+    /// At least `overheadByteCount` bytes.
     let keys: [UInt8]
 
     enum Lock {
@@ -156,7 +156,7 @@ extension SealedKeys {
     /// - Throws: `KeyError` with `malformed`, also for scrypt parameters out of bounds.
     init(_ member: JSONValue) throws(KeyError) {
         guard member["v"]?.protocolInteger == 1 else {
-            throw KeyError(.malformed, "this pushcrypt doesn't support the version of sealed")
+            throw KeyError(.malformed, "this version of pushcrypt doesn't support the version in sealed.v")
         }
         let lock = try Lock(member)
         guard let dataKey = member["dataKey"]?.utf8.flatMap(Base64URL.decode),

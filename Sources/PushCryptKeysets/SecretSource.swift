@@ -57,7 +57,7 @@ package struct SecretSource {
     /// - Throws: what the source throws; `KeystoreError` with `secretNeeded` if there is none.
     func secret() throws -> KeysetSecret { try makeSecret() }
 
-    /// Refuses plain keys if a secret was given. Every function that returns plain keys calls this one.
+    /// Refuses plain keys if a secret was given. Every function that returns plain keys calls this function.
     ///
     /// - Parameters:
     ///   - kids: the ids of the plain keys.

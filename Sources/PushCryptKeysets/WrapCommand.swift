@@ -6,14 +6,14 @@ package import PushCryptPrimitives
 /// ```
 /// COMMAND wrap     stdin: 32 bytes, the data key       stdout: 1 to 4,096 bytes, the wrapped data key
 /// COMMAND unwrap   stdin: the wrapped data key         stdout: the 32 bytes
-/// Exit status 0 is success. The command writes errors to stderr, which is passed on.
+/// Exit status 0 is success. The command's stderr is that of this process.
 /// ```
-/// Both are raw bytes, through pipes. /bin/sh runs the command with the environment of this process except for
+/// Input and output are raw bytes, through pipes. /bin/sh runs the command with the environment of this process except for
 /// PUSHCRYPT_PASSPHRASE, and with no descriptors but the standard streams. After two minutes it is killed; without a
 /// terminal, the processes that it started are killed too. The command is never read from a keyset's file, because a user
 /// who can write the file could run any command.
 ///
-/// Wrapping must need a secret of the operator's. If it only needed a public key, a user who can write the file could
+/// Wrapping must require a secret of the operator. If it only required a public key, a user who can write the file could
 /// replace the keys with their own.
 package struct WrapCommand: Sendable {
     package static let maximumByteCount = 4_096
@@ -22,7 +22,8 @@ package struct WrapCommand: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
 
     package init(_ command: String) {
-        self.init(command, mayAsk: HelperProcess.hasTerminal) { ContinuousClock.now }
+        // A helper in the same process group can ask for a PIN on the terminal, and Ctrl-C ends both.
+        self.init(command, mayAsk: TerminalDevice() != nil) { ContinuousClock.now }
     }
 
     /// - Parameters:

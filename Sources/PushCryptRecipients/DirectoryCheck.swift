@@ -4,7 +4,7 @@ package import PushCryptCore
 package struct DirectoryCheck: Sendable {
     /// The number of recipients that can be sealed to.
     package private(set) var recipientCounts: [Suite: Int] = [:]
-    /// The number of ids with several records. A table with our primary key has none.
+    /// The number of ids with several records. A table that pushcrypt made has none, because of its primary key.
     package private(set) var collisionCount = 0
     /// The number of rows that can't be sealed to or that no lookup finds.
     package private(set) var badCount = 0
@@ -17,7 +17,7 @@ package struct DirectoryCheck: Sendable {
     }
 
     private static let problemLimit = 100
-    /// The previous row. Rows are read in the order of their names.
+    /// The previous valid row. Rows are read in the order of their names.
     private var last: (name: RecordName, suite: Suite?, isCollision: Bool)?
 
     package var isClean: Bool { collisionCount == 0 && badCount == 0 }
@@ -28,14 +28,14 @@ package struct DirectoryCheck: Sendable {
         _ directory: RecipientDirectory, progress: (DirectoryProgress) -> Void = { _ in }
     ) throws(RecipientDirectoryError) {
         do {
-            try directory.makeReader().visitAll(progress) { row in judge(row, directory.path) }
+            try directory.makeReader().visitAll(progress) { row in check(row, directory.path) }
         } catch {
             throw RecipientDirectoryError(error, directory.path)
         }
         countLast()
     }
 
-    private mutating func judge(_ row: RecipientReader.Row, _ path: String) {
+    private mutating func check(_ row: RecipientReader.Row, _ path: String) {
         do throws(RecipientDirectoryError) {
             let (name, record) = try row.outcome.get()
             guard name == last?.name else {
@@ -63,12 +63,12 @@ package struct DirectoryCheck: Sendable {
     }
 }
 
-/// The progress of the work on a directory.
+/// The progress of an import or a check.
 package struct DirectoryProgress: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
-        /// Counts the bytes of a file of JSON lines.
+        /// Reading a file of JSON lines; counts bytes.
         case reading
-        /// Counts the records that are checked or copied.
+        /// Checking or copying records; counts records.
         case visiting
     }
 

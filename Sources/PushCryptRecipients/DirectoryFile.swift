@@ -35,7 +35,7 @@ final class DirectoryFile: Sendable {
         }
     }
 
-    /// Whether it is a SQLite database. Detects the format from the first bytes, not the extension.
+    /// Whether the file is a SQLite database. Detects the format from the first bytes, not the extension.
     var isDatabase: Bool {
         get throws(RecipientDirectoryError) {
             let magic = Array("SQLite format 3\0".utf8)
@@ -44,7 +44,7 @@ final class DirectoryFile: Sendable {
         }
     }
 
-    /// Whether the path names another file now, or none.
+    /// Whether the path no longer names this file.
     var hasMoved: Bool { FileStatus(path, followingLinks: true)?.identity != status.identity }
 
     /// Reads until the buffer is full or the file ends.

@@ -3,8 +3,8 @@ import PushCryptFiles
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// Copies all records of a file of JSON lines or of another directory into a directory, or none. It never replaces a
-/// different record.
+/// Copies the records of a file of JSON lines or of another directory into a directory: all of them, or none after an
+/// error. It never replaces a different record.
 package struct DirectoryImport: Hashable, Sendable {
     package private(set) var addedCount = 0
     package private(set) var unchangedCount = 0
@@ -13,9 +13,9 @@ package struct DirectoryImport: Hashable, Sendable {
 
     /// - Parameters:
     ///   - source: the path of a file with one record per line, or of a database.
-    ///   - path: the path of a database, which is made if there is none.
+    ///   - path: the path of a database. The import makes the database if there is none.
     ///   - progress: called on this thread for each MiB that is read and for each 1,024 records.
-    /// - Throws: `RecipientDirectoryError` for the first record that can't be imported; then nothing was imported.
+    /// - Throws: `RecipientDirectoryError` for the first record that can't be imported. Then nothing was imported.
     package init(
         from source: String, into path: String, progress: @escaping (DirectoryProgress) -> Void = { _ in }
     ) throws(RecipientDirectoryError) {
@@ -113,7 +113,7 @@ package struct DirectoryImport: Hashable, Sendable {
         else {
             let place = line.map { "line \($0) of \(source)" } ?? source
             throw RecipientDirectoryError(
-                .collision, "\(target) has another record of key \(name) than \(place): nothing was imported",
+                .collision, "\(target) has another record of key \(name) than \(place); nothing was imported",
                 line: line)
         }
         unchangedCount += 1
@@ -142,7 +142,7 @@ private final class UnfinishedFile {
         try DirectoryFile.requireOwnFolder(of: path)
         folder = try Folder(above: path)
         lock = try folder.lockedFile(lockName, until: .now + RecipientTable.busyTimeout)
-        // From here on deinit runs after an error, too.
+        // All properties are initialised: deinit also runs if one of these calls throws.
         for suffix in ["", "-journal"] { try folder.remove(temporaryName + suffix) }
         guard !folder.has(name) else {
             throw FileError(.alreadyExists, path, "\(path) exists already; start again")

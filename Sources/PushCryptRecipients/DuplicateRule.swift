@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// Chooses between the lines with one name in a file of JSON lines.
+/// Chooses between lines with the same name in a file of JSON lines.
 ///
 /// ```
 /// an invalid record and a valid one    the valid one is used
@@ -11,7 +11,7 @@ import PushCryptPrimitives
 /// An attacker who can add a line can't remove a recipient from the directory with a key that doesn't match its kid.
 struct DuplicateRule {
     struct Line {
-        /// From 1.
+        /// Counted from 1.
         let number: Int
         var text: [UInt8]
         let record: StoredRecord
@@ -25,27 +25,27 @@ struct DuplicateRule {
     /// The line to use if there is no collision.
     private(set) var line: Line
     /// The number of the first line with a different recipient of the same name.
-    private var rival: Int?
+    private var collidingNumber: Int?
 
     init(_ first: Line) {
         line = first
     }
 
-    /// - Parameter newcomer: a later line with the same name. It is wiped unless it replaces ``line``.
+    /// - Parameter other: a later line with the same name. It is wiped unless it replaces ``line``.
     /// - Returns: the line whose record is invalid; nil if both are valid.
-    mutating func add(_ newcomer: consuming Line) -> SkippedLine? {
-        switch (line.record.result, newcomer.record.result) {
+    mutating func add(_ other: consuming Line) -> SkippedLine? {
+        switch (line.record.result, other.record.result) {
         case (_, .failure(let flaw)):
-            wipe(&newcomer.text)
-            return SkippedLine(number: newcomer.number, reason: flaw.reason)
+            wipe(&other.text)
+            return SkippedLine(number: other.number, reason: flaw.reason)
         case (.failure(let flaw), .success):
             let skipped = SkippedLine(number: line.number, reason: flaw.reason)
             wipeText()
-            line = newcomer
+            line = other
             return skipped
-        case (.success(let record), .success(let other)):
-            if !record.isSameRecipient(as: other) { rival = rival ?? newcomer.number }
-            wipe(&newcomer.text)
+        case (.success(let record), .success(let otherRecord)):
+            if !record.isSameRecipient(as: otherRecord) { collidingNumber = collidingNumber ?? other.number }
+            wipe(&other.text)
             return nil
         }
     }
@@ -54,10 +54,11 @@ struct DuplicateRule {
     ///
     /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`.
     func record(_ path: String) throws(RecipientDirectoryError) -> KeyRecord {
-        if let rival {
+        if let collidingNumber {
             throw RecipientDirectoryError(
                 .collision,
-                "\(path): lines \(line.number) and \(rival) have different records of key \(line.record.name); none is used",
+                "\(path): lines \(line.number) and \(collidingNumber) have different records of key \(line.record.name); "
+                    + "none is used",
                 line: line.number)
         }
         do throws(StoredRecord.Flaw) {

@@ -3,7 +3,7 @@ import PushCryptPrimitives
 /// Reads a file line by line in constant memory.
 final class LineScanner {
     struct Line {
-        /// From 1.
+        /// Counted from 1.
         let number: Int
         let offset: Int64
         /// Without the newline.
@@ -14,7 +14,7 @@ final class LineScanner {
         var isTooLong: Bool { bytes.isEmpty && byteCount > 0 }
     }
 
-    /// Many times the length of a record.
+    /// The longest line that is read. It is many times the length of a record.
     static let limitInBytes = 65_536
 
     private let file: DirectoryFile

@@ -29,7 +29,7 @@ package final class RecipientDirectory: Sendable {
         }
     }
 
-    /// Opens it again if another file replaced it meanwhile.
+    /// Opens the file, and opens it again if another file replaced it meanwhile.
     private static func file(_ path: String) throws -> DirectoryFile {
         for _ in 0..<attempts {
             let file = try DirectoryFile(path)
@@ -69,7 +69,7 @@ package final class RecipientReader {
     init(_ path: String, sameAs file: DirectoryFile) throws {
         self.path = path
         try file.requireOwnFolder()
-        // Opened for writing too, so that SQLite can roll back the transaction of a killed writer.
+        // SQLite opens the file for writing too, so that it can roll back the transaction of a killed writer.
         database = try Database(path: path, busyTimeout: RecipientTable.busyTimeout)
         guard !file.hasMoved else { throw RecipientDirectory.replaced(path) }
         try database.script(
@@ -79,8 +79,8 @@ package final class RecipientReader {
 
     /// The recipient with that id; nil if the directory has none.
     ///
-    /// With a device, returns the device's own shared key or else the key derived from the master. A public key already
-    /// belongs to one installation, so the device doesn't change it.
+    /// For a device, returns the device's own shared key if the directory has it, otherwise the key derived from the master.
+    /// A public key belongs to one installation already, so the device doesn't change it.
     ///
     /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`, `busy`, `damaged`,
     ///   `inputOutput`.
@@ -115,7 +115,7 @@ package final class RecipientReader {
             throw RecipientDirectoryError(error, path)
         }
         defer { for index in texts.indices { wipe(&texts[index]) } }
-        // A table without our primary key can have several.
+        // A table without the primary key (kid, device) can have several.
         guard texts.count < 2 else {
             throw RecipientDirectoryError(.collision, "\(path): several records of key \(name); none is used")
         }
@@ -177,7 +177,7 @@ enum RecipientTable {
     /// The longest time that one statement waits for another process's lock.
     static let busyTimeout: Duration = .seconds(60)
 
-    /// Throws unless a lookup is an index search: without the primary key each lookup would read the whole table.
+    /// Requires that lookups are index searches. Without the primary key, each lookup would read the whole table.
     static func require(in database: Database, _ path: String) throws {
         let steps: [String]
         do throws(SQLiteError) {

@@ -17,11 +17,11 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
         package static let foreignOwner = Code(name: "foreignOwner")
         /// Users other than the owner can read the file or write to its folder.
         package static let looseMode = Code(name: "looseMode")
-        /// Not a database with the table `recipients`, nor, at an import, JSON lines with records.
+        /// The file is neither a database with the table `recipients` nor, for an import, JSON lines with records.
         package static let notADirectory = Code(name: "notADirectory")
         /// Another file replaced the directory, or a line changed during an import.
         package static let changedMeanwhile = Code(name: "changedMeanwhile")
-        /// Several keys have this id, and none of them is chosen.
+        /// Several records with different keys have this id. None of them is used.
         package static let collision = Code(name: "collision")
         /// A private key, which belongs on the device and not in a backend.
         package static let privateKey = Code(name: "privateKey")
@@ -40,7 +40,7 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
     package let code: Code
     /// The fault, its place, and how to correct it.
     package let reason: String
-    /// At an import, the line number of the record, from 1; otherwise nil.
+    /// The line number of the record, counted from 1, if an import of JSON lines failed; otherwise nil.
     package let lineNumber: Int?
 
     package init(_ code: Code, _ reason: String, line lineNumber: Int? = nil) {

@@ -44,7 +44,7 @@ final class RecordLines {
         try database.run("COMMIT")
         guard stagedCount > 0 || skippedCount == 0 else {
             throw RecipientDirectoryError(
-                .notADirectory, "\(file.path): none of its \(lineCount) lines is a recipient's record on one line")
+                .notADirectory, "\(file.path): none of its \(lineCount) lines is a whole record of a recipient")
         }
     }
 
@@ -75,9 +75,9 @@ final class RecordLines {
 
     /// Calls `body` once for each recipient.
     ///
-    /// - Parameter body: not called after the first error. Errors about a record are thrown after all lines are read.
-    /// - Throws: `RecipientDirectoryError` for the skipped lines, otherwise for the first invalid record in the order of
-    ///   names.
+    /// - Parameter body: not called after the first error. An error about a record is thrown after all lines are read.
+    /// - Throws: `RecipientDirectoryError` for the first skipped line; if none was skipped, for the first invalid record in
+    ///   the order of names.
     func visit(in database: Database, _ body: (DuplicateRule.Line, KeyRecord) throws -> Void) throws {
         var failure: RecipientDirectoryError?
         func finish(_ rule: inout DuplicateRule?) throws {

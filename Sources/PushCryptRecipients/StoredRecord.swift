@@ -11,7 +11,7 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
         self.device = device
     }
 
-    /// Why a text has no name. The reason contains nothing of the text.
+    /// Why a JSON text has no name. The reason contains no part of the text.
     struct Missing: Error {
         let reason: String
     }
@@ -40,7 +40,7 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
         self.init(kid, try? DeviceID(device))
     }
 
-    /// The table's column; empty if there is no device.
+    /// The value of the table's column `device`; empty if there is no device.
     var deviceText: String { device?.description ?? "" }
 
     var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }

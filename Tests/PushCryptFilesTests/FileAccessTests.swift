@@ -14,7 +14,7 @@ struct FileAccessTests {
         #expect(Self.flaw(.ownerOnly, test.owner, test.mode, test.user)?.code == test.flaw)
     }
 
-    @Test("the group may read a file of root's where the rule says so, and no other file")
+    @Test("ownerOrRootsGroup lets the group read files of root, and no other files")
     func groupOfRoot() {
         #expect(Self.flaw(.ownerOrRootsGroup, 0, 0o640, 7) == nil)
         #expect(Self.flaw(.ownerOrRootsGroup, 0, 0o440, 7) == nil)
@@ -25,25 +25,25 @@ struct FileAccessTests {
         #expect(Self.flaw(.ownerOrRootsGroup, 8, 0o600, 7)?.code == .foreignOwner)
     }
 
-    @Test("other users may read a file that only its owner writes, unless a third user owns it")
+    @Test("othersMayRead lets other users read but not write, and refuses files of another owner")
     func readers() {
         #expect(Self.flaw(.othersMayRead, 7, 0o755, 7) == nil)
         for mode in [0o775, 0o757] as [UInt32] { #expect(Self.flaw(.othersMayRead, 7, mode, 7)?.code == .looseMode) }
         #expect(Self.flaw(.othersMayRead, 8, 0o755, 7)?.code == .foreignOwner)
     }
 
-    @Test("the error names the path, the owner and the command that corrects it")
-    func words() {
+    @Test("the error names the path, the fault and the command that corrects it")
+    func reason() {
         let owner = Self.flaw(.ownerOnly, 8, 0o600, 7)?.reason
-        let words = "a/b belongs to user 8, who can change it at any time; work as that user, or correct it with: "
-        #expect(owner == words + "chown 7 a/b")
+        let fault = "a/b belongs to user 8, who can change it at any time; work as that user, or correct it with: "
+        #expect(owner == fault + "chown 7 a/b")
         let modes = [
-            (FileAccess.Rule.ownerOnly, false, "reached", "chmod 600 a/b"),
-            (.ownerOnly, true, "reached", "chmod 700 a/b"), (.othersMayRead, true, "changed", "chmod go-w a/b"),
+            (FileAccess.Rule.ownerOnly, false, "open", "chmod 600 a/b"), (.ownerOnly, true, "open", "chmod 700 a/b"),
+            (.othersMayRead, true, "change", "chmod go-w a/b"),
         ]
         for (rule, isFolder, verb, advice) in modes {
             let reason = Self.flaw(rule, 7, 0o777, 7, isFolder: isFolder)?.reason
-            #expect(reason == "a/b can be \(verb) by others than its owner; correct it with: \(advice)")
+            #expect(reason == "users other than the owner can \(verb) a/b; correct it with: \(advice)")
         }
     }
 

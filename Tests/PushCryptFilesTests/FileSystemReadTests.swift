@@ -7,7 +7,7 @@ import Testing
 struct FileSystemReadTests {
     static let limit = 16 << 20
 
-    @Test("reads sixteen megabytes and refuses one byte more")
+    @Test("readFile reads 16 MiB and refuses one byte more")
     func size() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/file"
@@ -20,14 +20,14 @@ struct FileSystemReadTests {
     }
 
     @Test(
-        "reading an endless device stops at the limit",
+        "readFile of an endless device stops at the limit",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/zero")))
     func device() {
         let error = #expect(throws: FileError.self) { try FileSystem.readFile("/dev/zero") }
         #expect(error?.code == .tooLong)
     }
 
-    @Test("refuses a folder, a missing file and a file in a file")
+    @Test("readFile refuses a folder, a missing file and a path through a file")
     func kinds() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [])
@@ -41,7 +41,7 @@ struct FileSystemReadTests {
         }
     }
 
-    @Test("a link to a file is followed")
+    @Test("readFile follows a link to a file")
     func link() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [1])
@@ -50,7 +50,7 @@ struct FileSystemReadTests {
     }
 
     @Test(
-        "the folder above",
+        "parent(of:) returns the path without its last component",
         arguments: [("a", ""), ("a/b", "a"), ("/a", "/"), ("/a/b/c", "/a/b"), ("./a", "."), ("../a", "..")])
     func parent(_ path: String, _ parent: String) {
         #expect(FileSystem.parent(of: path) == parent)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("FileSystem.replace")
 struct FileSystemReplaceTests {
-    @Test("writes a file for its owner alone and leaves nothing beside it", arguments: [0, 1, 65_536, 3_000_000])
+    @Test("replace writes a file with mode 0600 and leaves no temporary file", arguments: [0, 1, 65_536, 3_000_000])
     func replace(_ count: Int) throws {
         let folder = try TemporaryFolder()
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -15,7 +15,7 @@ struct FileSystemReplaceTests {
         #expect(try folder.names() == ["file"])
     }
 
-    @Test("an old file is replaced, also a longer or a loose one")
+    @Test("replace replaces a longer file with mode 0644 by one with mode 0600")
     func old() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [UInt8](repeating: 1, count: 1_000))
@@ -26,7 +26,7 @@ struct FileSystemReplaceTests {
         #expect(try folder.names() == ["file"])
     }
 
-    @Test("a reader of the old file continues to read it")
+    @Test("a reader that opened the file before replace reads the old content")
     func reader() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/file", with: [1, 1, 1])
@@ -35,7 +35,7 @@ struct FileSystemReplaceTests {
         #expect(try reader.readToEnd() == Data([1, 1, 1]))
     }
 
-    @Test("a link is replaced and its target is unchanged")
+    @Test("replace replaces a link and leaves its target unchanged")
     func link() throws {
         let folder = try TemporaryFolder()
         try FileSystem.replace(folder.path + "/target", with: [1])
@@ -46,7 +46,7 @@ struct FileSystemReplaceTests {
         #expect(try FileSystem.readFile(folder.path + "/link") == [2])
     }
 
-    @Test("a failed replacement leaves no temporary file behind")
+    @Test("a failed replace leaves no temporary file")
     func failure() throws {
         let folder = try TemporaryFolder()
         try FileSystem.makeFolder(folder.path + "/taken")

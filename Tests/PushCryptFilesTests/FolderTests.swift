@@ -3,9 +3,9 @@ import PushCryptFiles
 import PushCryptTestSupport
 import Testing
 
-/// Another user who can write in the folder above exchanges an open folder for a link or for another folder.
-@Suite("Folder that is exchanged while it is open")
-struct ExchangedFolderTests {
+/// Another user who can write to the parent folder replaces an open folder with a link or another folder.
+@Suite("An open folder that another user replaces")
+struct ReplacedFolderTests {
     private let place: TemporaryFolder
     private let parent: Folder
 
@@ -19,8 +19,8 @@ struct ExchangedFolderTests {
         parent = try Folder(place.path + "/parent")
     }
 
-    /// Moves `open` away and puts something else in its place.
-    private func exchange(_ what: String) throws {
+    /// Moves `open` away and puts a link or another folder in its place.
+    private func replace(_ what: String) throws {
         let (open, moved) = (place.path + "/parent/open", place.path + "/parent/moved")
         try FileManager.default.moveItem(atPath: open, toPath: moved)
         if what == "link" {
@@ -31,11 +31,11 @@ struct ExchangedFolderTests {
     }
 
     @Test(
-        "Folder.remove of a folder that was exchanged before deletes nothing, neither there nor in the new one",
+        "Folder.remove deletes nothing if the folder was replaced before the call",
         arguments: ["link", "folder"])
     func remove(_ what: String) throws {
         let open = try parent.folder("open")
-        try exchange(what)
+        try replace(what)
         #expect(!parent.remove(open))
         #expect(try place.names(in: "elsewhere") == ["precious"])
         #expect(try place.names(in: "parent/open") == ["precious"])
@@ -43,12 +43,12 @@ struct ExchangedFolderTests {
     }
 
     @Test(
-        "Folder.remove of a folder that is exchanged after the check deletes its files and none of the new one",
+        "Folder.remove deletes the files of the open folder if the folder is replaced after the check",
         arguments: ["link", "folder"])
     func removeAfterCheck(_ what: String) throws {
         let open = try parent.folder("open")
         let isRemoved = parent.remove(open) {
-            do { try exchange(what) } catch { Issue.record(error) }
+            do { try replace(what) } catch { Issue.record(error) }
         }
         #expect(!isRemoved)
         #expect(try place.names(in: "elsewhere") == ["precious"])
@@ -56,8 +56,7 @@ struct ExchangedFolderTests {
         #expect(try place.names(in: "parent/moved").isEmpty)
     }
 
-    /// Its name was given to it, and what fails after that must not empty it.
-    @Test("Folder.remove of a folder that was published deletes nothing")
+    @Test("Folder.remove deletes nothing if the folder was published under another name")
     func published() throws {
         let open = try parent.folder("open")
         try parent.publish("open", as: "published")
@@ -65,34 +64,34 @@ struct ExchangedFolderTests {
         #expect(try place.names(in: "parent/published") == ["own"])
     }
 
-    @Test("FileSystem.removeFolder with the path of a link deletes nothing")
+    @Test("FileSystem.removeFolder deletes nothing if the path names a link")
     func removePath() throws {
-        try exchange("link")
+        try replace("link")
         FileSystem.removeFolder(place.path + "/parent/open")
         #expect(try place.names(in: "elsewhere") == ["precious"])
         #expect(FileSystem.exists(place.path + "/parent/open"))
     }
 
-    @Test("Folder.names lists the open folder and not the new one", arguments: ["link", "folder"])
+    @Test("Folder.names lists the open folder and not its replacement", arguments: ["link", "folder"])
     func names(_ what: String) throws {
         let (byPath, byName) = (try Folder(place.path + "/parent/open"), try parent.folder("open"))
-        try exchange(what)
+        try replace(what)
         #expect(try byPath.names() == ["own"])
         #expect(try byName.names() == ["own"])
     }
 
     @Test(
-        "Folder.lock says that another folder took its place", arguments: ["link", "folder"], [true, false])
+        "Folder.lock reports that the folder was replaced", arguments: ["link", "folder"], [true, false])
     func lock(_ what: String, isOpenedByPath: Bool) throws {
         let open = isOpenedByPath ? try Folder(place.path + "/parent/open") : try parent.folder("open")
-        try exchange(what)
+        try replace(what)
         let error = #expect(throws: FileError.self) { try open.lock(.exclusive, .none) }
         #expect(error?.code == .changedMeanwhile)
     }
 
-    @Test("a link is neither opened nor read nor written through")
+    @Test("Folder refuses to open, read or append through a link, unless followingLinks is true")
     func links() throws {
-        try exchange("link")
+        try replace("link")
         let paths = place.path + "/parent/open"
         for body in [{ _ = try Folder(paths) }, { _ = try parent.folder("open") }, { _ = try parent.read("open") }] {
             let error = #expect(throws: FileError.self) { try body() }
@@ -117,7 +116,7 @@ struct FolderTests {
         folder = try Folder(place.path)
     }
 
-    @Test("names are sorted and complete at every call, and include hidden ones")
+    @Test("names returns all names sorted, including hidden ones, at every call")
     func names() throws {
         #expect(try folder.names().isEmpty)
         for name in ["b", ".a", "c"] { _ = try folder.makeFile(name) }
@@ -127,7 +126,7 @@ struct FolderTests {
         #expect(try folder.names() == [".a", "c"])
     }
 
-    @Test("a folder with another folder in it stays, and its files are removed")
+    @Test("remove deletes the files of a folder that contains a folder, and leaves the folder")
     func removeNested() throws {
         try folder.makeFolder("outer")
         let outer = try folder.folder("outer")
@@ -140,7 +139,7 @@ struct FolderTests {
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("replace takes every step in order, and leftovers finds what an interrupted one left")
+    @Test("replace calls back after each step in order, and leftovers finds the temporary file until the rename")
     func steps() throws {
         var steps: [String] = []
         var leftovers: [Int] = []
@@ -174,14 +173,14 @@ struct FolderTests {
         #expect(error?.code == .notAFile)
     }
 
-    @Test("a path without a slash is in the current folder, and errors name it unchanged")
+    @Test("Folder(above:) opens the current folder for a path without a slash, and its errors name only the file")
     func current() throws {
         let error = #expect(throws: FileError.self) { try Folder(above: "name").read("no such file here") }
         #expect(error?.code == .notFound)
         #expect(error?.reason.hasPrefix("can't read no such file here: ") == true)
     }
 
-    @Test("an empty path is not found: it is not the current folder")
+    @Test("an empty path is reported as not found and doesn't mean the current folder")
     func empty() {
         for body in [{ _ = try Folder("") }, { _ = try FileSystem.names(in: "") }] {
             #expect(FileError.Code.notFound == #expect(throws: FileError.self) { try body() }?.code)

@@ -51,7 +51,7 @@ struct NewFileTests {
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("a name that is taken by anything is refused", arguments: ["file", "folder", "dangling link"])
+    @Test("init refuses a name that is taken by anything", arguments: ["file", "folder", "dangling link"])
     func taken(_ what: String) throws {
         switch what {
         case "file": try FileSystem.replace(path, with: [7])
@@ -64,9 +64,10 @@ struct NewFileTests {
         #expect(try folder.names() == ["file"])
     }
 
-    /// Somebody else came first: both files stay.
+    /// Another process took the name first: both files stay.
     @Test(
-        "the temporary file is kept when its name was taken meanwhile", arguments: ["file", "folder", "dangling link"])
+        "publish refuses a name that was taken meanwhile, and keeps the temporary file",
+        arguments: ["file", "folder", "dangling link"])
     func takenMeanwhile(_ what: String) throws {
         let temporary: String
         do {
@@ -81,14 +82,14 @@ struct NewFileTests {
             }
             let error = #expect(throws: FileError.self) { try file.publish() }
             #expect(error?.code == .alreadyExists)
-            #expect(error?.reason.hasSuffix("what was written is in \(temporary)") == true)
+            #expect(error?.reason.hasSuffix("the data is in \(temporary)") == true)
         }
         #expect(try FileSystem.readFile(temporary) == [1, 2])
         #expect(try folder.names().count == 2)
         if what == "file" { #expect(try FileSystem.readFile(path) == [7]) }
     }
 
-    @Test("a file in a missing folder can't be made")
+    @Test("init in a missing folder reports that the file can't be created")
     func missing() throws {
         let error = #expect(throws: FileError.self) { try NewFile(folder.path + "/none/file") }
         #expect(error?.code == .cannotCreate)

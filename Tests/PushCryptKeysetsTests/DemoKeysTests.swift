@@ -16,23 +16,23 @@ struct DemoKeysTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Keys/demo")
 
-    @Test("the demo keys are byte for byte the files of Keys/demo", arguments: constants.keys.sorted())
+    @Test("each constant equals its file in Keys/demo", arguments: constants.keys.sorted())
     func files(_ name: String) throws {
         let file = try Data(contentsOf: Self.folder.appendingPathComponent("\(name)/keyset.json"))
         let constant = try #require(Self.constants[name])
-        // The file ends in a newline, the constant may not.
+        // The file ends with a newline; the constant may lack it.
         let text = String(decoding: file, as: UTF8.self)
         #expect(text == constant || text == constant + "\n")
     }
 
-    @Test("there is no other keyset in Keys/demo")
+    @Test("Keys/demo contains only the keysets of the constants")
     func complete() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         let folders = names.filter { FileSystem.isFolder(Self.folder.appendingPathComponent($0).path) }
         #expect(Set(folders) == Set(Self.constants.keys))
     }
 
-    @Test("demo keys are recognised by exactly their kids")
+    @Test("contains and covers recognise the kids of the demo keys, and no others")
     func ids() throws {
         let keysets = try Self.constants.values.map { try Keyset(json: Array($0.utf8)) }
         #expect(Set(keysets.flatMap { $0.keyIDs.map(\.description) }) == DemoKeys.ids)

@@ -28,7 +28,7 @@ struct KeysetFolderTests {
         return record.kid
     }
 
-    @Test("gives back what was written", arguments: ["recipient", "shared", "sender"])
+    @Test("a keyset that was written to the folder is loaded", arguments: ["recipient", "shared", "sender"])
     func roundTrip(_ kind: String) throws {
         #expect(!KeysetFolder(path).exists)
         let kid = try write(try #require(KeyKind(rawValue: kind)))
@@ -47,7 +47,7 @@ struct KeysetFolderTests {
         #expect(KeysetFolder("/").path == "/")
     }
 
-    @Test("a keyset that is a link is refused")
+    @Test("a link in place of keyset.json is refused")
     func link() throws {
         _ = try write()
         let other = place.path + "/other"
@@ -59,7 +59,7 @@ struct KeysetFolderTests {
         #expect(error?.reason.contains(other) == true)
     }
 
-    @Test("a folder that is a link is refused")
+    @Test("a link in place of the folder is refused")
     func linkedFolder() throws {
         _ = try write()
         try FileManager.default.createSymbolicLink(atPath: place.path + "/link", withDestinationPath: path)
@@ -67,7 +67,7 @@ struct KeysetFolderTests {
         #expect(error?.code == .notAKeyset)
     }
 
-    @Test("loose modes are refused, and the error names the correction")
+    @Test("a folder or file that other users can open is refused, and the error contains the command that corrects it")
     func modes() throws {
         _ = try write()
         for (name, mode, advice) in [
@@ -83,7 +83,7 @@ struct KeysetFolderTests {
         #expect(try KeysetFolder(path).load().keyIDs.count == 1)
     }
 
-    @Test("damaged JSON is malformed", arguments: ["", "{", "{}", "[]", #"{"keys":[]}"#])
+    @Test("a text that isn't a keyset is malformed", arguments: ["", "{", "{}", "[]", #"{"keys":[]}"#])
     func damaged(_ text: String) throws {
         try FileSystem.replace(path + "/keyset.json", with: Array(text.utf8))
         let error = #expect(throws: KeyError.self) { try KeysetFolder(path).load() }
@@ -97,7 +97,7 @@ struct KeysetFolderTests {
         #expect(error?.code == .notFound)
     }
 
-    @Test("a file over sixteen megabytes is refused")
+    @Test("a file of more than 16 MiB is refused")
     func large() throws {
         try FileSystem.replace(path + "/keyset.json", with: [UInt8](repeating: 32, count: 16 << 20 + 1))
         let error = #expect(throws: KeystoreError.self) { try KeysetFolder(path).load() }

@@ -15,7 +15,7 @@ import Darwin
 #endif
 
 @Suite(
-    "what belongs to another user is refused, also by root",
+    "Files of another user",
     .enabled(if: geteuid() == 0, "only root can give files away"))
 struct OwnerTests {
     private let place: TemporaryFolder
@@ -43,14 +43,14 @@ struct OwnerTests {
     }
 
     @Test(
-        "a keyset's folder or file of another user is refused wherever it is loaded",
+        "a keyset whose folder or file belongs to another user is refused",
         arguments: ["ios", "ios/keyset.json"])
     func keyset(_ name: String) throws {
         try expectRefusal(name) { _ = try KeysetFolder(path).file() }
         try expectRefusal(name) { _ = try Keyset(folder: path) }
     }
 
-    @Test("a key file of another user is refused, and its folder isn't checked")
+    @Test("a key file of another user is refused, and a file in a folder of another user is read")
     func file() throws {
         try expectRefusal("ios/keyset.json") { _ = try Keyset(file: path + "/keyset.json") }
         try #require(unsafe chown(path, 65_534, 65_534) == 0)
@@ -66,7 +66,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a passphrase file, also behind a link of the caller's")
+    @Test("a passphrase file of another user is refused, also through a link of this user")
     func passphrase() throws {
         try expectRefusal("pass") { _ = try KeysetSecret.passphraseFile(place.path + "/pass") }
         try FileManager.default.createSymbolicLink(atPath: place.path + "/link", withDestinationPath: "pass")
@@ -75,7 +75,7 @@ struct OwnerTests {
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseFile(link) } == .foreignOwner)
     }
 
-    @Test("but not the published demo keys, nor a file with public keys alone")
+    @Test("demo keys and public keys in files of another user are read")
     func exempt() throws {
         let published = try SealedSample.keyset(.sender, .plaintext, nil).published()
         try FileSystem.replace(place.path + "/public.jwks.json", with: #require(published))

@@ -5,9 +5,9 @@ import PushCryptTestSupport
 import Testing
 
 /// PROTOCOL section 3: the same kid with another key is refused, never replaced.
-@Suite("several lines of one key id")
+@Suite("Several lines with one key id")
 struct CollisionTests {
-    @Test("equal lines of one id are one recipient", arguments: 1...3)
+    @Test("several lines with one id and the same key are one recipient", arguments: 1...3)
     func duplicates(_ count: Int) throws {
         let device = try Device.make(psk: true)
         let reordered = device.line.replacing(#"{"kty":"OKP","#, with: "{").dropLast() + #","kty":"OKP"}"#
@@ -17,15 +17,15 @@ struct CollisionTests {
         #expect(try device.opens(place.imported().makeReader().recipient(kid: device.kid)))
     }
 
-    /// What a thief of the master, or a bug of the backend, can bring about.
-    @Test("lines of one id with different keys are refused", arguments: [false, true])
+    /// A thief of the master or a bug of the backend can cause this.
+    @Test("lines with one id and different keys are refused", arguments: [false, true])
     func rivals(_ isReversed: Bool) throws {
         let (first, second) = try (Device.make(.shared).of("phone"), Device.make(.shared).of("phone"))
         let rival = second.changing("kid", to: "\(first.kid)")
         try expectCollision(first, isReversed ? [rival, first.line] : [first.line, rival])
     }
 
-    @Test("lines of one id with different psks are refused", arguments: [false, true])
+    @Test("lines with one id and different psks are refused", arguments: [false, true])
     func psks(_ hasOther: Bool) throws {
         let (first, other) = try (Device.make(psk: true), Device.make(psk: true))
         let psk = try #require(other.line.firstMatch(of: /"psk":"([^"]+)"/)?.1)
@@ -41,9 +41,9 @@ struct CollisionTests {
         #expect(try place.folder.names() == [place.name])
     }
 
-    /// Anybody who can add a line could otherwise take a recipient out of the directory.
+    /// Otherwise an attacker who can add a line could remove a recipient from the directory.
     @Test(
-        "of which one isn't the key of that id: that one is the bad line, and the other no collision",
+        "a line whose key doesn't match its id is reported as invalid and not as a collision",
         arguments: [false, true])
     func impostor(_ comesFirst: Bool) throws {
         let (device, other) = try (Device.make(), Device.make())
@@ -54,7 +54,7 @@ struct CollisionTests {
         #expect(error?.reason.hasSuffix("1 of its lines can't be imported") == true)
     }
 
-    @Test("if no line of an id is valid, the later lines are reported")
+    @Test("if no line with an id is valid, the second one is reported")
     func onlyBad() throws {
         let device = try Device.make()
         let place = try Place([device.changing("alg", to: "A"), device.changing("alg", to: "B")])

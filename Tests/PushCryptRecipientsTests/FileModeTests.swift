@@ -3,10 +3,10 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
-@Suite("a directory that can't be opened")
+@Suite("Modes and owners of directories")
 struct FileModeTests {
     @Test(
-        "a directory that other users can open is refused",
+        "a directory or a file to import that other users can open is refused",
         arguments: [0o644, 0o640, 0o604, 0o620, 0o602, 0o610, 0o601], ["jsonl", "sqlite"])
     func loose(_ mode: Int, _ ending: String) throws {
         let place = try Place([Device.make().line])
@@ -24,7 +24,8 @@ struct FileModeTests {
     }
 
     @Test(
-        "it belongs to another user", .enabled(if: geteuid() == 0, "only root can give files away"),
+        "a directory or a file to import that belongs to another user is refused",
+        .enabled(if: geteuid() == 0, "only root can give files away"),
         arguments: ["jsonl", "sqlite"])
     func owner(_ ending: String) throws {
         let place = try Place([Device.make().line])
@@ -38,7 +39,7 @@ struct FileModeTests {
     }
 
     @Test(
-        "a database in a folder that others can write is refused, opened or imported into: they could leave a journal there",
+        "a database in a folder that other users can write is refused, because they could make a journal for it",
         arguments: [0o777, 0o1777, 0o720, 0o702])
     func foldersOfDatabases(_ mode: Int) throws {
         let place = try Place([Device.make().line])
@@ -54,7 +55,7 @@ struct FileModeTests {
         }
     }
 
-    @Test("a missing directory is reported as not found")
+    @Test("a missing directory or file to import is reported as not found")
     func missing() throws {
         let place = try Place()
         for body in [{ _ = try place.open() }, { try place.importLines() }] {
@@ -64,7 +65,7 @@ struct FileModeTests {
         }
     }
 
-    @Test("a folder or a pipe is refused without waiting", arguments: [false, true])
+    @Test("a folder or pipe in place of a directory is refused without waiting", arguments: [false, true])
     func notAFile(_ isPipe: Bool) throws {
         let place = try Place()
         if isPipe {

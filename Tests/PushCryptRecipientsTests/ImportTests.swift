@@ -5,14 +5,14 @@ import PushCryptSQLite
 import PushCryptTestSupport
 import Testing
 
-@Suite("a directory's import into a database")
+@Suite("DirectoryImport")
 struct ImportTests {
     private let devices: [Device]
     private let place: Place
     private let target: Place
 
     init() throws {
-        devices = try Device.ofEverySort()
+        devices = try Device.ofEveryKind()
         place = try Place(devices.map(\.line))
         target = try Place("devices.sqlite")
     }
@@ -70,7 +70,7 @@ struct ImportTests {
     }
 
     @Test(
-        "an import into a file that is no directory leaves it unchanged",
+        "an import into a file that can't be a directory is refused and leaves the file unchanged",
         arguments: ["text", "schema", "mode", "folder"])
     func otherTarget(_ what: String) throws {
         switch what {
@@ -89,7 +89,7 @@ struct ImportTests {
         #expect((try? Data(contentsOf: target.folder.file(target.name))) == before)
     }
 
-    @Test("an import reports progress, also if nothing is new")
+    @Test("an import reports the number of records, also if none is new")
     func progress() throws {
         try place.write(Device.ofOneMaster(2_100).map(\.line))
         for added in [2_100, 0] {
@@ -120,7 +120,7 @@ struct ImportTests {
         #expect(try target.folder.names() == ["devices.sqlite"])
     }
 
-    @Test("several imports at once make one complete database")
+    @Test("concurrent imports make one complete database")
     func concurrent() async throws {
         let (place, target) = (place, target)
         try await withThrowingTaskGroup(of: Void.self) { group in

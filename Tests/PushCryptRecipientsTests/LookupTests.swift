@@ -4,11 +4,11 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
-@Suite("looking recipients up")
+@Suite("Lookups of recipients")
 struct LookupTests {
-    @Test("a lookup returns the whole record of each kind of key")
+    @Test("a lookup finds the key of each kind of record")
     func everySort() throws {
-        let devices = try Device.ofEverySort()
+        let devices = try Device.ofEveryKind()
         let directory = try Place(devices.map(\.line)).imported()
         let reader = try directory.makeReader()
         for device in devices {
@@ -18,7 +18,7 @@ struct LookupTests {
         }
     }
 
-    @Test("a lookup of an id that no record has finds nothing")
+    @Test("a lookup with another kid or device than the record's finds nothing")
     func nothingElse() throws {
         let phone = try Device.make(.shared).of("phone-1")
         let directory = try Place([phone.line]).imported()
@@ -49,7 +49,7 @@ struct LookupTests {
         #expect(try !master.of("phone-1").opens(found))
     }
 
-    @Test("a lookup of a public key uses the device only as its name")
+    @Test("a lookup of a public key with a device returns the same key and that device")
     func publicKeyWithDevice() throws {
         let device = try Device.make(psk: true)
         let directory = try Place([device.line]).imported()
@@ -69,7 +69,7 @@ struct LookupTests {
         for device in devices { #expect(try device.opens(reader.recipient(kid: device.kid))) }
     }
 
-    @Test("an empty file has no recipients, and no errors")
+    @Test("an empty file is imported as a directory without recipients")
     func empty() throws {
         let directory = try Place([]).imported()
         #expect(try directory.makeReader().recipient(kid: Device.make().kid) == nil)

@@ -4,8 +4,8 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
-/// Records that nothing is sealed to: the import names the line and takes nothing.
-@Suite("records that can't be used")
+/// An import with such a record names its line and imports nothing.
+@Suite("Records that can't be used")
 struct RefusedRecordTests {
     @Test("a record with a private key is refused", arguments: [KeyKind.recipient, .sender])
     func privateKey(_ kind: KeyKind) throws {
@@ -46,7 +46,7 @@ struct RefusedRecordTests {
     }
 
     @Test(
-        "a line without a name is refused, with its number",
+        "a line without a valid name is refused, and the error contains its number and no part of it",
         arguments: [
             "", " ", "nonsense", "{", "[]", "7", "{}", #"{"kid":7}"#, #"{"kid":"short"}"#, #"{"kid":"AAAAAAAAAA="}"#,
             #"{"kid":"AAAAAAAAAAA","kid":"AAAAAAAAAAA"}"#, #"{"kid":"AAAAAAAAAAA","device":7}"#,
@@ -63,7 +63,7 @@ struct RefusedRecordTests {
         #expect(line.count < 8 || error?.reason.contains(line) == false)
     }
 
-    @Test("the longest allowed line is read and one byte more is refused")
+    @Test("a line of 65,536 bytes is imported")
     func longest() throws {
         let device = try Device.make()
         let (note, end) = (#","note":""#, #""}"#)
@@ -80,7 +80,9 @@ struct RefusedRecordTests {
         #expect(error?.lineNumber == 2 && error?.reason.hasSuffix("150 of its lines can't be imported") == true)
     }
 
-    @Test("a file without any record is no directory", arguments: ["{}\n", "{\n  \"keys\": []\n}\n", "\0\u{1}\u{2}"])
+    @Test(
+        "a file without records is reported as no directory",
+        arguments: ["{}\n", "{\n  \"keys\": []\n}\n", "\0\u{1}\u{2}"])
     func noDirectory(_ text: String) throws {
         let place = try Place()
         try place.write(Data(text.utf8))

@@ -5,8 +5,8 @@ import PushCryptSQLite
 import PushCryptTestSupport
 import Testing
 
-/// A database that another backend filled.
-@Suite("a database of recipients")
+/// These databases were not made by `DirectoryImport`.
+@Suite("Databases of recipients")
 struct TableTests {
     private let place: Place
 
@@ -44,7 +44,7 @@ struct TableTests {
         #expect(try place.folder.names() == ["any.name"])
     }
 
-    @Test("a directory may change while it is used")
+    @Test("a lookup sees changes that were committed after the reader was made")
     func changed() throws {
         let device = try Device.make()
         let database = try create()
@@ -56,7 +56,7 @@ struct TableTests {
         #expect(try reader.recipient(kid: device.kid) == nil)
     }
 
-    @Test("a database with another table or none is no directory", arguments: 0..<4)
+    @Test("a database without a table recipients with the key (kid, device) is refused", arguments: 0..<4)
     func otherSchema(_ number: Int) throws {
         _ = try create(
             [
@@ -68,7 +68,7 @@ struct TableTests {
         #expect(error?.code == .notADirectory)
     }
 
-    @Test("several rows of one id are a collision")
+    @Test("several rows with one id are reported as a collision")
     func several() throws {
         let device = try Device.make()
         let database = try create(
@@ -103,7 +103,7 @@ struct TableTests {
         #expect(check.badCount == 1 && !check.isClean)
     }
 
-    /// A writer that was killed leaves its journal: what it had begun is undone before anything is read.
+    /// The journal of the killed writer undoes its transaction before the first read.
     @Test("a database whose writer was killed has its previous content")
     func hotJournal() throws {
         let devices = try (0..<2).map { _ in try Device.make() }
@@ -122,7 +122,9 @@ struct TableTests {
         #expect(try other.folder.names() == ["copy"])
     }
 
-    @Test("JSON lines, and an empty file, are refused with the command that imports them", arguments: [0, 1])
+    @Test(
+        "JSON lines or an empty file are refused, and the error contains the command that imports them",
+        arguments: [0, 1])
     func noDatabase(_ count: Int) throws {
         try place.write((0..<count).map { _ in try Device.make().line })
         let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
@@ -131,7 +133,7 @@ struct TableTests {
         #expect(error?.reason.contains("pushcrypt recipients import FILE --into DATABASE") == true)
     }
 
-    @Test("another database under the name is noticed when the next reader is made")
+    @Test("makeReader reports that another database replaced the directory")
     func replaced() throws {
         _ = try create()
         let opened = try place.open()

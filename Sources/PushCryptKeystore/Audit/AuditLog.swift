@@ -14,9 +14,9 @@ import PushCryptPrimitives
 package struct AuditLog: Sendable {
     /// Without their newlines.
     package let lines: [String]
-    /// The bytes after the last newline, which a crash left of an appended line.
+    /// The bytes after the last newline: the part of a line that was written before a crash.
     let tornTail: [UInt8]
-    /// The index of the first line that isn't UTF-8. Its text has another hash than its bytes.
+    /// The index of the first line that isn't UTF-8. `lines` contains replacement characters for its invalid bytes.
     private let firstUnreadable: Int?
 
     /// - Parameter bytes: the content of the file.
@@ -28,7 +28,7 @@ package struct AuditLog: Sendable {
         self.lines = lines
     }
 
-    /// Checks the chain of hashes and returns its end.
+    /// Checks the chain of hashes and returns the number of lines and the last hash.
     ///
     /// - Throws: `KeystoreError` with `auditBroken`, with the number of the first wrong line.
     package func head() throws -> AuditHead {
@@ -47,7 +47,7 @@ package struct AuditLog: Sendable {
         return AuditHead(count: Int64(lines.count), hash: hash, lastLines: [])
     }
 
-    /// The head after more events.
+    /// The head of the log after appending lines for the events.
     package static func head(
         after head: AuditHead, events: [AuditEvent], actor: Actor, at time: UnixTime
     ) throws -> AuditHead {
@@ -83,14 +83,16 @@ package struct AuditLog: Sendable {
     }
 }
 
-/// A change renames the keyset's file first and then appends to the log. After a crash in between, the keyset's file
-/// contains the lines that the log lacks.
 extension AuditLog {
+    /// Whether the log matches the head in the keyset's file.
+    ///
+    /// A change renames the keyset's file first and then appends to the log. After a crash in between, the keyset's file
+    /// contains the lines that the log lacks.
     package enum Condition: Equatable {
         case whole
-        /// The log lacks these lines because of a crash; appending them completes it.
+        /// The log lacks these lines because of a crash. Appending them completes it.
         case interrupted(missing: [String])
-        /// The fault.
+        /// The log doesn't match. The text names the fault.
         case broken(String)
     }
 
@@ -179,8 +181,8 @@ package struct AuditEntry: Hashable, Sendable {
 }
 
 extension AuditLog {
-    /// The entries of the log, including lines that it lacks because of a crash, and the log's fault, if any. Lines that
-    /// can't be parsed are omitted.
+    /// The entries of the log and its fault, if any. Includes the lines that the log lacks because of a crash; omits lines
+    /// that can't be parsed.
     package func history(_ head: AuditHead) -> (entries: [AuditEntry], flaw: String?) {
         switch condition(head) {
         case .whole: (lines.compactMap(AuditEntry.init), nil)
@@ -190,11 +192,12 @@ extension AuditLog {
     }
 }
 
-/// The content of one line of the audit log without its number and hash. It never contains key material.
+/// One change of a keyset, which becomes a line of the audit log. It never contains key material.
 package struct AuditEvent: Hashable, Sendable {
     package enum Action: String, Sendable, CaseIterable {
         case created, added, imported, promoted, retired, revoked, destroyed
-        case policyChanged, protectionChanged, logBegunAnew
+        case policyChanged, protectionChanged
+        case logRestarted = "logBegunAnew"
     }
 
     package let action: Action

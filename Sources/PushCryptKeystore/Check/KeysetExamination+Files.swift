@@ -34,7 +34,7 @@ extension KeysetExamination {
         examineTime(name, status)
     }
 
-    /// - Returns: whether it is a file, or the keyset's folder, that further checks apply to.
+    /// - Returns: whether the other checks apply: it is a file, or the keyset's folder.
     private mutating func examineKind(_ name: String, _ status: FileStatus, _ role: Role) -> Bool {
         switch status.kind {
         case .file where role != .folder, .folder where role == .folder: return true
@@ -67,7 +67,7 @@ extension KeysetExamination {
             advice: "chmod \(role == .folder ? "700" : "600") \(ShellArgument.quoted(path(name)))")
     }
 
-    /// Commands refuse private files of other users, except root.
+    /// Commands refuse private files of other users, but not root's.
     private mutating func examineOwner(_ name: String, _ status: FileStatus, _ role: Role) {
         let owner = status.access.owner
         guard owner != user else { return }
@@ -113,7 +113,7 @@ extension KeysetExamination {
             }
         }
 
-        /// Whether commands use it.
+        /// Whether commands use the file.
         var isOwn: Bool { [.folder, .keyset, .log, .published].contains(self) }
 
         var isPrivate: Bool { self != .published && self != .foreign }

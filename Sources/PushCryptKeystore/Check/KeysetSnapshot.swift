@@ -8,11 +8,11 @@ import PushCryptPrimitives
 package struct KeysetSnapshot: Sendable {
     package let path: String
     package let folder: FileStatus
-    /// By name.
+    /// The status of each file in the folder, by name.
     package let files: [String: FileStatus]
     package let keyset: Result<KeysetFile, any Error>
     package let log: Result<AuditLog, any Error>
-    /// nil if there is no such file.
+    /// The content of `public.jwks.json`; nil if there is no such file.
     package let published: Result<[UInt8]?, any Error>
 
     /// - Parameter requiringPrivacy: whether to refuse private files that other users own or can open, as commands that use
@@ -26,7 +26,7 @@ package struct KeysetSnapshot: Sendable {
             do throws(FileError) {
                 try folder.lock(.shared, folder.isPrivate ? .forever : .none)
             } catch {
-                // No command changes private keys in a folder that other users can open, so their lock doesn't matter.
+                // No command changes private keys in a folder that other users can open, so the lock isn't needed there.
                 guard error.code == .busy else { throw error }
             }
             var files = [String: FileStatus]()

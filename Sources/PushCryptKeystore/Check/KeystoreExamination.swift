@@ -45,12 +45,12 @@ package struct KeystoreExamination {
         }
     }
 
-    /// Also examines keystores in this one, such as that of the demo keys.
+    /// Examines a keystore and the keystores in it, such as that of the demo keys.
     private mutating func examineKeystore(_ path: String, depth: Int) throws(KeystoreError) {
         let names = try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
         // The suffix follows a link to a keystore.
         if let access = FileStatus(path + "/.")?.access { examineAccess(access, path) }
-        for name in names where !Self.customary.contains(name) {
+        for name in names where !Self.ignoredNames.contains(name) {
             let entry = path == "/" ? "/" + name : path + "/" + name
             guard let status = FileStatus(entry) else { continue }
             if status.kind == .folder {
@@ -78,7 +78,7 @@ package struct KeystoreExamination {
     }
 
     private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws(KeystoreError) {
-        if TemporaryKeysetFolders.isOne(name) {
+        if TemporaryKeysetFolders.isTemporary(name) {
             return add(
                 .warning, path, "unfinished", "an interrupted `keys create` left it, or a `keys create` is running",
                 advice: "the next `keys create` in the same folder removes it")
@@ -111,7 +111,7 @@ package struct KeystoreExamination {
         add(.note, path, "foreign-file", "not a file of a keystore", advice: KeysetExamination.moveForeignFile)
     }
 
-    /// The other files in the project's own Keys folder.
-    private static let customary: Set<String> = ["README.md", ".gitignore"]
+    /// The files of the project's own Keys folder that aren't keysets.
+    private static let ignoredNames: Set<String> = ["README.md", ".gitignore"]
     private static let maximumDepth = 3
 }

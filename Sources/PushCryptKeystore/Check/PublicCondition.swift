@@ -3,18 +3,19 @@ package import PushCryptKeysets
 
 /// Whether `public.jwks.json` matches the keyset.
 package enum PublicCondition: Hashable, Sendable {
-    /// The keyset has no public halves.
+    /// The keyset has no public halves, and there is no file.
     case unneeded
-    /// Byte for byte what the keyset's keys and metadata yield.
+    /// The file equals the public keyset made from the keys and the metadata.
     case whole
-    /// Matches the metadata. Whether the public keys match the private ones can't be checked without the secret.
+    /// The file matches the metadata. Comparing the public keys with the private ones needs the secret.
     case plausible
+    /// There is no file.
     case missing
-    /// From an earlier change, as an interrupted change leaves it.
+    /// The file is from an earlier change, as an interrupted change leaves it.
     case stale(sequence: Int64)
-    /// From a later change than the keyset, which is an old copy.
+    /// The file is from a later change than the keyset, which is an old copy.
     case newer(sequence: Int64)
-    /// Neither a change nor a crash can leave it so.
+    /// Neither a change nor a crash can leave the file in this state. The text names the fault.
     case foreign(String)
 
     /// - Parameters:
@@ -56,7 +57,7 @@ package enum PublicCondition: Hashable, Sendable {
         return records == nil ? .plausible : .whole
     }
 
-    /// Whether an interrupted change left it so. The next change writes the file again.
+    /// Whether an interrupted change can leave this state. The next change writes the file again.
     package var isUnfinished: Bool {
         switch self {
         case .missing, .stale: true

@@ -7,10 +7,10 @@ package struct Verification: Sendable {
         package enum Outcome: String, Hashable, Sendable, Encodable {
             case ok
             /// An interrupted change was finished or discarded.
-            case mended
-            /// The check needs the secret.
+            case repaired = "mended"
+            /// The check needs the secret, or a digest that the file lacks.
             case unchecked
-            /// A fault; the advice tells how to correct it.
+            /// The check found a fault; the advice describes how to correct it.
             case bad
         }
 
@@ -79,11 +79,10 @@ package struct Verification: Sendable {
     /// Inserts the messages of `KeysetStore.finish` before the checks.
     fileprivate mutating func prepend(_ notices: [String]) {
         checks =
-            notices.map { Check(check: "unfinished", outcome: .mended, message: $0, advice: nil) } + checks
+            notices.map { Check(check: "unfinished", outcome: .repaired, message: $0, advice: nil) } + checks
     }
 }
 
-/// The checks, in the order of the report.
 extension Verification {
     /// - Returns: nil for a link or folder in place of a file, which is a finding.
     mutating func readable<Content>(_ content: Result<Content, any Error>, _ check: String) throws -> Content? {
@@ -181,8 +180,9 @@ extension Verification {
 extension KeysetStore {
     /// Compares the keyset's files with each other. Finishes or discards an interrupted change if the folder is writable.
     ///
-    /// - Parameter secret: given or none, because this function asks no person.
-    /// - Throws: `KeystoreError` without a keyset or a permission, for a wrong secret, or for a secret and plain keys.
+    /// - Parameter secret: a given secret or none. This function asks no person.
+    /// - Throws: `KeystoreError` if there is no keyset, the system refuses access, the secret is wrong, or a secret is
+    ///   given for plain keys.
     package func verify(_ secret: SecretSource, at time: UnixTime) throws -> Verification {
         let found = try Verification(snapshot(), secret: secret, at: time)
         guard found.isUnfinished else { return found }

@@ -14,7 +14,7 @@ package struct DeviceReports: Sendable {
     /// The number of lines, including blank ones.
     package private(set) var lineCount = 0
 
-    /// Devices that were not seen for this time don't count: the longest time that APNs stores a push.
+    /// Devices not seen for this time don't count. It is the longest time that APNs stores a push.
     package static let windowInSeconds = RotationPolicy.longestFlightInSeconds
 
     package init() {}
@@ -42,7 +42,7 @@ package struct DeviceReports: Sendable {
 
     package var deviceCount: Int { newest.count }
 
-    /// How many of the devices seen in the last 30 days have the key.
+    /// The number of devices seen in the last 30 days that have the key.
     ///
     /// A device has the key if its newest key is this one or a later one, see ``KeyTimeline/implies(_:_:)``.
     package func coverage(of kid: KeyID, in timeline: KeyTimeline, at time: UnixTime) -> ReportedCoverage {
@@ -131,22 +131,24 @@ package struct ReportedCoverage: Hashable, Sendable {
         self.unseen = unseen
     }
 
-    /// Computed exactly; false if no device was seen.
+    /// Whether the coverage is at least the required share, in exact arithmetic; false if no device was seen.
     package func meets(_ required: RotationPolicy.Coverage) -> Bool {
         required.isMet(holding: holding, seen: seen)
     }
 }
 
 extension DeviceReports {
-    /// The number of devices at a time, by the newest key of each.
+    /// The numbers of devices at a given time, by their newest key.
     package struct Summary: Hashable, Sendable {
         /// Devices seen in the last 30 days, the sum of `newest` and `unknown`.
         package var seen = 0
+        /// Devices not seen for 30 days.
         package var unseen = 0
         /// Devices whose newest report is more than ten minutes in the future, and so unreliable.
         package var ahead = 0
         /// Devices whose newest key isn't in the keyset.
         package var unknown = 0
+        /// The number of devices with each key as their newest.
         package var newest = [KeyID: Int]()
 
         package func coverage(of kid: KeyID, in timeline: KeyTimeline) -> ReportedCoverage {

@@ -13,7 +13,7 @@ package struct Fleet: Hashable, Sendable {
     package let offline: Double
     /// The number of pushes for each device.
     package let pushesPerDay: Double
-    /// The same seed yields the same devices.
+    /// The seed of the random generator. The same seed yields the same devices.
     package let seed: UInt64
 
     /// The parameters in a file or on a command line. Missing ones have standard values, except the two refresh times, which
@@ -94,7 +94,7 @@ extension Fleet.Parameters {
         self.init()
         for member in root.members {
             guard try read(member.name, member.value) else {
-                throw KeystoreError(.invalidFleet, "\(member.name) is not a number or duration of its kind")
+                throw KeystoreError(.invalidFleet, "\(member.name) has a value of the wrong type")
             }
         }
     }
@@ -123,7 +123,8 @@ extension Fleet.Parameters {
         default:
             throw KeystoreError(
                 .invalidFleet,
-                "\(name) is no member of a fleet: devices, refreshP50, refreshP99, offline, pushesPerDay, seed")
+                "\(name) is not a member of a fleet. The members are devices, refreshP50, refreshP99, offline, pushesPerDay, seed"
+            )
         }
     }
 }

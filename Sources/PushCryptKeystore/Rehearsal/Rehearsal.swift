@@ -16,7 +16,7 @@ package import PushCryptCore
 ///
 /// **Pushes.** Each device receives them at even intervals from a random moment on. A push is lost
 /// ```
-/// to APNs     offline for more than 30 days since it was sealed: discarded, whatever the policy
+/// to APNs     offline for more than 30 days since it was sealed: discarded under every policy
 /// to expiry   arrival >= expiry(key)
 /// to the lead no fetch from publication(key) to arrival, and one in the 30 days before arrival
 /// to absence  no fetch from publication(key) to arrival, nor in the 30 days before arrival
@@ -58,15 +58,16 @@ package struct Rehearsal: Sendable {
         var device = SimulatedDevice()
         for number in devices {
             device.become(number, seed: fleet.seed, distributions, over: period)
-            pass.meet(device)
+            pass.add(device)
         }
         return pass.tally
     }
 }
 
-/// The events over time, for a picture. The number of intervals doesn't depend on the length of the rehearsal.
+/// The numbers of events in equal intervals, for a picture. The number of intervals doesn't depend on the length of the
+/// rehearsal.
 package struct RehearsalSeries: Hashable, Sendable {
-    /// On the rehearsal's clock.
+    /// The time that the intervals cover. ``RehearsedRotation`` defines time 0.
     package let period: Range<Int64>
     package let widthInSeconds: Int64
     /// For every key of ``RehearsedRotation/keys``, the number of devices that first fetched it in each interval.
@@ -186,8 +187,8 @@ package struct RehearsedRotation: Hashable, Sendable {
     /// The time in which counted pushes are sealed.
     var measured: Range<Int64> { sealing(Self.keys.lowerBound).lowerBound..<sealing(Self.keys.upperBound).upperBound }
 
-    /// The simulated time. Fetches earlier than 30 days and the lead, and events after the last push, don't affect the
-    /// result. It depends only on `rotateEvery`, so that every lead and overlap is tried with the same devices.
+    /// The simulated time. Fetches earlier than both 30 days and the lead before the first push, and events after the
+    /// last push, don't affect the result. The time depends only on `rotateEvery`, so that all leads and overlaps are tried with the same devices.
     var simulated: Range<Int64> {
         let flight = RotationPolicy.longestFlightInSeconds
         return measured.lowerBound - max(rotateEveryInSeconds, flight)..<measured.upperBound + flight

@@ -84,7 +84,7 @@ package struct PushCounts: Hashable, Sendable {
     }
 }
 
-/// The leads or overlaps that pushes needed to be opened.
+/// The leads or overlaps without which devices couldn't open their pushes.
 package struct PushNeeds: Hashable, Sendable {
     /// The longest need, in seconds; 0 if there was none.
     package private(set) var longestInSeconds: Int64 = 0
@@ -102,7 +102,7 @@ package struct PushNeeds: Hashable, Sendable {
     }
 }
 
-/// The sums and maxima of a rehearsal. They don't depend on the assignment of devices to threads.
+/// The sums and maxima of a rehearsal. They don't depend on the assignment of devices to tasks.
 package struct RehearsalTally: Hashable, Sendable {
     package var pushes = PushCounts()
     /// The needed publishLeads. They don't depend on the rehearsed lead, which doesn't move activations.

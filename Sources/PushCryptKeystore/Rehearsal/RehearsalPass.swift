@@ -12,7 +12,7 @@ struct RehearsalPass {
         tally = RehearsalTally(series: RehearsalSeries(rotation))
     }
 
-    mutating func meet(_ device: SimulatedDevice) {
+    mutating func add(_ device: SimulatedDevice) {
         tally.pushes.sent += device.pushes.count(in: rotation.measured)
         for absence in device.offline { countReturn(from: absence, of: device) }
         for key in RehearsedRotation.keys {
@@ -89,7 +89,7 @@ struct RehearsalPass {
     private mutating func countStored(_ count: Int, arrival: Int64, _ wait: Wait) {
         let isSeen = arrival - wait.lastFetch <= flight
         if isSeen { tally.lead.add(count, seconds: wait.neededLead) }
-        // countReturn counts expired keys.
+        // countReturn counts the pushes under expired keys.
         guard wait.neededLead > rotation.publishLeadInSeconds, arrival < rotation.expiry(wait.key) else { return }
         if isSeen { tally.pushes.keyNotFetched += count } else { tally.pushes.deviceUnseen += count }
         tally.series.add(isSeen ? .keyNotFetched : .deviceUnseen, count, at: arrival)

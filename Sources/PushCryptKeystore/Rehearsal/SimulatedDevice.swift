@@ -18,7 +18,7 @@ struct EvenMoments {
         return Int(Self.quotient(end, interval) - Self.quotient(start, interval))
     }
 
-    /// Rounded down, also below 0.
+    /// The quotient rounded down, also for negative dividends.
     private static func quotient(_ dividend: Int64, _ divisor: Int64) -> Int64 {
         dividend >= 0 ? dividend / divisor : (dividend + 1) / divisor - 1
     }
@@ -26,7 +26,7 @@ struct EvenMoments {
 
 /// One device of a fleet, with the times of its fetches, absences and pushes.
 struct SimulatedDevice {
-    /// The due times of fetches; those in an absence are omitted.
+    /// The due times of fetches. The device skips those that fall in an absence.
     var fetches = EvenMoments(phase: 0, interval: 1)
     var pushes = EvenMoments(phase: 0, interval: 1)
     /// The absences, sorted and disjoint. An offline device neither fetches nor receives.
@@ -53,7 +53,7 @@ struct SimulatedDevice {
         return fetch
     }
 
-    /// The first fetch at `time` or later. A device doesn't fetch on return from an absence.
+    /// The first fetch at `time` or later. A device doesn't fetch when it returns from an absence.
     func firstFetch(from time: Int64) -> Int64 {
         var fetch = fetches.first(from: time)
         for absence in offline where absence.contains(fetch) {
@@ -88,17 +88,17 @@ struct FleetGenerator {
         return Self.mix(state)
     }
 
-    /// 0..<1, in steps of 2^-53.
+    /// A number in 0..<1, uniform in steps of 2^-53.
     mutating func uniform() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// 0..<bound. Its bias is below bound / 2^64.
+    /// A number in 0..<bound, uniform with a bias below bound / 2^64.
     mutating func integer(below bound: Int64) -> Int64 {
         Int64(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// Mean 0 and variance 1: the first number of the Box-Muller transform.
+    /// A number from the normal distribution with mean 0 and variance 1: the first number of the Box-Muller transform.
     mutating func normal() -> Double {
         let radius = (-2 * log(1 - uniform())).squareRoot()
         return radius * cos(2 * .pi * uniform())

@@ -8,7 +8,7 @@ package struct KeysetEditor: Sendable {
     /// The time of the change: the clock's, but no earlier than the last change.
     package let now: UnixTime
     package private(set) var events: [AuditEvent] = []
-    /// Sentences about pushes that the changes lose.
+    /// Descriptions of the pushes that devices can't open because of the changes.
     package private(set) var losses: [String] = []
     /// The keys that were revoked or destroyed.
     private var givenUp: Set<KeyID> = []
@@ -31,7 +31,7 @@ package struct KeysetEditor: Sendable {
     package var metadata: KeysetMetadata { stored.metadata }
     private var policy: RotationPolicy { stored.metadata.policy }
 
-    /// Makes a key with the suite of the keyset's newest key, and with a psk if that has one.
+    /// Makes a key with the suite of the keyset's newest key, and with a psk if the newest key has one.
     ///
     /// - Parameter activatesAt: nil if an operator must promote the key.
     @discardableResult
@@ -127,7 +127,7 @@ package struct KeysetEditor: Sendable {
 
     mutating func restartLog(_ oldName: String, _ flaw: String) {
         stored.metadata.audit = .none
-        events.append(AuditEvent(.logBegunAnew, detail: "\(flaw); the old log is \(oldName)"))
+        events.append(AuditEvent(.logRestarted, detail: "\(flaw); the old log is \(oldName)"))
     }
 
     /// Carries out the steps that are due.

@@ -3,8 +3,8 @@ import PushCryptFiles
 package import PushCryptKeysets
 
 extension KeysetStore {
-    /// Makes a new keyset with one key, which is the primary at once. The whole folder appears, or none. Removes folders
-    /// that an interrupted `create` left beside it.
+    /// Makes a new keyset with one key, which is the primary at once. The folder appears only when it is complete. Removes
+    /// folders that interrupted calls left in the same parent folder.
     ///
     /// - Returns: messages about the folders that were removed.
     /// - Throws: `KeystoreError` with `alreadyExists` if the name is taken.
@@ -40,8 +40,8 @@ extension KeysetStore {
 
 /// The folders of new keysets, which have a temporary name until they are complete.
 ///
-/// The process that makes a folder holds its lock to the end, also after the rename, so a folder without a lock was left by
-/// a crash. Other users may be able to write to the parent folder, so all calls use its descriptor.
+/// The process that makes a folder holds its lock to the end, also after the rename. So a folder that no process has locked
+/// was left by a crash. Other users may be able to write to the parent folder, so all calls use its descriptor.
 struct TemporaryKeysetFolders {
     private let parent: Folder
 
@@ -92,7 +92,7 @@ struct TemporaryKeysetFolders {
     /// - Returns: messages about the folders that were removed.
     func discard() -> [String] {
         let names = (try? parent.names()) ?? []
-        return names.filter(Self.isOne).compactMap { name in
+        return names.filter(Self.isTemporary).compactMap { name in
             guard let folder = try? parent.folder(name), let found = try? folder.names(),
                 found.allSatisfy(Self.isOurs), (try? folder.lock(.exclusive, .none)) != nil,
                 parent.remove(folder)
@@ -101,11 +101,11 @@ struct TemporaryKeysetFolders {
         }
     }
 
-    static func isOne(_ name: String) -> Bool {
+    static func isTemporary(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + FileSystem.randomNameCharacterCount
     }
 
-    /// A folder that contains any other file was not made by this type.
+    /// Whether a keyset's folder contains files of this name. This type didn't make a folder with any other file.
     private static func isOurs(_ name: String) -> Bool {
         [KeysetFolder.keysetName, KeysetFolder.publicName, KeysetFolder.auditName].contains(name)
             || Folder.isLeftover(name)

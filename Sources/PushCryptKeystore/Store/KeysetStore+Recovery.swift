@@ -2,12 +2,11 @@ package import PushCryptCore
 import PushCryptFiles
 package import PushCryptKeysets
 
-/// Finishes or discards a change that a crash interrupted.
 extension KeysetStore {
-    /// Finishes or discards an interrupted change before the next one.
+    /// Finishes or discards an interrupted change before another change.
     ///
     /// - Returns: messages about the files that were written or removed.
-    /// - Throws: `KeystoreError` with `auditBroken` if no crash can have left the log in its state.
+    /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
     func finishInterruptedChange(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
         var notices = try discardLeftovers(folder)
         let log = try self.folder.auditLog(in: folder)
@@ -22,7 +21,7 @@ extension KeysetStore {
         return notices
     }
 
-    /// Finishes or discards an interrupted change. Doesn't touch a file whose state no crash can have left, so that an
+    /// Finishes or discards an interrupted change. Doesn't change a file whose state can't come from a crash, so that an
     /// operator can examine it.
     ///
     /// - Parameter secret: without it, `public.jwks.json` is not written for encrypted keys. With it, the keyset is

@@ -11,7 +11,8 @@ import PushCryptPrimitives
 /// write public.jwks.json in the same way
 /// append to audit.jsonl, fsync
 /// ```
-/// A crash before the rename leaves the old keyset, a crash after it the new one, and the next change finishes it.
+/// A crash before the rename leaves the old keyset. A crash after it leaves the new one, and the next change finishes the
+/// other files.
 package struct KeysetStore: Sendable {
     package let folder: KeysetFolder
 
@@ -35,8 +36,8 @@ package struct KeysetStore: Sendable {
     /// - Parameters:
     ///   - secret: a person is asked before the lock is taken.
     ///   - body: changes the keyset; if it doesn't, nothing is written.
-    /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, and what `body` throws. Then nothing was changed, unless the
-    ///   reason says that only the log or the public file couldn't be written.
+    /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, and what `body` throws. After an error nothing is changed,
+    ///   unless the reason says that only the log or the public file couldn't be written.
     package func change<Result>(
         at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
@@ -86,7 +87,7 @@ package struct KeysetStore: Sendable {
         FaultPoint.reach("logged")
     }
 
-    /// Parses the new text before it replaces the old one.
+    /// Parses the new text before it replaces the current one.
     private func requireReadable(_ text: [UInt8], _ keyset: StoredKeyset) throws {
         let read = try KeysetFile(text, path: folder.path)
         guard read.metadata == keyset.metadata, read.protection == keyset.protection else {
@@ -125,7 +126,7 @@ extension KeysetStore {
     /// Carries out the due steps of the plan.
     ///
     /// ```
-    /// lock the folder, read, plan                     stop if nothing is due
+    /// lock the folder, read, plan; stop if nothing is due
     /// unlock the keys, finish an interrupted change, carry out the plan, check the invariants
     /// write, publish, log
     /// ```
@@ -187,8 +188,8 @@ extension KeysetStore {
 extension KeysetFolder {
     /// Opens the folder and locks it until the object is released.
     ///
-    /// A user who can open the folder can hold its lock for ever. So a folder that isn't private is refused before the
-    /// wait. For the demo keys, which need no private folder, the wait is limited.
+    /// A user who can open the folder can hold its lock for ever. So this function refuses a folder that isn't private
+    /// before it waits. Demo keys need no private folder; for them it waits at most 10 seconds.
     ///
     /// - Throws: `KeystoreError`, `KeyError`.
     func locked() throws -> Folder {
@@ -206,7 +207,7 @@ extension KeysetFolder {
 }
 
 extension Folder {
-    /// Whether no other user can open it.
+    /// Whether no other user can open the folder.
     var isPrivate: Bool {
         get throws(FileError) {
             let access = try status().access
@@ -271,10 +272,10 @@ extension StoredKeyset {
     }
 }
 
-/// A place where a test can end the process. Release builds have none.
+/// A place where a test can end the process. Release builds ignore it.
 ///
-/// The environment variable PUSHCRYPT_FAULT_POINT contains the name of the place for a SIGKILL, or the name and ` trap` for
-/// a failed precondition.
+/// The environment variable PUSHCRYPT_FAULT_POINT contains the name of the place, which ends the process with SIGKILL, or
+/// the name and ` trap`, which fails a precondition there.
 package enum FaultPoint {
     package static func reach(_ name: @autoclosure () -> String) {
         #if DEBUG

@@ -10,7 +10,7 @@ package struct Keystore: Sendable {
         self.path = KeysetFolder(path).path
     }
 
-    /// The paths of its keysets, sorted.
+    /// The paths of the keysets, sorted.
     ///
     /// - Parameter includingDemoKeys: whether to include keysets with published demo keys.
     /// - Throws: `KeystoreError` if the folder can't be read.
@@ -18,7 +18,7 @@ package struct Keystore: Sendable {
         try everyKeyset().filter { includingDemoKeys || !Self.isDemo($0) }
     }
 
-    /// Includes the demo keysets, for commands that only read.
+    /// The paths of all keysets including the demo keysets, for commands that only read.
     package func everyKeyset() throws(KeystoreError) -> [String] {
         try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
             .filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }

@@ -14,10 +14,10 @@ package struct ContainedKey: Sendable {
     }
 
     package let algorithm: Algorithm
-    /// 65 bytes, uncompressed (SEC 1 section 2.3.3), for P-256; 32 for X25519 and Ed25519.
+    /// For P-256, 65 bytes, uncompressed (SEC 1 section 2.3.3); for X25519 and Ed25519, 32 bytes.
     package let publicKey: [UInt8]
-    /// 32 bytes: the scalar, big-endian and in 1..<n for P-256, as in RFC 7748 for X25519; the seed for Ed25519. nil
-    /// for a public key.
+    /// 32 bytes; nil for a public key. For P-256 the scalar, big-endian and in 1..<n; for X25519 the scalar as in RFC 7748;
+    /// for Ed25519 the seed.
     package let privateKey: SecretBytes?
 
     /// Computes the public key of a private key.
@@ -36,7 +36,7 @@ package struct ContainedKey: Sendable {
         }
     }
 
-    /// A public key.
+    /// Checks a public key.
     ///
     /// A P-256 point must be on the curve. For X25519 and Ed25519 any 32 bytes are accepted, including points of small
     /// order.

@@ -4,10 +4,10 @@ import SwiftASN1
 // swift-asn1 doesn't wipe secrets. These rules make it usable for the DER of private keys:
 //
 // - `DER.parse` copies nothing; its nodes are slices of the parsed array. That array is the only copy of the private key
-//   and is wiped after use. No code may keep a node or a slice.
+//   and is wiped after use. Code must not keep a node or a slice.
 // - `DER.Serializer` frees its arrays without wiping them. It never gets a private key; it serializes a template with zero
 //   bytes instead.
-// - The texts of `ASN1Error` can contain bytes of the input, so they are dropped.
+// - The texts of `ASN1Error` can contain bytes of the input, so `reading` discards them.
 
 extension DER {
     /// Runs `body` with the root of `der` and then wipes the parsed copy.
@@ -34,7 +34,7 @@ extension DER {
 
     /// Reads the next member as a nonnegative INTEGER. Returns `Int.max`, which every limit refuses, for larger values.
     static func count(_ members: inout ASN1NodeCollection.Iterator) throws -> Int {
-        // swift-asn1 refuses negative ones and drops the leading zero byte, that of 0 included.
+        // swift-asn1 refuses negative integers and drops the leading zero byte, also for the integer 0.
         let bytes = try ArraySlice<UInt8>(derEncoded: &members)
         guard bytes.count < Int.bitWidth / 8 else { return .max }
         return bytes.reduce(0) { $0 << 8 | Int($1) }
@@ -49,7 +49,7 @@ extension DER {
         return bits.bytes
     }
 
-    /// A SEQUENCE of public members.
+    /// Makes a SEQUENCE of public members.
     static func sequence(_ members: any DERSerializable...) throws -> ASN1Any {
         var coder = Serializer()
         try coder.appendConstructedNode(identifier: .sequence) { coder in

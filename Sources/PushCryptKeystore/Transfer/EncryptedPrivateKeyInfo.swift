@@ -60,13 +60,13 @@ enum EncryptedPrivateKeyInfo {
 enum PBES2 {
     /// The PBKDF2 iterations of containers that are written.
     static let iterations = 600_000
-    /// The limit for containers that are read; it takes some seconds.
+    /// The limit for containers that are read. This number takes some seconds.
     static let maximumIterations = 10_000_000
 
     static let wrongPassphrase = KeyContainerError(
         .wrongPassphrase, "the passphrase is wrong, or the container was damaged")
 
-    /// PBKDF2 with HMAC-SHA-256 and AES-256-CBC, which all current tools read, with a random salt and IV.
+    /// A scheme with a random salt and IV: PBKDF2 with HMAC-SHA-256, and AES-256-CBC, which all current tools read.
     static func freshScheme() throws -> AlgorithmIdentifier {
         let salt = ASN1OctetString(contentBytes: try OpenSSLBackend().randomBytes(count: 16)[...])
         let iv = ASN1OctetString(contentBytes: try OpenSSLBackend().randomBytes(count: 16)[...])
@@ -97,7 +97,8 @@ enum PBES2 {
         guard scheme.algorithm == pbes2 else {
             throw KeyContainerError(
                 .unsupportedEncryption,
-                "encrypted in an old way (not PBES2): convert it with `openssl pkcs8 -topk8 -v2 aes-256-cbc`")
+                "the key is encrypted with another scheme than PBES2: convert it with `openssl pkcs8 -topk8 -v2 aes-256-cbc`"
+            )
         }
         try DER.reading("description of the encryption (PBES2)") {
             let parameters = try parsed(scheme)

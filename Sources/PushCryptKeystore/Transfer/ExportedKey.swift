@@ -5,13 +5,13 @@ package import PushCryptPrimitives
 package enum ExportedKey {
     package enum Form: Sendable {
         case jwk
-        /// SubjectPublicKeyInfo or PKCS#8, as text or as bytes.
+        /// SubjectPublicKeyInfo or PKCS#8, as text (PEM) or as bytes (DER).
         case pem, der
-        /// base64 of the raw bytes: 65 (P-256) or 32 of a public key, 32 of a private key.
+        /// base64 of the raw bytes: of a public key 65 (P-256) or 32, of a private key 32.
         case raw
     }
 
-    /// The public half.
+    /// Writes the public half.
     ///
     /// - Throws: `KeyError` with `wrongKind` for a shared key, which has no public half.
     package static func publicKey(_ record: KeyRecord, as form: Form) throws -> [UInt8] {
@@ -23,7 +23,7 @@ package enum ExportedKey {
         }
     }
 
-    /// The private or shared key. Only the JWK contains a psk.
+    /// Writes the private or shared key. Only a JWK contains the psk.
     ///
     /// - Parameter passphrase: encrypts PEM and DER; nil leaves them unencrypted.
     /// - Throws: `KeyError` with `wrongKind` for a public key, and for a shared key as PEM or DER.

@@ -4,7 +4,7 @@ package import PushCryptPrimitives
 
 /// Reads keys of other tools: a JWK or JWK set, PEM or DER, or the raw 32 bytes of a private key or a secret.
 package enum ImportedKey {
-    /// The kind of a raw key, which its bytes don't contain.
+    /// The kind of a raw key. The bytes of a raw key don't contain it.
     package enum RawKind: Sendable {
         case recipient(DHGroup)
         case sender
@@ -66,7 +66,7 @@ package enum ImportedKey {
     private static func raw(_ bytes: [UInt8], _ kind: RawKind?) throws -> Keyset {
         guard let kind else {
             throw KeyError(
-                .wrongKind, "raw bytes don't contain their kind: give --kind, and --suite for a recipient key")
+                .wrongKind, "raw bytes don't contain the kind of the key: give --kind, and --suite for a recipient key")
         }
         guard let secret = Base64.decode(bytes.bytes, .any), secret.count == KeyRecord.secretByteCount else {
             throw KeyError(.malformed, "a raw key is the base64 of \(KeyRecord.secretByteCount) bytes")

@@ -22,15 +22,15 @@ package enum KeyContainer {
         case encryptedPrivateKey(passphrase: SecretBytes)
     }
 
-    /// The limit for containers. A key has some hundred bytes, but text may precede a PEM block.
+    /// The size limit for containers. A key has some hundred bytes, but text may precede a PEM block.
     package static let maximumByteCount = 1 << 20
 
-    /// Reads the key in a container and detects PEM or DER and its kind.
+    /// Reads the key in a container. Detects the encoding and the kind of the container.
     ///
     /// PEM may have text before the block and white space after it. DER must end with its last byte.
     ///
-    /// PBES2 isn't authenticated: an attacker can change the key in an encrypted container undetected, unless it also
-    /// contains the public key, which usually only P-256 containers do. Compare the public key with the expected one.
+    /// PBES2 isn't authenticated: an attacker can change the key in an encrypted container undetected, unless the container
+    /// also contains the public key, which usually only P-256 containers do. Compare the public key with the expected one.
     /// - Parameter passphrase: for an encrypted container; ignored for others.
     /// - Throws: `KeyContainerError`; `CryptoError` with `backendFailure`.
     package static func read(_ bytes: Span<UInt8>, passphrase: SecretBytes? = nil) throws -> ContainedKey {
@@ -70,7 +70,7 @@ package enum KeyContainer {
 }
 
 extension KeyContainer {
-    /// The kind of a container, by its name in PEM.
+    /// The kind of a container. The raw value is its name in PEM.
     enum Kind: String {
         case publicKey = "PUBLIC KEY"
         case privateKey = "PRIVATE KEY"
@@ -97,14 +97,14 @@ extension KeyContainer {
         }
 
         fileprivate static var unknown: KeyContainerError {
-            KeyContainerError(.notAKeyContainer, "neither a PEM block with line breaks nor a DER key")
+            KeyContainerError(.notAKeyContainer, "this is neither a PEM block with line breaks nor a DER key")
         }
     }
 }
 
 extension KeyContainer.Kind {
     /// - Throws: `KeyContainerError` with `unsupportedKey` for other names of keys (RSA PRIVATE KEY, OPENSSH PRIVATE
-    ///   KEY), `notAKeyContainer` for the rest.
+    ///   KEY), `notAKeyContainer` for all other names.
     init(named name: String) throws(KeyContainerError) {
         if let known = Self(rawValue: name) {
             self = known
@@ -122,7 +122,7 @@ extension KeyContainer.Kind {
     /// ```
     /// PKCS#8                    INTEGER   SEQUENCE
     /// SEC 1                     INTEGER   OCTET STRING
-    /// RSA and DSA by themselves INTEGER   INTEGER
+    /// RSA and DSA (traditional) INTEGER   INTEGER
     /// SubjectPublicKeyInfo      SEQUENCE  BIT STRING
     /// encrypted PKCS#8          SEQUENCE  OCTET STRING
     /// ```
@@ -134,7 +134,8 @@ extension KeyContainer.Kind {
         case [.sequence, .bitString]: self = .publicKey
         case [.sequence, .octetString]: self = .encryptedPrivateKey
         case [.integer, .integer]:
-            throw KeyContainerError(.unsupportedKey, "an RSA or DSA key; P-256, X25519 and Ed25519 are supported")
+            throw KeyContainerError(
+                .unsupportedKey, "this is an RSA or DSA key; P-256, X25519 and Ed25519 are supported")
         default: throw Self.unknown
         }
     }
@@ -151,13 +152,13 @@ package struct KeyContainerError: Error, Hashable, Sendable, CustomStringConvert
 
         /// Neither PEM nor DER of a kind that contains one key.
         package static let notAKeyContainer = Code(name: "notAKeyContainer")
-        /// Begins like a key container but is cut off, isn't DER, has bytes left over or contains a second key.
+        /// The bytes begin like a key container but are cut off, aren't DER, have bytes left over or contain a second key.
         package static let malformed = Code(name: "malformed")
         /// A key of another type or curve than P-256, X25519 and Ed25519.
         package static let unsupportedKey = Code(name: "unsupportedKey")
-        /// Not encrypted with PBES2, or with an algorithm that the installed OpenSSL lacks, or with a cost above the limits.
+        /// The encryption isn't PBES2, uses an algorithm that the installed OpenSSL lacks, or has a cost above the limits.
         package static let unsupportedEncryption = Code(name: "unsupportedEncryption")
-        /// Encrypted, and no passphrase was given.
+        /// The container is encrypted, and no passphrase was given.
         package static let passphraseNeeded = Code(name: "passphraseNeeded")
         /// The passphrase is wrong or the container is damaged; PBES2 doesn't distinguish them.
         package static let wrongPassphrase = Code(name: "wrongPassphrase")

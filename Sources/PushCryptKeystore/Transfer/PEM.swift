@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-// RFC 7468 section 3; RFC 1421's headers, between the first line and the data, are refused:
+// RFC 7468 section 3. The headers of RFC 1421, between the first line and the data, are refused.
 //
 // -----BEGIN name-----
 // base64 of DER, in lines of 64 characters
@@ -14,7 +14,9 @@ struct PEM {
     let name: String
     let der: SecretBytes
 
-    /// - Returns: nil if no line begins a block.
+    /// Reads the only block in a text.
+    ///
+    /// - Returns: nil if the text contains no block.
     static func read(_ text: Span<UInt8>) throws(KeyContainerError) -> PEM? {
         var lines = PEMLines(text)
         guard var name = lines.skipToBlock() else { return nil }
@@ -22,7 +24,7 @@ struct PEM {
             // `openssl ecparam -genkey` writes the curve in a separate block. The key also names it.
             _ = try lines.endOfBlock(name)
             guard lines.skipToBlock() == "EC PRIVATE KEY" else {
-                throw KeyContainerError(.notAKeyContainer, "curve parameters without an EC PRIVATE KEY after them")
+                throw KeyContainerError(.notAKeyContainer, "no EC PRIVATE KEY block follows the EC PARAMETERS block")
             }
             name = "EC PRIVATE KEY"
         }
@@ -86,13 +88,13 @@ private struct PEMLines: ~Escapable {
             if begins(line, with: "Proc-Type:") {
                 throw KeyContainerError(
                     .unsupportedEncryption,
-                    "encrypted in the old way of the PEM format: convert it with `openssl pkcs8 -topk8`")
+                    "the key is encrypted in the old PEM format: convert it with `openssl pkcs8 -topk8`")
             }
         }
-        throw KeyContainerError(.malformed, "the PEM block has no END line of its name")
+        throw KeyContainerError(.malformed, "the PEM block has no END line with its name")
     }
 
-    /// Refuses anything but white space.
+    /// Refuses anything but white space after the block.
     @_lifetime(self: copy self)
     mutating func finish() throws(KeyContainerError) {
         let rest = text.extracting(droppingFirst: position)
@@ -104,7 +106,7 @@ private struct PEMLines: ~Escapable {
         }
     }
 
-    /// The next line without white space at its end.
+    /// Returns the range of the next line without the white space at its end.
     @_lifetime(self: copy self)
     private mutating func next() -> Range<Int>? {
         guard position < text.count else { return nil }
@@ -123,11 +125,11 @@ private struct PEMLines: ~Escapable {
     /// The name in "-----BEGIN name-----" or "-----END name-----".
     ///
     /// The limit keeps key data out of strings, which can't be wiped: a block without line breaks is one long line.
-    private func boundary(_ line: Range<Int>, _ word: String) -> String? {
+    private func boundary(_ line: Range<Int>, _ keyword: String) -> String? {
         guard line.count <= 80, begins(line, with: "-----") else { return nil }
         let characters = String(decoding: [UInt8](text.extracting(line)), as: UTF8.self)
-        guard characters.hasPrefix("-----\(word) "), characters.hasSuffix("-----") else { return nil }
-        return String(characters.dropFirst(word.count + 6).dropLast(5))
+        guard characters.hasPrefix("-----\(keyword) "), characters.hasSuffix("-----") else { return nil }
+        return String(characters.dropFirst(keyword.count + 6).dropLast(5))
     }
 
     private func begins(_ line: Range<Int>, with prefix: String) -> Bool {

@@ -54,7 +54,7 @@ enum PrivateKeyInfo {
     /// version 0 has no member for it.
     static func write(_ key: ContainedKey) throws -> SecretBytes {
         guard let privateKey = key.privateKey else {
-            throw KeyContainerError(.privateKeyMissing, "this is a public key, which can't be written as a private one")
+            throw KeyContainerError(.privateKeyMissing, "a public key can't be written as a private key")
         }
         let zeros = [UInt8](repeating: 0, count: privateKey.count)
         let inner =
@@ -80,7 +80,7 @@ enum PrivateKeyInfo {
 
 /// A P-256 private key: "EC PRIVATE KEY" in PEM, and within PKCS#8.
 enum ECPrivateKey {
-    /// Reads the structure within PKCS#8, which names the curve outside of it.
+    /// Reads the structure within PKCS#8, whose AlgorithmIdentifier names the curve.
     static func read(der: ArraySlice<UInt8>) throws -> ContainedKey {
         try DER.reading(name) { try read(DER.parse(der), curveIsKnown: true) }
     }
@@ -108,7 +108,7 @@ enum ECPrivateKey {
 
     /// The structure with the public key, without the curve, and with zero bytes instead of the scalar.
     ///
-    /// - Returns: the DER, and the number of bytes from the start of the scalar to its end.
+    /// - Returns: the DER, and the number of bytes from the start of the scalar to the end of the DER.
     static func template(publicKey: [UInt8]) throws -> (der: [UInt8], keyBytesFromEnd: Int) {
         let scalarByteCount = DHGroup.privateKeyByteCount
         var publicMember = DER.Serializer()

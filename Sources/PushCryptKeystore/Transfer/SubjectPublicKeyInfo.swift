@@ -58,7 +58,7 @@ struct AlgorithmIdentifier: DERImplicitlyTaggable, Hashable {
 }
 
 extension ContainedKey.Algorithm {
-    /// The only encoding of the algorithm's identifier.
+    /// The identifier of the algorithm. It has only one encoding.
     var identifier: AlgorithmIdentifier {
         get throws {
             switch self {

@@ -146,7 +146,7 @@ struct KeysRehearseTests {
             (fleet + ["--devices", "0"], 64, "1 to 100,000,000 devices"),
             (fleet + ["--offline", "95%"], 64, "0 to 90%"), (fleet + ["--pushes-per-day", "0"], 64, "pushes per day"),
             (["--fleet", "none"], 66, "none"), (["--fleet", "Keys"], 65, "folder"),
-            (["--fleet", "bad.json"], 65, "bad.json: refreshP5O is no member"),
+            (["--fleet", "bad.json"], 65, "bad.json: refreshP5O is not a member"),
             (["--fleet", "short.json"], 65, "short.json: refresh p50"),
             (["--fleet", "whole.json", "--devices", "0"], 64, "1 to 100,000,000 devices"),
         ] as [([String], Int32, String)])

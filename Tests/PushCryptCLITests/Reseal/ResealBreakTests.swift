@@ -87,7 +87,7 @@ struct ResealBreakTests {
         #expect(output.hasOneLineOnStderr)
         #expect(try rotated.place.read("errors.jsonl") == Data("mine\n".utf8))
         let part = try #require(try rotated.place.names().first { $0.hasPrefix("errors.jsonl.part-") })
-        #expect(output.stderr.contains("what was written is in \(part)"), "\(output)")
+        #expect(output.stderr.contains("the data is in \(part)"), "\(output)")
         #expect(try rotated.refusedLines(part).map(\.line) == Self.refused(lines))
     }
 

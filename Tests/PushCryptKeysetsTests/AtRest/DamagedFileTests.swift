@@ -3,24 +3,24 @@ import PushCryptKeysets
 import PushCryptKeystore
 import Testing
 
-/// A disk that loses the end of a file, or a bit of it. Whoever damages a file on purpose is in ``TamperedFileTests``.
-@Suite("a damaged keyset")
+/// Files with a missing end or a flipped bit, as a disk may damage them. ``TamperedFileTests`` has deliberate changes.
+@Suite("Damaged keysets")
 struct DamagedFileTests {
     static let protections = ["plain", "encrypted"]
 
-    /// In the digest's name a bit makes a member that nobody knows.
-    @Test("a keyset with a flipped bit is refused or unchanged", arguments: protections)
+    /// A flipped bit in the name of the digest makes an unknown member.
+    @Test("a keyset with a flipped bit is refused, or has the same content", arguments: protections)
     func flips(_ protection: String) throws {
         let keyset = try keyset(protection)
         let whole = try keyset.fileText()
-        let spelled = try spelled(KeysetFile(whole, path: "keyset.json"))
+        let plainText = try plainText(KeysetFile(whole, path: "keyset.json"))
         var refused = 0
         for index in whole.indices {
             var bytes = whole
             bytes[index] ^= 1 << UInt8(index % 8)
             do {
                 let file = try KeysetFile(bytes, path: "keyset.json")
-                #expect(try self.spelled(file) == spelled, "byte \(index)")
+                #expect(try self.plainText(file) == plainText, "byte \(index)")
             } catch {
                 #expect(error is KeyError || error is KeystoreError, "\(error)")
                 refused += 1
@@ -45,8 +45,8 @@ struct DamagedFileTests {
             ? try SealedSample.keyset(shape, .plaintext, nil) : try SealedSample.keyset(shape)
     }
 
-    /// What is in it, as it would be written in clear.
-    private func spelled(_ file: KeysetFile) throws -> [UInt8] {
+    /// The content of the keyset, written in plain text.
+    private func plainText(_ file: KeysetFile) throws -> [UInt8] {
         var stored = try file.unlocked(.asked { SealedSample.passphrase() })
         stored.protection = .plaintext
         return try stored.fileText()

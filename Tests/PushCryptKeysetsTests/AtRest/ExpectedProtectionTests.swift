@@ -7,13 +7,13 @@ import Testing
 
 @testable import PushCryptKeysets
 
-/// What `KeysetFile` gives to each source of a secret.
-@Suite("a secret demands encryption")
+/// The result of `KeysetFile` for each source of a secret.
+@Suite("A given secret requires encrypted keys")
 struct ExpectedProtectionTests {
     private static let plain = Result { EditedText(try SealedSample.keyset(.sender, .plaintext, nil).fileText()) }
     private static let sealed = Result { EditedText(try SealedSample.text()) }
 
-    /// A source, and what it was asked.
+    /// Counts the requests for a secret.
     private final class Asking {
         private(set) var count = 0
 
@@ -60,7 +60,7 @@ struct ExpectedProtectionTests {
         #expect(KeystoreError.Code.thrown { try file.unlocked(.none) } == .secretNeeded)
     }
 
-    /// Somebody may exchange the file between the question and the lock.
+    /// Another user may replace the file between the question and the lock.
     @Test("after an answer for encrypted keys, plain keys in their place are refused")
     func answered() throws {
         let answered = try Self.sealed.get().file().answered(.asked { SealedSample.passphrase() })
@@ -87,10 +87,10 @@ struct ExpectedProtectionTests {
         }
         let accepting = SecretSource(SealedSample.passphrase(), acceptingDemoKeys: true)
         #expect(KeystoreError.Code.thrown { try Self.plain.get().file().unlocked(accepting) } == .notEncrypted)
-        // The id of a device's key is its master's: it says nothing of the key.
+        // A device key has the id of its master, which doesn't identify it.
         let device = EditedText(DemoKeys.sharedJSON.replacing("\"kid\":", with: "\"device\":\"d\",\"kid\":"))
         #expect(KeystoreError.Code.thrown { try device.file().unlocked(accepting) } == .notEncrypted)
-        // A keyset without keys is no demo keyset: the next key would be added to it in plain text.
+        // A keyset without keys isn't a demo keyset: the next key would be added to it in plain text.
         let empty = EditedText(
             #"{"keys": [], "pushcrypt": {"seq": 1, "kind": "sender", "keys": {}}}"#)
         #expect(KeystoreError.Code.thrown { try empty.file().unlocked(accepting) } == .notEncrypted)
@@ -113,7 +113,7 @@ struct ExpectedProtectionTests {
             #expect(code(own, allowsPublic: false) == .notEncrypted)
             #expect(code(own, allowsPublic: true) == .notEncrypted)
             #expect(code(others, allowsPublic: false) == .notEncrypted)
-            // Nothing of a shared key is public.
+            // A shared key has no public half.
             #expect(code(others, allowsPublic: true) == (kind == "shared" ? .notEncrypted : nil))
             for source in [SecretSource.none, .asked { SealedSample.passphrase() }] {
                 #expect(try Keyset(plainText: own, from: "key.jwk", source).keyIDs == [record.kid])
@@ -127,8 +127,7 @@ struct ExpectedProtectionTests {
         return isSet ? Array(#"{"keys":["#.utf8) + text + Array("]}".utf8) : text
     }
 
-    /// The folder of a keystore is read like any other file: encrypted, and without a secret as far as that goes.
-    @Test("a folder with an encrypted keyset opens only with its secret")
+    @Test("the keys in a folder with an encrypted keyset load only with their secret and private modes")
     func folder() throws {
         let place = try TemporaryFolder()
         let (path, stored) = (place.path + "/ios", try SealedSample.keyset())

@@ -2,8 +2,8 @@ import PushCryptCore
 import PushCryptKeysets
 import Testing
 
-/// Refused while the file is read, before any secret is asked for and before any work.
-@Suite("a malformed encrypted keyset")
+/// These files are refused while they are parsed, before a secret is requested.
+@Suite("Malformed encrypted keysets")
 struct MalformedFileTests {
     static let members = [
         "pushcrypt", "pushcrypt.seq", "pushcrypt.keys", "sealed.v", "sealed.passphrase", "sealed.passphrase.n",
@@ -49,7 +49,7 @@ struct MalformedFileTests {
         #expect(KeyError.Code.thrown { try text.file() } == .malformed)
     }
 
-    /// N and r within their limits and together above 1 GiB.
+    /// N and r are within their limits but together need more than 1 GiB.
     @Test("scrypt parameters that need too much memory are refused")
     func memory() throws {
         let text = try EditedText(SealedSample.text()).setting("sealed.passphrase.n", to: "1048576")

@@ -11,7 +11,7 @@ import Darwin
 import Glibc
 #endif
 
-@Suite("a passphrase")
+@Suite("Passphrase sources")
 struct PassphraseSourceTests {
     private let folder: TemporaryFolder
     private var path: String { folder.path + "/pass" }
@@ -25,7 +25,7 @@ struct PassphraseSourceTests {
         try folder.setMode(mode, of: "pass")
     }
 
-    /// What the passphrase is, for texts that end in various ways.
+    /// Texts with different ends, and the passphrases in them.
     static let texts = [
         ("secret", "secret"), ("secret\n", "secret"), ("secret\r\n", "secret"), ("secret\n\n", "secret\n"),
         ("secret\r", "secret\r"), (" two words ", " two words "), ("a\nb\n", "a\nb"), ("\nsecret", "\nsecret"),
@@ -48,7 +48,7 @@ struct PassphraseSourceTests {
         #expect(secret.hasSamePassphrase(as: SealedSample.passphrase(passphrase)))
     }
 
-    @Test("a passphrase from the environment is the variable's value")
+    @Test("a passphrase from the environment is the variable's value, and a missing variable is refused")
     func environment() throws {
         let path = try #require(ProcessInfo.processInfo.environment["PATH"])
         let secret = try KeysetSecret.environment("PATH")
@@ -58,7 +58,7 @@ struct PassphraseSourceTests {
         #expect(error?.code == .secretNeeded && error?.reason.contains(name) == true)
     }
 
-    @Test("an empty passphrase is refused from every source", arguments: ["", "\n", "\r\n"])
+    @Test("a passphrase file without a passphrase is refused", arguments: ["", "\n", "\r\n"])
     func empty(_ text: String) throws {
         try write(text)
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseFile(path) } == .secretNeeded)
@@ -124,8 +124,7 @@ struct PassphraseSourceTests {
         #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseFile(link) } == .looseMode)
     }
 
-    /// A pipe under the name holds nobody up.
-    @Test("a pipe, folder or device in place of a passphrase file is refused")
+    @Test("a pipe, folder or device in place of a passphrase file is refused without waiting")
     func notAFile() throws {
         let pipe = folder.path + "/pipe"
         try #require(unsafe mkfifo(pipe, 0o600) == 0)

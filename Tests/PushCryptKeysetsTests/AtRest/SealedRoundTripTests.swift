@@ -5,9 +5,11 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-@Suite("an encrypted keyset")
+@Suite("Encrypted keysets")
 struct SealedRoundTripTests {
-    @Test("gives back what was written", arguments: SealedSample.Shape.all)
+    @Test(
+        "an encrypted keyset is read back with the metadata, keys and secret that were written",
+        arguments: SealedSample.Shape.all)
     func roundTrip(_ shape: SealedSample.Shape) throws {
         let stored = try SealedSample.keyset(shape)
         let file = try KeysetFile(try stored.fileText(), path: "keyset.json")
@@ -21,7 +23,9 @@ struct SealedRoundTripTests {
         #expect(secret.hasSamePassphrase(as: SealedSample.passphrase()))
     }
 
-    @Test("the text of an encrypted keyset contains nothing of its keys", arguments: SealedSample.Shape.all)
+    @Test(
+        "the text of an encrypted keyset contains no secrets and no members of its JWKs",
+        arguments: SealedSample.Shape.all)
     func opaque(_ shape: SealedSample.Shape) throws {
         let stored = try SealedSample.keyset(shape)
         let text = EditedText(try stored.fileText())
@@ -51,7 +55,8 @@ struct SealedRoundTripTests {
     }
 
     @Test(
-        "takes any passphrase", arguments: ["x", "päß wörd\u{301}\n", "a\0b", String(repeating: "long ", count: 900)])
+        "a keyset can be encrypted with any passphrase",
+        arguments: ["x", "päß wörd\u{301}\n", "a\0b", String(repeating: "long ", count: 900)])
     func passphrases(_ text: String) throws {
         let written = EditedText(
             try SealedSample.keyset(.sender, .passphrase(SealedSample.cheap), SealedSample.passphrase(text)).fileText())
@@ -93,7 +98,7 @@ struct SealedRoundTripTests {
 }
 
 extension EditedText {
-    /// The data key that the passphrase unwraps, by the recipe in the format's description.
+    /// The data key that the passphrase unwraps, computed as ``SealedKeys`` describes.
     func dataKey(_ passphrase: String) throws -> [UInt8] {
         func bytes(_ path: String) throws -> [UInt8] {
             try #require(try find(path).utf8.flatMap(Base64URL.decode))

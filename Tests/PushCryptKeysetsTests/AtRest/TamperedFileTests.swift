@@ -4,9 +4,9 @@ import PushCryptKeystore
 import PushCryptPrimitives
 import Testing
 
-/// What somebody can do who may write the file and doesn't know the passphrase. The digest is recomputed wherever it would
-/// find the change first: only the encryption is left.
-@Suite("a changed encrypted keyset")
+/// Changes by an attacker who can write the file and doesn't know the passphrase. Tests of the encryption recompute the
+/// digest, which would detect the change first.
+@Suite("Tampered encrypted keysets")
 struct TamperedFileTests {
     @Test("a changed keyset is detected by its digest before a secret is requested")
     func digest() throws {
@@ -28,8 +28,8 @@ struct TamperedFileTests {
         }
     }
 
-    /// Every byte, one bit each, a different one from byte to byte. Without the digest, which would find it, and in whose
-    /// name a flipped bit makes a member that nobody knows.
+    /// Flips one bit of every byte, in turn a different one. The text has no digest: it would detect the change, and a
+    /// flipped bit in its name would make an unknown member.
     @Test("an encrypted keyset with a flipped bit is refused", arguments: 0..<8)
     func flips(_ shift: Int) throws {
         let text = try EditedText(SealedSample.text()).withoutDigest()
@@ -61,7 +61,7 @@ struct TamperedFileTests {
     ]
 
     @Test(
-        "a changed keyset and a wrong passphrase have different codes where that is safe",
+        "a changed member of sealed is reported as damage, or as a wrong passphrase for salt and check",
         arguments: damages.keys.sorted())
     func classes(_ path: String) throws {
         let text = EditedText(try SealedSample.text())
@@ -81,7 +81,7 @@ struct TamperedFileTests {
         #expect(KeystoreError.Code.thrown { try changed.unlocked() } == .wrongSecret)
     }
 
-    /// A revoked key that lives again, a longer life, another policy, an older sequence, another history.
+    /// A revoked key made valid again, another activation, another policy, an older sequence, another history.
     static let edits = [
         ("pushcrypt.seq", "6"), ("pushcrypt.updatedAt", #""2020-01-01T00:00:00Z""#),
         ("pushcrypt.policy.rotateEvery", #""P9000D""#), ("pushcrypt.policy.keep", "1"),
@@ -90,8 +90,8 @@ struct TamperedFileTests {
         ("pushcrypt.keys.KID.psk", nil),
     ]
 
-    @Test("changed lifecycles are readable without the secret and refused with it", arguments: edits)
-    func lives(_ path: String, _ value: String?) throws {
+    @Test("changed metadata is readable without the secret and refused with it", arguments: edits)
+    func lifecycles(_ path: String, _ value: String?) throws {
         var stored = try SealedSample.keyset(SealedSample.Shape(description: "psk", kind: .recipient, psk: true))
         stored.metadata.timeline.keys[0].lifecycle.revokedAt = SealedSample.time
         let text = EditedText(try stored.fileText())
@@ -125,8 +125,8 @@ struct TamperedFileTests {
         }
     }
 
-    /// Somebody's own passphrase, data key and keys: the operator's passphrase opens none of it.
-    @Test("a section under another passphrase is reported as a wrong passphrase")
+    /// An attacker inserts sections of a keyset with their own passphrase, data key and keys.
+    @Test("a section encrypted with another passphrase is reported as a wrong passphrase")
     func ownSections() throws {
         let (text, foreign) = (
             EditedText(try SealedSample.text()),
@@ -141,7 +141,7 @@ struct TamperedFileTests {
     }
 
     @Test(
-        "is opened by the passphrase alone",
+        "an encrypted keyset is refused with a similar passphrase",
         arguments: ["", "Correct horse", "correct horse ", "correct horse\n", "correct"])
     func wrongPassphrases(_ passphrase: String) throws {
         let text = EditedText(try SealedSample.text())
@@ -150,7 +150,7 @@ struct TamperedFileTests {
         #expect(error?.reason == "keyset.json: the passphrase is wrong")
     }
 
-    @Test("a keyset that names the other kind of secret requires that kind")
+    @Test("a keyset for a passphrase refuses a command, and a keyset for a command refuses a passphrase")
     func kinds() throws {
         let text = EditedText(try SealedSample.text())
         let claimed = EditedText(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushCryptKeysets
 
-/// The text of an encrypted keyset's file, changed by somebody who can write it and doesn't know the secret.
+/// The text of a keyset's file, with functions that change it without the secret.
 struct EditedText {
     var text: String
 
@@ -21,7 +21,7 @@ struct EditedText {
 
     private func root() throws -> JSONValue { try JSONText(bytes).root }
 
-    /// The value at `path`, as it stands in the text.
+    /// The text of the value at `path`.
     func value(_ path: String) throws -> String {
         let value = try find(path)
         return String(decoding: value.rawBytes, as: UTF8.self)
@@ -31,13 +31,13 @@ struct EditedText {
         try path.split(separator: ".").reduce(root()) { value, name in try #require(value[String(name)]) }
     }
 
-    /// With another value at `path`; the digest no longer fits.
+    /// Replaces the value at `path`. The digest no longer matches.
     func setting(_ path: String, to value: String) throws -> EditedText {
         let range = try find(path).range
         return EditedText(Array(bytes[..<range.lowerBound]) + Array(value.utf8) + Array(bytes[range.upperBound...]))
     }
 
-    /// Without the member at `path`, whose name is changed to one that nobody knows.
+    /// Removes the member at `path` by renaming it to `unknown`.
     func removing(_ path: String) throws -> EditedText {
         let names = path.split(separator: ".").map(String.init)
         let parent = try names.dropLast().reduce(root()) { value, name in try #require(value[name]) }
@@ -47,7 +47,7 @@ struct EditedText {
             Array(bytes[..<range.lowerBound]) + Array(#""unknown""#.utf8) + Array(bytes[range.upperBound...]))
     }
 
-    /// With the digest of the text as it is.
+    /// Recomputes the digest.
     func withDigest() throws -> EditedText {
         let end = try #require(text.range(of: ",\n  \"digest\""))
         let covered = Array(text[..<end.lowerBound].utf8)
@@ -69,7 +69,7 @@ struct EditedText {
 }
 
 extension KeystoreError.Code {
-    /// The code of the `KeystoreError` that `body` throws; nil when it throws none, or another error.
+    /// The code of the `KeystoreError` that `body` throws; nil if it throws none, or another error.
     static func thrown<Result>(by body: () throws -> Result) -> Self? {
         do {
             _ = try body()
@@ -81,7 +81,7 @@ extension KeystoreError.Code {
 }
 
 extension KeyError.Code {
-    /// The code of the `KeyError` that `body` throws; nil when it throws none, or another error.
+    /// The code of the `KeyError` that `body` throws; nil if it throws none, or another error.
     static func thrown<Result>(by body: () throws -> Result) -> Self? {
         do {
             _ = try body()

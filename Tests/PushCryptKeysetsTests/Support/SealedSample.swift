@@ -3,11 +3,11 @@ import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// Keysets to write, and secrets to write them under.
+/// Sample keysets and secrets.
 enum SealedSample {
     static let time = UnixTime(1_772_355_600)
 
-    /// The cheapest parameters there are: what is tested here isn't the price of guessing.
+    /// The cheapest parameters, so that tests are fast.
     static let cheap = try! ScryptParameters(n: 2, r: 1, p: 1)
 
     static func passphrase(_ text: String = "correct horse") -> KeysetSecret {
@@ -15,14 +15,14 @@ enum SealedSample {
         return .passphrase(SecretBytes(copying: bytes.bytes))
     }
 
-    /// What a keyset is made of.
+    /// The kinds and numbers of the keys in a keyset.
     struct Shape: Sendable, CustomStringConvertible {
         let description: String
         let kind: KeyKind
         var group = DHGroup.p256
         var psk = false
         var keys = 1
-        /// Keys of which only the tombstone is left.
+        /// The number of destroyed keys, which have only metadata.
         var destroyed = 0
 
         static let sender = Shape(description: "sender", kind: .sender)
@@ -36,7 +36,7 @@ enum SealedSample {
                 destroyed: 1),
             Shape(description: "shared, two keys, two tombstones", kind: .shared, keys: 2, destroyed: 2),
             sender,
-            Shape(description: "nothing but tombstones", kind: .sender, keys: 0, destroyed: 2),
+            Shape(description: "only tombstones", kind: .sender, keys: 0, destroyed: 2),
             Shape(description: "forty keys", kind: .shared, keys: 40),
         ]
     }
@@ -72,7 +72,7 @@ enum SealedSample {
 }
 
 extension StoredKeyset {
-    /// Every record as a JWK, secrets and all.
+    /// Every record as a JWK with its secrets.
     func jwks() throws -> [KeyID: String] {
         try records.mapValues { record in
             var bytes = [UInt8]()

@@ -5,18 +5,18 @@ import PushCryptTestSupport
 
 @testable import PushCryptKeysets
 
-/// A helper program that wraps data keys, as an operator writes one: a script in a folder of its own.
+/// A helper program that wraps data keys: a script in a temporary folder.
 struct HelperScript {
     let folder: TemporaryFolder
     private var path: String { folder.path + "/kms" }
 
-    /// Wraps by a substitution of bytes, which is its key, and an `W` in front.
+    /// Prints a `W`, and the data key with the highest bit of each byte flipped.
     static let wrap = #"printf W; LC_ALL=C tr '\000-\377' '\200-\377\000-\177'"#
     static let unwrap = #"dd bs=1 skip=1 2>/dev/null | LC_ALL=C tr '\000-\377' '\200-\377\000-\177'"#
 
     /// - Parameters:
-    ///   - wrap: what `kms wrap` does; it works in `folder`.
-    ///   - unwrap: what `kms unwrap` does.
+    ///   - wrap: the shell commands of `kms wrap`. They run in `folder`.
+    ///   - unwrap: the shell commands of `kms unwrap`.
     init(wrap: String = Self.wrap, unwrap: String = Self.unwrap) throws {
         folder = try TemporaryFolder()
         let script = """
@@ -33,13 +33,13 @@ struct HelperScript {
     var command: WrapCommand { WrapCommand("sh '\(path)'") }
     var secret: KeysetSecret { .command("sh '\(path)'") }
 
-    /// One whose two minutes are over as soon as the helper has made the file `begun`.
+    /// A command whose two minutes are over as soon as the helper has made the file `begun`.
     var hurriedCommand: WrapCommand {
         let (start, begun) = (ContinuousClock.now, folder.path + "/begun")
         return WrapCommand("sh '\(path)'", mayAsk: false) { FileSystem.exists(begun) ? start + .seconds(3_600) : start }
     }
 
-    /// What the helper has written to a file.
+    /// The text that the helper wrote to a file.
     func text(_ name: String) throws -> String {
         try String(contentsOf: folder.file(name), encoding: .utf8)
     }

@@ -21,7 +21,8 @@ struct WrapCommandTests {
         #expect(try helper.command.unwrap(wrapped, count: 32) == HelperScript.dataKey)
     }
 
-    @Test("a keyset under a wrap command opens only with that command", arguments: SealedSample.Shape.all)
+    @Test(
+        "a keyset that a command wrapped opens only with that command and unchanged", arguments: SealedSample.Shape.all)
     func keyset(_ shape: SealedSample.Shape) throws {
         let helper = try HelperScript()
         let stored = try SealedSample.keyset(shape, .command, helper.secret)
@@ -30,8 +31,8 @@ struct WrapCommandTests {
         #expect(try text.unlocked(helper.secret).jwks() == stored.jwks())
         #expect(EditedText(try stored.fileText()).text != text.text)
         #expect(KeystoreError.Code.thrown { try text.unlocked() } == .secretNeeded)
-        let liar = try HelperScript(unwrap: Self.zeros)
-        #expect(KeystoreError.Code.thrown { try text.unlocked(liar.secret) } == .damaged)
+        let otherKey = try HelperScript(unwrap: Self.zeros)
+        #expect(KeystoreError.Code.thrown { try text.unlocked(otherKey.secret) } == .damaged)
         let other = EditedText(try SealedSample.keyset(shape, .command, helper.secret).fileText())
         for path in ["sealed", "sealed.keys", "sealed.dataKey", "pushcrypt"] {
             let changed = try text.setting(path, to: other.value(path)).withDigest()
@@ -44,7 +45,7 @@ struct WrapCommandTests {
     @Test("a command may print a wrapped key of 4,096 bytes")
     func longest() throws {
         let helper = try HelperScript(wrap: "cat; head -c 4064 /dev/zero | tr '\\000' x", unwrap: "head -c 32")
-        // It doesn't hide the data key, but what comes back is what counts here.
+        // This command prints 4,096 bytes that contain the data key: the error is about the key and not about the length.
         let error = #expect(throws: KeystoreError.self) { try helper.command.wrap(HelperScript.dataKey) }
         #expect(error?.reason.contains("the data key unwrapped") == true)
         let padded = try HelperScript(
@@ -60,7 +61,7 @@ struct WrapCommandTests {
         let helper = try HelperScript(wrap: "cat >key; echo token", unwrap: "exec <&-; cat key")
         let wrapped = try helper.command.wrap(HelperScript.dataKey)
         #expect(wrapped == Array("token\n".utf8))
-        // Far more than it reads, and it is gone at once.
+        // The command reads none of these bytes and closes its stdin at once.
         let much = [UInt8](repeating: 1, count: 4_096)
         #expect(try helper.command.unwrap(much, count: 32) == HelperScript.dataKey)
     }
@@ -77,30 +78,30 @@ struct WrapCommandTests {
     struct Fault: Sendable, CustomStringConvertible {
         let wrap: String
         var unwrap = HelperScript.unwrap
-        let words: String
+        let reason: String
 
-        var description: String { words }
+        var description: String { reason }
     }
 
     static let faults = [
-        Fault(wrap: "exit 3", words: "failed to wrap: exit status 3"),
-        Fault(wrap: "\(HelperScript.wrap); exit 1", words: "failed to wrap: exit status 1"),
-        Fault(wrap: "\(HelperScript.wrap); kill -9 $$", words: "failed to wrap: exit status 137"),
-        Fault(wrap: "kill -TERM $$", words: "failed to wrap: exit status 143"),
-        Fault(wrap: "true", words: "failed to wrap: it printed nothing"),
-        Fault(wrap: "exec >&-", words: "failed to wrap: it printed nothing"),
-        Fault(wrap: "cat", words: "failed to wrap: it printed the data key unwrapped"),
-        Fault(wrap: "printf a; cat; printf z", words: "failed to wrap: it printed the data key unwrapped"),
-        Fault(wrap: "head -c 4097 /dev/zero", words: "failed to wrap: it printed more than 4096 bytes"),
-        Fault(wrap: "exec cat /dev/zero", words: "failed to wrap: it printed more than 4096 bytes"),
+        Fault(wrap: "exit 3", reason: "failed to wrap: exit status 3"),
+        Fault(wrap: "\(HelperScript.wrap); exit 1", reason: "failed to wrap: exit status 1"),
+        Fault(wrap: "\(HelperScript.wrap); kill -9 $$", reason: "failed to wrap: exit status 137"),
+        Fault(wrap: "kill -TERM $$", reason: "failed to wrap: exit status 143"),
+        Fault(wrap: "true", reason: "failed to wrap: it printed nothing"),
+        Fault(wrap: "exec >&-", reason: "failed to wrap: it printed nothing"),
+        Fault(wrap: "cat", reason: "failed to wrap: it printed the data key unwrapped"),
+        Fault(wrap: "printf a; cat; printf z", reason: "failed to wrap: it printed the data key unwrapped"),
+        Fault(wrap: "head -c 4097 /dev/zero", reason: "failed to wrap: it printed more than 4096 bytes"),
+        Fault(wrap: "exec cat /dev/zero", reason: "failed to wrap: it printed more than 4096 bytes"),
         Fault(
             wrap: "trap '' PIPE; while :; do printf 0123456789; done",
-            words: "failed to wrap: it printed more than 4096 bytes"),
-        Fault(wrap: "echo 1", unwrap: "exit 2", words: "failed to unwrap: exit status 2"),
-        Fault(wrap: "echo 1", unwrap: "cat", words: "failed to unwrap: it printed 2 bytes, not 32"),
-        Fault(wrap: "echo 1", unwrap: "head -c 31 /dev/zero", words: "failed to unwrap: it printed 31 bytes, not 32"),
-        Fault(wrap: "echo 1", unwrap: "head -c 33 /dev/zero", words: "failed to unwrap: it printed 33 bytes, not 32"),
-        Fault(wrap: "echo 1", unwrap: zeros, words: "failed to unwrap: the wrapped data key unwraps to another key"),
+            reason: "failed to wrap: it printed more than 4096 bytes"),
+        Fault(wrap: "echo 1", unwrap: "exit 2", reason: "failed to unwrap: exit status 2"),
+        Fault(wrap: "echo 1", unwrap: "cat", reason: "failed to unwrap: it printed 2 bytes, not 32"),
+        Fault(wrap: "echo 1", unwrap: "head -c 31 /dev/zero", reason: "failed to unwrap: it printed 31 bytes, not 32"),
+        Fault(wrap: "echo 1", unwrap: "head -c 33 /dev/zero", reason: "failed to unwrap: it printed 33 bytes, not 32"),
+        Fault(wrap: "echo 1", unwrap: zeros, reason: "failed to unwrap: the wrapped data key unwraps to another key"),
     ]
 
     @Test("a command that fails is reported with its reason", arguments: faults)
@@ -108,20 +109,20 @@ struct WrapCommandTests {
         let helper = try HelperScript(wrap: fault.wrap, unwrap: fault.unwrap)
         let error = #expect(throws: KeystoreError.self) { try helper.command.wrap(HelperScript.dataKey) }
         #expect(error?.code == .wrapCommandFailed)
-        #expect(error?.reason.contains(fault.words) == true, "\(error?.reason ?? "")")
+        #expect(error?.reason.contains(fault.reason) == true, "\(error?.reason ?? "")")
     }
 
     @Test(
-        "a command that doesn't exist is an error",
+        "an empty command, or one that doesn't exist, is reported as failed",
         arguments: ["", " ", "\n", "/nonexistent/kms", "pushcrypt-no-such-command"])
     func missing(_ command: String) {
         let code = KeystoreError.Code.thrown { try WrapCommand(command).wrap(HelperScript.dataKey) }
         #expect(code == .wrapCommandFailed)
     }
 
-    /// With whatever it started: all of them hold a pipe open that ends with the last.
+    /// The command and its children hold a pipe open. The pipe ends with the last of them.
     @Test(
-        "a command that doesn't end in time is killed",
+        "a command that doesn't end in time is killed with the programs that it started",
         arguments: [
             "exec sleep 60", "sleep 60; true", "exec <&-; exec sleep 60", "exec >&-; sleep 60; true",
             "exec <&- >&-; exec sleep 60", "printf W; exec sleep 60", "sleep 60 & sleep 60; wait",

@@ -9,7 +9,7 @@ import Testing
     private static let line =
         #"{"n":3,"at":"2026-03-01T09:00:00Z","who":"ann","what":"revoked","kid":"AAAAAAAAAAA","detail":"d","why":"w","prev":"x"}"#
 
-    @Test("a written line is parsed with all its members") func readsWhatALineSays() throws {
+    @Test("a written line is parsed with all its members") func allMembers() throws {
         let entry = try #require(AuditEntry(line: Self.line))
         #expect(entry.number == 3)
         #expect(entry.at == UnixTime(rfc3339: "2026-03-01T09:00:00Z"))
@@ -17,7 +17,7 @@ import Testing
         #expect([entry.kid, entry.detail, entry.why] == ["AAAAAAAAAAA", "d", "w"])
     }
 
-    @Test("a line without the optional members is parsed") func whatMayBeMissing() throws {
+    @Test("a line without the optional members is parsed") func optionalMembers() throws {
         let entry = try #require(
             AuditEntry(line: #"{"n":1,"at":"2026-03-01T09:00:00Z","who":"ann","what":"somethingNew","prev":"x"}"#))
         #expect(entry.what == "somethingNew")
@@ -27,12 +27,12 @@ import Testing
     @Test(
         "a line that lacks a required member isn't parsed",
         arguments: ["\"n\":3,", "\"at\":\"2026-03-01T09:00:00Z\",", "\"who\":\"ann\",", "\"what\":\"revoked\",", "{"])
-    func whatMayNot(_ member: String) {
+    func requiredMembers(_ member: String) {
         #expect(AuditEntry(line: Self.line.replacing(member, with: "")) == nil)
     }
 
-    @Test("the history contains the lines that a crash kept from the log")
-    func theHistoryHoldsWhatACrashKeptFromTheLog() throws {
+    @Test("the history contains lines that the log lacks because of a crash")
+    func interruptedLog() throws {
         let (lines, head) = try log(of: [.created, .added, .promoted])
         let whole = AuditLog(lines: lines).history(head)
         #expect(whole.entries.map(\.what) == ["created", "added", "promoted"] && whole.flaw == nil)
@@ -40,14 +40,14 @@ import Testing
         #expect(interrupted.entries == whole.entries && interrupted.flaw == nil)
     }
 
-    @Test("the history of a log that was cut names the flaw") func aLogThatWasCutSaysSo() throws {
+    @Test("the history of a log that was cut names the flaw") func cutLog() throws {
         let (lines, head) = try log(of: [.created, .added, .promoted])
         let cut = AuditLog(lines: Array(lines.dropLast(2))).history(head)
         #expect(cut.entries.map(\.what) == ["created"])
         #expect(cut.flaw?.contains("cut off") == true)
     }
 
-    /// One line for each change; the head remembers the last.
+    /// A log with one change for each action. The head contains the last line.
     private func log(of actions: [AuditEvent.Action]) throws -> ([String], AuditHead) {
         var (head, lines) = (AuditHead.none, [String]())
         for action in actions {

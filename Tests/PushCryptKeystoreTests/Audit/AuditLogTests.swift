@@ -13,7 +13,7 @@ import Testing
         [AuditEvent(.destroyed, kid)],
     ]
 
-    /// The lines of a log of some changes, and what the keyset's file remembers of it.
+    /// The lines of a log of four changes, and its head.
     private func log(reason: String? = "über 🔑") throws -> (lines: [String], head: AuditHead) {
         var (lines, head) = ([String](), AuditHead.none)
         for (index, events) in Self.events.enumerated() {
@@ -60,7 +60,6 @@ import Testing
         #expect(silent["why"] == nil && silent["detail"] == nil)
     }
 
-    /// Whatever a reason holds, a line stays one line, and can be read.
     @Test(
         "a reason with control characters and quotes is read back unchanged",
         arguments: ["\n", "\r\n", "\"}\n{\"n\":2}", "\u{2028}", "\u{0}\u{1}\u{7F}", "\\", "\u{FFFD}", "e\u{301}", ""])
@@ -71,7 +70,7 @@ import Testing
         #expect(try read(lines[0]).root["why"]?.string.map { Array($0.utf8) } == Array(reason.utf8))
     }
 
-    @Test("an empty log has the head of no lines") func empty() throws {
+    @Test("an empty log matches the head without lines") func empty() throws {
         #expect(AuditLog([]).condition(.none) == .whole)
         #expect(try AuditLog([]).head() == .none)
         #expect(AuditLog.bytes(of: []) == [])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushCryptKeystore
 
-/// A log that isn't the one that the keyset's file remembers, and logs that a crash has cut short.
+/// Logs that don't match the head in the keyset's file, because of an attacker or a crash.
 @Suite struct AuditTamperingTests {
     /// Five changes, of which the last wrote three lines.
     private static func log(by name: String = "anna") throws -> (lines: [String], head: AuditHead) {
@@ -26,8 +26,9 @@ import Testing
 
     private func flaw(_ lines: [String], _ head: AuditHead) -> String? { flaw(AuditLog.bytes(of: lines), head) }
 
-    /// What a crash can leave is mended; every shorter log is one that somebody cut.
-    @Test("every prefix of the last lines is an interrupted or a whole log") func everyPrefix() throws {
+    /// A crash can remove only lines of the last change. A shorter log was cut by an attacker.
+    @Test("a log cut within the lines of the last change is interrupted, and one cut before them is broken")
+    func everyPrefix() throws {
         let (lines, head) = try Self.log()
         let bytes = AuditLog.bytes(of: lines)
         let known = AuditLog.bytes(of: Array(lines.dropLast(3))).count
@@ -44,15 +45,15 @@ import Testing
         #expect(flaw(Array(bytes[..<(known - 1)]), head)?.contains("its end was cut off") == true)
     }
 
-    /// A new keyset's first lines may be missing altogether.
-    @Test("an empty log is completed with the lines of the first change") func nothingWasWrittenYet() throws {
+    /// A crash can leave a new keyset without a log.
+    @Test("an empty log is completed with the lines of the first change") func emptyLog() throws {
         let events = [AuditEvent(.created, KeyID.a), AuditEvent(.added, KeyID.b)]
         let head = try AuditLog.head(
             after: .none, events: events, actor: Actor(name: "anna", reason: nil), at: .days(0))
         #expect(AuditLog([]).condition(head) == .interrupted(missing: head.lastLines))
     }
 
-    /// Every third byte and every newline, with one bit flipped: within the log, in the newlines, in the half line that a crash left.
+    /// Flips a bit of every third byte and of every newline, in a whole log and in one with a partial line after a crash.
     @Test("a log with one flipped bit is broken") func flippedBits() throws {
         let (lines, head) = try Self.log()
         let whole = AuditLog.bytes(of: lines)
@@ -88,8 +89,8 @@ import Testing
         #expect(flaw(lines + lines, head) != nil)
     }
 
-    /// Lines made by the rules, by somebody who can write the log and not the keyset's file.
-    @Test("a log that was written again with other lines is broken") func madeAnew() throws {
+    /// An attacker who can write the log but not the keyset's file makes lines with correct hashes.
+    @Test("a log that was replaced by another valid chain is broken") func replacedLog() throws {
         let (lines, head) = try Self.log()
         let other = try Self.log(by: "mallory")
         #expect(flaw(other.lines, head)?.contains("doesn't belong to the keyset") == true)
@@ -101,9 +102,7 @@ import Testing
         #expect(AuditLog(lines: lines + longer.lastLines).condition(longer) == .whole)
     }
 
-    /// The lines that the keyset's file remembers must give the hash that it remembers.
-    @Test("a head that doesn't match its own last lines makes the log broken") func aFileThatContradictsItself() throws
-    {
+    @Test("a log is broken if the head's hash doesn't match the head's last lines") func inconsistentHead() throws {
         let (lines, head) = try Self.log()
         var other = head
         other.lastLines[2] = head.lastLines[2].replacing("anna", with: "otto")
@@ -113,7 +112,7 @@ import Testing
         #expect(flaw(Array(lines.dropLast(3)), other) != nil)
     }
 
-    @Test("bytes after the last whole line make the log broken") func behindTheLastLine() throws {
+    @Test("a log with bytes after its last line is broken, unless a crash can have left them") func tornTail() throws {
         let (lines, head) = try Self.log()
         let bytes = AuditLog.bytes(of: lines)
         #expect(flaw(bytes + [0x20], head)?.contains("has more bytes after its last whole line") == true)
@@ -122,7 +121,7 @@ import Testing
         #expect(AuditLog(cut + Array("{\"n\":7".utf8)).condition(head) == .interrupted(missing: [lines[6]]))
     }
 
-    /// Bytes that are no UTF-8 don't pass for the replacement character that stands for them.
+    /// Invalid UTF-8 must not count as the replacement character that decoding gives.
     @Test("a line that isn't UTF-8 makes the log broken") func replacementCharacters() throws {
         let actor = Actor(name: "anna \u{FFFD}", reason: nil)
         let head = try AuditLog.head(after: .none, events: [AuditEvent(.created, KeyID.a)], actor: actor, at: .days(0))
@@ -133,7 +132,6 @@ import Testing
         #expect(flaw(bytes[..<start] + [0xFF] + bytes[(start + 3)...], head) != nil)
     }
 
-    /// The first wrong line is named.
     @Test("the error names the first line that is wrong") func names() throws {
         let (lines, head) = try Self.log()
         var edited = lines

@@ -32,20 +32,20 @@ struct PublicConditionTests {
         PublicCondition(bytes, keyset.metadata, withKeys ? keyset.records : nil)
     }
 
-    @Test("the keyset's own set")
+    @Test("a set made from the keyset is whole, and plausible without the keys")
     func own() {
         #expect(condition(published) == .whole)
         #expect(condition(published, withKeys: false) == .plausible)
     }
 
-    @Test("none")
+    @Test("no file is missing, and unneeded for shared keys")
     func missing() throws {
         #expect(condition(nil) == .missing)
         let shared = try Self.keyset(.shared, sequence: 1)
         #expect(PublicCondition(nil, shared.metadata, nil) == .unneeded)
     }
 
-    @Test("of another change of the same keyset", arguments: [true, false])
+    @Test("a set with a lower sequence is stale, and one with a higher sequence is newer", arguments: [true, false])
     func otherChange(_ withKeys: Bool) throws {
         var other = keyset
         other.metadata.sequence = 4
@@ -54,7 +54,7 @@ struct PublicConditionTests {
         #expect(condition(try other.published(), withKeys: withKeys) == .newer(sequence: 6))
     }
 
-    @Test("every changed byte is seen, with and without the private keys", arguments: [true, false])
+    @Test("a set with a changed byte is foreign, stale or newer", arguments: [true, false])
     func changed(_ withKeys: Bool) {
         for index in published.indices {
             var bytes = published
@@ -66,7 +66,7 @@ struct PublicConditionTests {
         }
     }
 
-    @Test("a key too few, and one of another keyset", arguments: [true, false])
+    @Test("a set that lacks a key or has keys of another keyset is foreign", arguments: [true, false])
     func keys(_ withKeys: Bool) throws {
         var fewer = keyset
         fewer.metadata.timeline.keys.removeLast()
@@ -78,14 +78,14 @@ struct PublicConditionTests {
                 == .foreign("it contains keys that are not in the keyset"))
     }
 
-    @Test("secrets in it", arguments: [true, false])
+    @Test("a set with private keys or psks is foreign", arguments: [true, false])
     func secrets(_ keepsPSK: Bool) throws {
         let set = try keyset.keyset()
         let bytes = try (keepsPSK ? set.publicKeyset(keepingPSK: true) : set).jwkSet(withHistory: false)
-        guard case .foreign(let words) = condition(bytes) else {
-            Issue.record("secrets are not seen")
+        guard case .foreign(let flaw) = condition(bytes) else {
+            Issue.record("the secrets were not detected")
             return
         }
-        #expect(words.contains("secrets"))
+        #expect(flaw.contains("secrets"))
     }
 }

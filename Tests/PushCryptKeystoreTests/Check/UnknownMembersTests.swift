@@ -5,7 +5,7 @@ import Testing
 @Suite("UnknownMembers")
 struct UnknownMembersTests {
     @Test(
-        "are named by their paths",
+        "paths returns the path of every unknown member",
         arguments: [
             ("{}", []),
             (#"{"keys": [], "pushcrypt": {}, "digest": ""}"#, []),
@@ -19,7 +19,7 @@ struct UnknownMembersTests {
                 #"{"pushcrypt": {"x": 1, "keys": {"K": {"psk": true, "y": 1}}, "policy": {"z": 1}, "audit": {"w": 1}}}"#,
                 ["pushcrypt.x", "pushcrypt.policy.z", "pushcrypt.audit.w", "pushcrypt.keys.K.y"]
             ),
-            // Values of a wrong kind are for others to refuse.
+            // The parser refuses values of a wrong type.
             (#"{"pushcrypt": [1], "keys": {"a": 1}, "sealed": 1}"#, ["keys"]),
         ])
     func paths(_ text: String, _ expected: [String]) throws {

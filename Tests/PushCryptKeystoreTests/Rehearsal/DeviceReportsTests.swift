@@ -32,7 +32,7 @@ struct DeviceReportsTests {
     }
 
     @Test(
-        "a device holds its newest key and those before it",
+        "a device has its newest key and all earlier ones",
         arguments: [(old, 6), (primary, 5), (next, 3), ("AAAAAAAAAAQ", 0)])
     func order(_ kid: String, _ holding: Int) throws {
         let newest = [Self.old, Self.primary, Self.primary, Self.next, Self.next, Self.next]
@@ -41,7 +41,7 @@ struct DeviceReportsTests {
         #expect(coverage == ReportedCoverage(holding: holding, seen: 6, unseen: 0))
     }
 
-    @Test("the newest report counts, whichever comes first", arguments: [false, true])
+    @Test("the newest report of a device counts, in any order of the lines", arguments: [false, true])
     func newest(_ reversed: Bool) throws {
         let lines = [
             Self.line("one", Self.old, 300), Self.line("one", Self.next, 100), Self.line("one", Self.primary, 200),
@@ -65,7 +65,7 @@ struct DeviceReportsTests {
         #expect(coverage == ReportedCoverage(holding: 2, seen: 3, unseen: 1))
     }
 
-    @Test("time is no earlier than the keyset's last write")
+    @Test("coverage is computed for the time of the keyset's last change if the clock is earlier")
     func effectiveTime() throws {
         let reports = try DeviceReports(lines: [Self.line("a", Self.primary)])
         let late = KeyTimeline(Self.timeline.keys, updatedAt: Self.now + 31 * day)
@@ -74,7 +74,7 @@ struct DeviceReportsTests {
 
     /// The primary was compromised and replaced at once, after the pending key was published: a device that reports the
     /// pending key may have fetched it before the new primary was there.
-    @Test("who holds a waiting key needn't hold a primary that is younger")
+    @Test("a device that reports a pending key doesn't count as having a primary that was made later")
     func replacedPrimary() throws {
         let timeline = KeyTimeline([
             Self.key(Self.next, created: -5, activates: nil), Self.key(Self.primary, created: -1, activates: -1),
@@ -84,7 +84,7 @@ struct DeviceReportsTests {
         #expect(try Self.coverage(of: Self.next, lines, in: timeline).holding == 1)
     }
 
-    @Test("sets without createdAt go by activatesAt alone")
+    @Test("without createdAt, keys are ordered by activatesAt")
     func published() throws {
         let timeline = KeyTimeline([
             Self.key(Self.primary, created: nil, activates: -10), Self.key(Self.old, created: nil, activates: -90),
@@ -95,7 +95,7 @@ struct DeviceReportsTests {
     }
 
     @Test(
-        "a share is compared exactly",
+        "the share of devices is compared exactly",
         arguments: [
             ("99.9", 999, 1_000, true), ("99.9", 998, 1_000, false), ("99.9", 9_989, 10_000, false),
             ("100", 999_999, 1_000_000, false), ("100", 1_000_000, 1_000_000, true), ("0", 0, 1, true),
@@ -107,7 +107,7 @@ struct DeviceReportsTests {
         #expect(ReportedCoverage(holding: holding, seen: seen, unseen: 7).meets(coverage) == isMet)
     }
 
-    @Test("blank lines, CRLF and other members are fine")
+    @Test("blank lines, CRLF and unknown members are accepted")
     func lenient() throws {
         let lines = [
             "", #"{"device":"a","kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z","app":{"v":[1]}}"# + "\r", " \t",
@@ -117,7 +117,7 @@ struct DeviceReportsTests {
     }
 
     @Test(
-        "bad lines are named by their number",
+        "an invalid line is refused with its number and its flaw",
         arguments: [
             (#"{"#, "not strict JSON"), ("[]", "not an object"), (#"{"a":1,"a":2}"#, "duplicateName"),
             (#"{"kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z"}"#, "device is missing"),
@@ -129,11 +129,11 @@ struct DeviceReportsTests {
             (#"{"device":"a","kid":"AAAAAAAAAAE","seenAt":1772355600}"#, "seenAt is missing"),
             (#"{"device":"a","kid":"AAAAAAAAAAE","seenAt":"2026-02-29T09:00:00Z"}"#, "seenAt is missing"),
         ])
-    func badLines(_ line: String, _ words: String) {
+    func badLines(_ line: String, _ reason: String) {
         let lines = [Self.line("a", Self.old), [], Array(line.utf8), Self.line("b", Self.old)]
         let error = #expect(throws: KeystoreError.self) { try DeviceReports(lines: lines) }
         #expect(error?.code == .malformedReport)
         #expect(error?.reason.hasPrefix("line 3: ") == true)
-        #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+        #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
     }
 }

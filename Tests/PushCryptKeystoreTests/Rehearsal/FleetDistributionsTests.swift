@@ -2,7 +2,7 @@ import Testing
 
 @testable import PushCryptKeystore
 
-@Suite("the devices of a fleet")
+@Suite("FleetDistributions")
 struct FleetDistributionsTests {
     private static let period = -30 * day..<360 * day
 
@@ -15,21 +15,23 @@ struct FleetDistributionsTests {
         }
     }
 
-    @Test("fetch at log-normal intervals", arguments: [(6 * hour, 20 * day), (day, 2 * day), (hour / 60, 100 * day)])
+    @Test(
+        "devices fetch at log-normal intervals with the given p50 and p99",
+        arguments: [(6 * hour, 20 * day), (day, 2 * day), (hour / 60, 100 * day)])
     func intervals(_ p50: Int64, _ p99: Int64) throws {
         let fleet = try Fleet.small(devices: 20_000, p50: p50, p99: p99, offline: 0)
         let intervals = devices(fleet).map(\.fetches.interval)
         let shares = [p50, p99].map { limit in Double(intervals.count { $0 <= limit }) / 20_000 }
         #expect((0.49...0.51).contains(shares[0]))
         #expect((0.988...0.992).contains(shares[1]))
-        // One sigma above the median lies 84.13 % of a normal distribution; sigma = ln(p99 / p50) / 2.3263.
+        // 84.13 % of a normal distribution lie below one sigma above the median; sigma = ln(p99 / p50) / 2.3263.
         let ratio = Double(p99) / Double(p50)
         let sigma = Double(p50) * power(ratio, 1 / 2.326_347_874)
         #expect((0.831...0.851).contains(Double(intervals.count { Double($0) <= sigma }) / 20_000))
         #expect(intervals.allSatisfy { $0 >= 1 })
     }
 
-    @Test("are offline in the given share at any time", arguments: [0, 0.02, 0.3, 0.9])
+    @Test("the given share of the devices is offline at any time", arguments: [0, 0.02, 0.3, 0.9])
     func offline(_ share: Double) throws {
         let devices = devices(try Fleet.small(devices: 20_000, offline: share))
         for time in [Self.period.lowerBound, 0, 100 * day, 359 * day] {
@@ -38,20 +40,20 @@ struct FleetDistributionsTests {
         }
     }
 
-    @Test("are offline for 1 to 60 days, one time after the other")
+    @Test("absences last 1 to 60 days, don't overlap, and 17 of 100 last longer than 30 days")
     func lengths() throws {
-        let spells = devices(try Fleet.small(devices: 5_000, offline: 0.5)).map(\.offline)
-        for device in spells {
+        let absences = devices(try Fleet.small(devices: 5_000, offline: 0.5)).map(\.offline)
+        for device in absences {
             #expect(zip(device, device.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
         }
-        // Those that began within the period: the ones across its beginning are longer than most.
-        let lengths = spells.joined().filter { $0.lowerBound >= Self.period.lowerBound }.map(\.count)
+        // Only absences that begin within the period: those across its beginning are longer on average.
+        let lengths = absences.joined().filter { $0.lowerBound >= Self.period.lowerBound }.map(\.count)
         #expect(lengths.allSatisfy { (day - 1...60 * day + 1).contains(Int64($0)) })
         let long = Double(lengths.count { $0 > 30 * Int(day) }) / Double(lengths.count)
         #expect((0.16...0.18).contains(long))
     }
 
-    @Test("get their pushes")
+    @Test("devices receive the given number of pushes per day")
     func pushes() throws {
         for pushesPerDay in [0.001, 0.5, 3, 1_440] {
             let devices = devices(try Fleet.small(devices: 2_000, pushesPerDay: pushesPerDay))
@@ -61,7 +63,7 @@ struct FleetDistributionsTests {
         }
     }
 
-    /// By halving, because a test needs no library for it.
+    /// Computes the power with square roots, so that the test needs no mathematics library.
     private func power(_ base: Double, _ exponent: Double) -> Double {
         var (result, root, rest) = (1.0, base, exponent)
         for _ in 0..<60 {
@@ -78,7 +80,7 @@ struct FleetDistributionsTests {
 
 @Suite("FleetGenerator")
 struct FleetGeneratorTests {
-    @Test("is SplitMix64: the published numbers of state 0")
+    @Test("the generator yields the published numbers of SplitMix64 for state 0")
     func vector() {
         var generator = FleetGenerator(state: 0)
         #expect(generator.next() == 0xe220_a839_7b1d_cdaf)
@@ -86,7 +88,7 @@ struct FleetGeneratorTests {
         #expect(generator.next() == 0x06c4_5d18_8009_454f)
     }
 
-    @Test("gives every device and seed a stream of its own")
+    @Test("every device and seed has a different stream")
     func streams() {
         var drawn = Set<UInt64>()
         for seed in 0..<10 as Range<UInt64> {
@@ -98,7 +100,7 @@ struct FleetGeneratorTests {
         #expect(drawn.count == 10_000)
     }
 
-    @Test("stays within its bounds")
+    @Test("random numbers are within their bounds")
     func bounds() {
         var generator = FleetGenerator(seed: 7, device: 0)
         for _ in 0..<10_000 {
@@ -113,7 +115,7 @@ struct FleetGeneratorTests {
 @Suite("EvenMoments")
 struct EvenMomentsTests {
     @Test(
-        "counts of even moments agree with their list",
+        "the last moment, the first moment and the count agree with a list of the moments",
         arguments: [(0, 1), (0, 7), (6, 7), (3, 10)] as [(Int64, Int64)])
     func list(_ phase: Int64, _ interval: Int64) {
         let moments = EvenMoments(phase: phase, interval: interval)

@@ -19,7 +19,7 @@ struct FleetTests {
     }
 
     @Test(
-        "refuses",
+        "an invalid fleet is refused with its flaw",
         arguments: [
             ("", "strict JSON"), ("[]", "not an object"), ("{}", "p50 and p99 are missing"),
             (#"{"refreshP50": "6h"}"#, "p50 and p99 are missing"),
@@ -27,27 +27,27 @@ struct FleetTests {
             (#"{"refreshP50": "6h", "refreshP99": "1h"}"#, "longer than the p50"),
             (#"{"refreshP50": "0s", "refreshP99": "1h"}"#, "at least one second"),
             (#"{"refreshP50": "1h", "refreshP99": "36526d"}"#, "100 years"),
-            (#"{"refreshP50": "1h", "refreshP99": 20}"#, "refreshP99 is not"),
-            (#"{"refreshP50": "soon", "refreshP99": "1d"}"#, "refreshP50 is not"),
+            (#"{"refreshP50": "1h", "refreshP99": 20}"#, "refreshP99 has a value of the wrong type"),
+            (#"{"refreshP50": "soon", "refreshP99": "1d"}"#, "refreshP50 has a value of the wrong type"),
             (#"{"refreshP50": "1h", "refreshP99": "1d", "offline": 2}"#, "0 to 90%"),
             (#"{"refreshP50": "1h", "refreshP99": "1d", "offline": -0.1}"#, "0 to 90%"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "offline": "2%"}"#, "offline is not"),
+            (#"{"refreshP50": "1h", "refreshP99": "1d", "offline": "2%"}"#, "offline has a value of the wrong type"),
             (#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 0}"#, "1 to 100,000,000"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 1.5}"#, "devices is not"),
+            (#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 1.5}"#, "devices has a value of the wrong type"),
             (#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 100000001}"#, "1 to 100,000,000"),
             (#"{"refreshP50": "1h", "refreshP99": "1d", "pushesPerDay": 0}"#, "pushes per day"),
             (#"{"refreshP50": "1h", "refreshP99": "1d", "pushesPerDay": 2000}"#, "pushes per day"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "seed": -1}"#, "seed is not"),
-            (#"{"refreshP5O": "1h", "refreshP99": "1d"}"#, "refreshP5O is no member"),
+            (#"{"refreshP50": "1h", "refreshP99": "1d", "seed": -1}"#, "seed has a value of the wrong type"),
+            (#"{"refreshP5O": "1h", "refreshP99": "1d"}"#, "refreshP5O is not a member"),
             (#"{"refreshP50": "1h", "refreshP50": "1d"}"#, "duplicateName"),
         ])
-    func refusals(_ json: String, _ words: String) throws {
+    func refusals(_ json: String, _ reason: String) throws {
         let error = #expect(throws: KeystoreError.self) { try read(json) }
         #expect(error?.code == .invalidFleet)
-        #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+        #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
     }
 
-    @Test("later parameters replace earlier ones")
+    @Test("override replaces only the parameters that are given")
     func override() throws {
         var parameters = try Fleet.Parameters(
             json: Array(#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 5}"#.utf8))

@@ -5,7 +5,7 @@ import PushCryptCore
 let hour: Int64 = 3_600
 
 extension Fleet {
-    /// A fleet of a test: half fetch at least daily, 99 of 100 every 20 days, many are offline.
+    /// A small fleet. Half of the devices fetch at least daily, 99 of 100 at least every 20 days; 30 % are offline.
     static func small(
         devices: Int = 300, p50: Int64 = day, p99: Int64 = 20 * day, offline: Double = 0.3, pushesPerDay: Double = 2,
         seed: UInt64 = 1

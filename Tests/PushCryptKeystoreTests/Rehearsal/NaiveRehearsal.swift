@@ -2,11 +2,12 @@ import PushCryptCore
 
 @testable import PushCryptKeystore
 
-/// The definitions of a rehearsal word for word: every fetch in a list, every push by itself.
+/// A simulation of every fetch and every push, as ``Rehearsal`` defines them.
 struct NaiveRehearsal {
     private(set) var pushes = PushCounts()
-    /// One entry per push that needs any.
+    /// The needed lead of each push that needs one.
     private(set) var neededLeads = [Int64]()
+    /// The needed overlap of each push that needs one.
     private(set) var neededOverlaps = [Int64]()
 
     init(_ fleet: Fleet, _ rotation: RehearsedRotation) {
@@ -14,17 +15,17 @@ struct NaiveRehearsal {
         var device = SimulatedDevice()
         for number in 0..<fleet.devices {
             device.become(number, seed: fleet.seed, distributions, over: rotation.simulated)
-            meet(device, rotation)
+            add(device, rotation)
         }
     }
 
-    private mutating func meet(_ device: SimulatedDevice, _ rotation: RehearsedRotation) {
+    private mutating func add(_ device: SimulatedDevice, _ rotation: RehearsedRotation) {
         let period = rotation.simulated.lowerBound - 400 * day..<rotation.simulated.upperBound
         let fetches = Self.list(device.fetches, period).filter { fetch in
             !device.offline.contains { $0.contains(fetch) }
         }
         var next = 0
-        // Arrivals don't come in order where pushes wait, but the fetches before them only grow with the push.
+        // `next` never decreases: a later push doesn't arrive before an earlier one.
         for sealed in Self.list(device.pushes, rotation.measured) {
             pushes.sent += 1
             let arrival = device.offline.first { $0.contains(sealed) }?.upperBound ?? sealed

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("RehearsalOutcome")
 struct RehearsalOutcomeTests {
-    @Test("the smallest lead and overlap lose none, a second less loses some", arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(
+        "the smallest lead and overlap lose no push, and one second less loses some",
+        arguments: 1...6 as ClosedRange<UInt64>)
     func smallest(_ seed: UInt64) async throws {
         let outcome = await RehearsalOutcome(try .small(seed: seed), try .rehearsed(60, lead: 7), workers: 2)
         #expect(outcome.tally.pushes.lostToPolicy > 0)
@@ -16,7 +18,7 @@ struct RehearsalOutcomeTests {
         #expect((20 * day...30 * day).contains(outcome.smallestOverlapInSeconds))
     }
 
-    @Test("does not depend on the lead that was rehearsed", arguments: [0, 1, 7, 30, 59])
+    @Test("the smallest lead and overlap don't depend on the rehearsed lead", arguments: [0, 1, 7, 30, 59])
     func anyLead(_ lead: Int64) async throws {
         let fleet = try Fleet.small()
         let (seven, other) = (
@@ -40,7 +42,7 @@ struct RehearsalOutcomeTests {
         #expect(outcome.tally.heldAtActivation == 6_000 && outcome.tally.seenAtActivation == 6_000)
     }
 
-    @Test("a fleet whose p99 is above the lead loses, whose slowest device is below it doesn't")
+    @Test("a fleet loses pushes if its p99 is above the lead, and none if all its devices are below it")
     func lead() async throws {
         let fleet = try Fleet.small(devices: 2_000, p50: 6 * hour, p99: 20 * day, offline: 0)
         #expect(await RehearsalOutcome(fleet, .standard, workers: 2).tally.pushes.keyNotFetched > 0)
@@ -48,7 +50,7 @@ struct RehearsalOutcomeTests {
         #expect(await RehearsalOutcome(quick, .standard, workers: 2).tally.pushes.lostToPolicy == 0)
     }
 
-    @Test("the protocol's least overlap loses no push, however short the policy's is")
+    @Test("a policy with overlap 0 loses no push to expiry, because the protocol sets a minimum")
     func floor() async throws {
         let policy = try RotationPolicy(
             rotateEveryInSeconds: 10 * day, publishLeadInSeconds: day, overlapInSeconds: 0, keep: 1)
@@ -57,7 +59,9 @@ struct RehearsalOutcomeTests {
         #expect(outcome.smallestOverlapInSeconds > 0)
     }
 
-    @Test("where the policy demands coverage the key waits for it", arguments: ["50", "90", "99", "100"])
+    @Test(
+        "if the policy requires coverage, the lead includes the whole hours until the coverage",
+        arguments: ["50", "90", "99", "100"])
     func coverage(_ required: String) async throws {
         let fleet = try Fleet.small()
         let outcome = await RehearsalOutcome(fleet, try .rehearsed(60, lead: 0, coverage: required), workers: 2)
@@ -72,7 +76,7 @@ struct RehearsalOutcomeTests {
         #expect(outcome.tally.pushes.lostToPolicy < plain.tally.pushes.lostToPolicy)
     }
 
-    @Test("a lead longer than the coverage needs stays")
+    @Test("a lead that is longer than the time until the coverage is kept")
     func longLead() async throws {
         let outcome = await RehearsalOutcome(try .small(), try .rehearsed(60, lead: 29, coverage: "50"), workers: 2)
         #expect(outcome.rotation == RehearsedRotation(try .rehearsed(60, lead: 29)))

@@ -3,23 +3,25 @@ import Testing
 
 @testable import PushCryptKeystore
 
-/// One device to the second. Keys begin to seal on days 40, 80 and 120, the last until day 160; a push comes every day
+/// Tests with one device. Keys begin to seal on days 40, 80 and 120, the last one until day 160. A push arrives every day
 /// at midnight.
-@Suite("one device's rehearsal")
+@Suite("RehearsalPass")
 struct RehearsalPassTests {
     private func tally(_ device: SimulatedDevice, lead: Int64, overlap: Int64) -> RehearsalTally {
         let rotation = RehearsedRotation(
             rotateEveryInSeconds: 40 * day, publishLeadInSeconds: lead, opensAfterRetiringInSeconds: overlap)
         var pass = RehearsalPass(rotation)
-        pass.meet(device)
+        pass.add(device)
         return pass.tally
     }
 
-    /// It fetches on days 36, 72, 108 and 144, at midnight too: the push of that second comes first.
+    /// Fetches at midnight of days 36, 72, 108 and 144. The push of the same second arrives before the fetch.
     private static let slow = SimulatedDevice(
         fetches: EvenMoments(phase: 0, interval: 36 * day), pushes: EvenMoments(phase: 0, interval: day))
 
-    @Test("each key's first pushes are lost until the next fetch, and counted apart after 30 days without one")
+    @Test(
+        "pushes are lost until the next fetch after the activation, and counted separately after 30 days without a fetch"
+    )
     func slow() {
         let pushes = tally(Self.slow, lead: 3 * day, overlap: 30 * day).pushes
         #expect(pushes.sent == 120)
@@ -31,7 +33,7 @@ struct RehearsalPassTests {
     }
 
     @Test(
-        "a lead reaches back to the second of the fetch",
+        "a key is fetched if its lead reaches back to the second of the fetch",
         arguments: [(4, 4 * day, 42), (8, 8 * day, 19), (12, 12 * day, 0)])
     func lead(_ days: Int64, _ lead: Int64, _ lost: Int) {
         let enough = tally(Self.slow, lead: lead, overlap: 30 * day)
@@ -40,14 +42,14 @@ struct RehearsalPassTests {
         #expect(tally(Self.slow, lead: lead - 1, overlap: 30 * day).pushes.keyNotFetched > lost)
     }
 
-    /// It fetches daily at 1 o'clock, and is offline until day 100.
+    /// A device that fetches daily at 1 o'clock and is offline from `start` to day 100.
     private func absent(from start: Int64) -> SimulatedDevice {
         SimulatedDevice(
             fetches: EvenMoments(phase: hour, interval: day), pushes: EvenMoments(phase: 0, interval: day),
             offline: [start..<100 * day])
     }
 
-    @Test("APNs keeps a push for 30 days to the second")
+    @Test("APNs stores a push for exactly 30 days")
     func storage() {
         #expect(tally(absent(from: 70 * day), lead: 30 * day, overlap: 30 * day).pushes.lostToAPNs == 0)
         let longer = tally(absent(from: 70 * day - 1), lead: 30 * day, overlap: 30 * day)
@@ -64,10 +66,10 @@ struct RehearsalPassTests {
         #expect(tally(absent(from: 70 * day), lead: 30 * day, overlap: 20 * day + 1).pushes.keyExpired == 0)
     }
 
-    @Test("on return the stored pushes arrive before the first fetch")
+    @Test("when a device returns, it receives the stored pushes before its first fetch")
     func returning() {
-        // Last fetch on day 69 at 1 o'clock, key of day 80 published after it: days 80 to 99 wait, and day 100's push
-        // comes as the device does.
+        // The last fetch is on day 69 at 1 o'clock, and the key of day 80 is published later. The pushes of days 80 to 99
+        // are stored, and that of day 100 arrives when the device returns.
         let tally = tally(absent(from: 70 * day), lead: 7 * day, overlap: 30 * day)
         #expect(tally.pushes.keyNotFetched + tally.pushes.deviceUnseen == 21)
         // 30 days and 23 hours without a fetch.
@@ -77,7 +79,7 @@ struct RehearsalPassTests {
         #expect(nearer.lead.longestInSeconds == 6 * day - hour)
     }
 
-    @Test("a fetch that was due while offline doesn't happen on return")
+    @Test("a fetch that was due during an absence is skipped")
     func missed() {
         var device = Self.slow
         device.offline = [71 * day..<73 * day]

@@ -11,7 +11,7 @@ struct RehearsalTests {
         .days(40, lead: 39, overlap: 40), .days(7, lead: 2, overlap: 5), .days(1, lead: 0, overlap: 1),
     ]
 
-    @Test("counts what going through the pushes one by one counts", arguments: rotations, [0.0, 0.3, 0.9])
+    @Test("a rehearsal has the same counts as a simulation of every push", arguments: rotations, [0.0, 0.3, 0.9])
     func naive(_ rotation: RehearsedRotation, _ offline: Double) async throws {
         let fleet = try Fleet.small(devices: 120, offline: offline)
         let tally = await Rehearsal(fleet, rotation).run(workers: 2)
@@ -26,7 +26,7 @@ struct RehearsalTests {
         }
     }
 
-    @Test("the same seed gives the same, whoever simulates", arguments: [1, 2, 3, 7, 300, 1_000])
+    @Test("the result doesn't depend on the number of workers", arguments: [1, 2, 3, 7, 300, 1_000])
     func workers(_ workers: Int) async throws {
         let fleet = try Fleet.small()
         let rotation = RehearsedRotation.days(40, lead: 5, overlap: 3)
@@ -36,7 +36,7 @@ struct RehearsalTests {
         #expect(one.pushes.lostToAPNs > 0)
     }
 
-    @Test("another seed gives another fleet")
+    @Test("another seed gives another result")
     func seeds() async throws {
         let rotation = RehearsedRotation.days(40, lead: 5, overlap: 3)
         let first = await Rehearsal(try .small(seed: 1), rotation).run(workers: 2)
@@ -44,7 +44,8 @@ struct RehearsalTests {
         #expect(first != second)
     }
 
-    @Test("one pass knows what every other lead and overlap loses", arguments: [0, 1, 3, 7, 14, 21, 30])
+    @Test(
+        "the histograms of one pass give the losses of other leads and overlaps", arguments: [0, 1, 3, 7, 14, 21, 30])
     func comparison(_ days: Int64) async throws {
         let fleet = try Fleet.small()
         let tally = await Rehearsal(fleet, .days(60, lead: 7, overlap: 31)).run(workers: 2)
@@ -54,7 +55,7 @@ struct RehearsalTests {
         #expect(overlap.pushes.keyExpired == tally.overlap.histogram.count(above: Int(days) * 24))
     }
 
-    @Test("30 days of both lose none in any fleet", arguments: 1...5 as ClosedRange<UInt64>)
+    @Test("a lead and an overlap of 30 days lose no push to the policy", arguments: 1...5 as ClosedRange<UInt64>)
     func safe(_ seed: UInt64) async throws {
         let fleet = try Fleet.small(devices: 1_000, p99: 200 * day, offline: 0.5, seed: seed)
         let tally = await Rehearsal(fleet, .days(60, lead: 30, overlap: 30)).run(workers: 2)

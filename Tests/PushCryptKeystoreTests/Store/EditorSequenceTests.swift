@@ -5,8 +5,8 @@ import Testing
 
 @testable import PushCryptKeystore
 
-/// Random commands on keysets with real keys. The ids are new in every run; nothing depends on their order, because the
-/// clock never stands still.
+/// Random changes of keysets with real keys. The ids are new in every run. Nothing depends on their order, because each
+/// change has a later time.
 @Suite struct EditorSequenceTests {
     @Test("random sequences of changes keep every invariant", arguments: 0..<6)
     func randomCommands(seed: UInt64) throws {

@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
@@ -6,41 +7,60 @@ import PushCryptTestSupport
 import Testing
 
 /// A user who can open the folder of a keyset can hold its lock for ever.
-@Suite("a keyset folder with mode 0755 that another process has locked") struct ForeignLockTests {
+@Suite("A keyset folder with mode 0755 that another process has locked") struct ForeignLockTests {
     private let place: TemporaryFolder
     private let path: String
     /// Another open file description, as of another process.
-    private let lock: Folder
+    private let folder: OpenFile
+    private static let time = UnixTime(1_800_000_000)
+    private static let actor = Actor(name: "test", reason: nil)
 
     init() throws {
         place = try TemporaryFolder()
         path = place.path + "/ios"
         try KeysetStore(path).create(
             KeyRecord.generate(.recipient, backend: DefaultBackend.shared), .standard, .plaintext, nil,
-            at: UnixTime(1_800_000_000), by: Actor(name: "test", reason: nil))
+            at: Self.time, by: Self.actor)
         try place.setMode(0o755, of: "ios")
-        lock = try Folder(path)
-        try lock.lock(.exclusive, .none)
+        folder = try OpenFile(path)
+        try #require(flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0)
     }
 
-    @Test("is refused by changes without waiting for the lock", .timeLimit(.minutes(1)))
-    func change() {
-        let error = #expect(throws: KeystoreError.self) {
-            try KeysetStore(path).change(
-                at: UnixTime(1_800_000_000), by: Actor(name: "test", reason: nil), SecretSource(nil)
-            ) { try $0.add(activatesAt: nil) }
+    /// Runs `body` on its own thread. After the time limit, which cancels the test, releases the lock, so that a `body` that
+    /// waits for it ends.
+    private func withTimeLimit<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
+            }
+        } onCancel: {
+            _ = flock(folder.descriptor, LOCK_UN)
         }
-        #expect(error?.code == .looseMode)
-        #expect(throws: KeystoreError.self) { try KeysetStore(path).finish(.none) }
     }
 
-    @Test("is refused by verify, and is reported by doctor, without waiting for the lock", .timeLimit(.minutes(1)))
-    func look() throws {
-        let error = #expect(throws: KeystoreError.self) {
-            try KeysetStore(path).verify(.none, at: UnixTime(1_800_000_000))
+    @Test("changes refuse the folder without waiting for the lock", .timeLimit(.minutes(1)))
+    func change() async throws {
+        let changed = await #expect(throws: KeystoreError.self) {
+            try await withTimeLimit { [path] in
+                _ = try KeysetStore(path).change(at: Self.time, by: Self.actor, .none) { try $0.add(activatesAt: nil) }
+            }
+        }
+        #expect(changed?.code == .looseMode)
+        let finished = await #expect(throws: KeystoreError.self) {
+            try await withTimeLimit { [path] in _ = try KeysetStore(path).finish(.none) }
+        }
+        #expect(finished?.code == .looseMode)
+    }
+
+    @Test("verify refuses the folder, and doctor reports it, without waiting for the lock", .timeLimit(.minutes(1)))
+    func look() async throws {
+        let error = await #expect(throws: KeystoreError.self) {
+            try await withTimeLimit { [path] in _ = try KeysetStore(path).verify(.none, at: Self.time) }
         }
         #expect(error?.code == .looseMode)
-        let findings = try KeystoreExamination(path, at: UnixTime(1_800_000_000)).findings
+        let findings = try await withTimeLimit { [path] in try KeystoreExamination(path, at: Self.time).findings }
         #expect(findings.contains { $0.code == "loose-mode" })
     }
 }

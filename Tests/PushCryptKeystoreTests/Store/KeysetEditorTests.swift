@@ -6,7 +6,7 @@ import Testing
 @testable import PushCryptKeystore
 
 @Suite struct KeysetEditorTests {
-    struct Sort: Sendable, CustomStringConvertible {
+    struct Sample: Sendable, CustomStringConvertible {
         let kind: KeyKind
         var group = DHGroup.p256
         var psk = false
@@ -15,24 +15,23 @@ import Testing
         var description: String { "\(suite.rawValue)\(psk ? " with psk" : "")" }
     }
 
-    /// The next key is of the same sort, and is another one.
     @Test(
-        "add makes a key like the newest and records an event",
+        "add makes another key with the suite of the newest, and a psk if the newest has one",
         arguments: [
-            Sort(kind: .recipient, suite: .suite(.p256)),
-            Sort(kind: .recipient, group: .x25519, suite: .suite(.x25519)),
-            Sort(kind: .recipient, psk: true, suite: .suite(.p256)),
-            Sort(kind: .recipient, group: .x25519, psk: true, suite: .suite(.x25519)),
-            Sort(kind: .shared, suite: .suite(.shared)), Sort(kind: .sender, suite: .ed25519),
+            Sample(kind: .recipient, suite: .suite(.p256)),
+            Sample(kind: .recipient, group: .x25519, suite: .suite(.x25519)),
+            Sample(kind: .recipient, psk: true, suite: .suite(.p256)),
+            Sample(kind: .recipient, group: .x25519, psk: true, suite: .suite(.x25519)),
+            Sample(kind: .shared, suite: .suite(.shared)), Sample(kind: .sender, suite: .ed25519),
         ])
-    func adds(sort: Sort) throws {
-        var editing = try Editing(sort.kind, group: sort.group, psk: sort.psk)
+    func adds(_ sample: Sample) throws {
+        var editing = try Editing(sample.kind, group: sample.group, psk: sample.psk)
         let first = editing.primary
         let kid = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
         #expect(kid != first)
         #expect(Set(editing.stored.records.keys) == [first, kid])
-        #expect(editing.stored.metadata.traits[kid] == .init(suite: sort.suite, demandsPSK: sort.psk))
-        #expect(Set(try editing.secrets()).count == (sort.psk ? 4 : 2))
+        #expect(editing.stored.metadata.traits[kid] == .init(suite: sample.suite, demandsPSK: sample.psk))
+        #expect(Set(try editing.secrets()).count == (sample.psk ? 4 : 2))
         #expect(editing.stored.metadata.sequence == 2)
         #expect(editing.timeline.updatedAt == .days(83))
         #expect(editing.timeline.key(first)?.lifecycle.retiresAt == .days(90))
@@ -40,16 +39,15 @@ import Testing
 
     @Test("add refuses a key of another kind") func refusesAnotherKind() throws {
         var editing = try Editing(.shared)
-        let stranger = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        let senderKey = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
         let error = #expect(throws: KeyError.self) {
-            try editing.change(at: .days(1)) { try $0.add(stranger, activatesAt: nil, as: .imported) }
+            try editing.change(at: .days(1)) { try $0.add(senderKey, activatesAt: nil, as: .imported) }
         }
         #expect(error?.code == .wrongKind)
         #expect(editing.timeline.keys.count == 1)
     }
 
-    /// Not the primary, nor a revoked or a destroyed key comes in again.
-    @Test("add refuses a key id that was used before") func refusesAnIDThatWasUsed() throws {
+    @Test("add refuses the id of the primary, of a revoked key and of a destroyed key") func refusesAUsedID() throws {
         var editing = try Editing()
         let first = try #require(editing.stored.records[editing.primary])
         for day in 1...3 as ClosedRange<Int64> {
@@ -63,9 +61,7 @@ import Testing
         #expect(editing.timeline.state(of: first.kid, at: .days(3)) == .destroyed)
     }
 
-    @Test("revoking the primary makes its successor in the same change") func aRevokedPrimaryIsReplacedInTheSameStep()
-        throws
-    {
+    @Test("revoking the primary makes its successor in the same change") func revokesThePrimary() throws {
         var editing = try Editing(.recipient)
         let old = editing.primary
         let (new, editor) = try editing.change(at: .days(40)) { try $0.revoke(old) }
@@ -78,7 +74,7 @@ import Testing
         #expect(editing.timeline.key(old)?.lifecycle.expiresAt == .days(130) + 600)
     }
 
-    @Test("revoking the primary can promote a pending key") func aRevokedPrimaryIsReplacedByAPendingKey() throws {
+    @Test("revoking the primary can promote a pending key") func promotesASuccessor() throws {
         var editing = try Editing()
         let old = editing.primary
         let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
@@ -89,14 +85,13 @@ import Testing
         #expect(editing.timeline.keys.count == 2)
     }
 
-    /// A successor that can't take over leaves nothing half done.
-    @Test("revoke refuses a successor that isn't a pending key") func aSuccessorThatIsNone() throws {
+    @Test("revoke refuses a successor that isn't a pending key, and changes nothing") func refusesASuccessor() throws {
         var editing = try Editing()
         let first = editing.primary
         let second = try editing.change(at: .days(1)) { try $0.revoke(first) }.result
-        let stranger = try #require(KeyID("AAAAAAAAAAA"))
+        let unknown = try #require(KeyID("AAAAAAAAAAA"))
         var editor = KeysetEditor(editing.stored, at: .days(2))
-        for (kid, successor) in [(second!, stranger), (second!, first), (second!, second!)] {
+        for (kid, successor) in [(second!, unknown), (second!, first), (second!, second!)] {
             #expect(throws: LifecycleError.self) { try editor.revoke(kid, successor: successor) }
             #expect(editor.metadata == editing.stored.metadata)
             #expect(editor.events.isEmpty && editor.losses.isEmpty)
@@ -105,7 +100,7 @@ import Testing
         #expect(LifecycleError.code { try editor.revoke(pending, successor: pending) } == .wrongState)
     }
 
-    @Test("revoking a pending key loses no push") func aRevokedPendingKeyLosesNothing() throws {
+    @Test("revoking a pending key loses no push") func revokesAPendingKey() throws {
         var editing = try Editing()
         let first = editing.primary
         let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
@@ -116,8 +111,7 @@ import Testing
         #expect(editing.primary == first)
     }
 
-    /// The material goes, the id stays.
-    @Test("destroy removes the key's material and records an event") func destroys() throws {
+    @Test("destroy removes the key's material and keeps its id") func destroys() throws {
         var editing = try Editing(.recipient, psk: true)
         let (first, secrets) = (editing.primary, try editing.secrets())
         try editing.change(at: .days(40)) { try $0.revoke(first) }
@@ -132,22 +126,21 @@ import Testing
         #expect(read.metadata.timeline.key(first)?.lifecycle.destroyedAt == .days(131))
     }
 
-    /// What one command gave up excuses nothing that it did to other keys.
-    @Test("the invariants excuse only keys that were revoked or destroyed") func onlyWhatWasGivenUpIsExcused() throws {
+    @Test("finished lets only keys that were revoked or destroyed expire earlier") func excusedKeys() throws {
         var editing = try Editing()
         try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }
         let pending = try editing.change(at: .days(100)) { try $0.add(activatesAt: nil) }.result
         var editor = KeysetEditor(editing.stored, at: .days(101))
         try editor.destroy(pending, force: true)
         #expect(throws: Never.self) { try editor.finished(after: editing.timeline, by: Editing.actor) }
-        // As if the retiring key had been to open for longer.
+        // As if the old keyset let the retiring key open for longer.
         var old = editing.timeline
         old.keys[0].lifecycle.expiresAt = .days(500)
         let error = #expect(throws: LifecycleError.self) { try editor.finished(after: old, by: Editing.actor) }
         #expect(error?.reason.contains("would expire before its time") == true)
     }
 
-    @Test("adopt replaces the policy and records it once") func policies() throws {
+    @Test("adopt records a new policy and ignores the current one") func policies() throws {
         var editing = try Editing()
         let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
         let same = try editing.change(at: .days(84)) { $0.adopt(.standard) }.editor
@@ -159,8 +152,7 @@ import Testing
         #expect(editing.stored.metadata.policy.requiredCoverage != nil)
     }
 
-    /// The time of a change is never before the one of the last.
-    @Test("a change with an earlier clock has the time of the last change") func aClockSetBack() throws {
+    @Test("a change with an earlier clock has the time of the last change") func earlierClock() throws {
         var editing = try Editing()
         try editing.change(at: .days(400)) { try $0.add(activatesAt: .days(407)) }
         let (kid, editor) = try editing.change(at: .days(10)) { try $0.add(activatesAt: nil) }
@@ -169,7 +161,7 @@ import Testing
         #expect(editing.timeline.updatedAt == .days(400))
     }
 
-    @Test("the losses of changes are computed without keys") func aPreviewNeedsNoKeys() throws {
+    @Test("the losses of changes are computed without keys") func preview() throws {
         var editing = try Editing()
         let (metadata, first) = (editing.stored.metadata, editing.primary)
         let losses = try KeysetEditor.losses(of: metadata, at: .days(5)) { try $0.revoke(first) }
@@ -178,8 +170,8 @@ import Testing
         #expect(done.losses == losses)
     }
 
-    /// A year and a half of `rotate`, with keys.
-    @Test("carryOut takes every due step of a plan") func carriesOutPlans() throws {
+    /// Carries out a plan every five days for a year and a half.
+    @Test("carryOut takes the due steps of a plan") func carriesOutPlans() throws {
         var editing = try Editing()
         var done = [String]()
         for day in stride(from: Int64(0), through: 550, by: 5) {

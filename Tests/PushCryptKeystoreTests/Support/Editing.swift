@@ -7,11 +7,11 @@ import PushCryptPrimitives
 /// A keyset with real keys that is edited in memory, one change after the other, as `KeysetStore` does it on disk.
 struct Editing {
     private(set) var stored: StoredKeyset
-    /// The log that belongs to it.
+    /// The lines of its audit log.
     private(set) var lines: [String] = []
     static let actor = Actor(name: "tester", reason: "because")
 
-    /// With one new key that seals from day 0 on.
+    /// Makes a keyset with one key, which seals from day 0 on.
     init(_ kind: KeyKind = .shared, group: DHGroup = .p256, psk: Bool = false, _ policy: RotationPolicy = .standard)
         throws
     {
@@ -25,7 +25,7 @@ struct Editing {
     var timeline: KeyTimeline { stored.metadata.timeline }
     var primary: KeyID { timeline.primary(at: timeline.updatedAt!)!.kid }
 
-    /// - Returns: what `body` returns, and the editor as it was left.
+    /// - Returns: the result of `body`, and the editor after it.
     @discardableResult
     mutating func change<Result>(
         at time: UnixTime, _ body: (inout KeysetEditor) throws -> Result
@@ -38,7 +38,7 @@ struct Editing {
         return (result, editor)
     }
 
-    /// The secret parts of every key there is, as files hold them.
+    /// The secret members of all keys, as files contain them.
     func secrets() throws -> [String] {
         try stored.records.values.flatMap { record in
             var text = [UInt8]()

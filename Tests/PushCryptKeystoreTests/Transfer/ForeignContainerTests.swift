@@ -3,11 +3,11 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Containers of the openssl tool and of RFC 8410.
+/// Containers from the openssl tool and from RFC 8410.
 @Suite struct ForeignContainerTests {
     private static let containers = try? ForeignContainers.shared.get()
 
-    @Test("the file of foreign containers contains keys of every kind") func areThere() throws {
+    @Test("the file of foreign containers contains 24 keys and 29 refused containers") func counts() throws {
         let containers = try ForeignContainers.shared.get()
         #expect(containers.keys.count == 24)
         #expect(containers.refused.count == 29)
@@ -31,7 +31,6 @@ import Testing
         #expect(try KeyContainer.refusal(refused.pem, passphrase: passphrase) == code)
     }
 
-    /// The same without the armour, where that is one block of DER.
     @Test(
         "the DER of an unsupported container is refused with the same code",
         arguments: containers?.refused.filter { $0.code == "unsupportedKey" } ?? [])

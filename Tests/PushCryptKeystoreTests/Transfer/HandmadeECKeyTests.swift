@@ -2,7 +2,7 @@ import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 
-/// ECPrivateKey (SEC 1 appendix C.4) by itself and within PKCS#8, with one thing changed.
+/// ECPrivateKey (SEC 1 appendix C.4) alone and within PKCS#8, with one change.
 @Suite struct HandmadeECKeyTests {
     private static let key = Result { try ContainedKey.sample(.p256) }
     private static let scalar = DER.octets(ContainedKey.sampleBytes())
@@ -19,7 +19,7 @@ import Testing
     /// n of SEC 2 section 2.4.2.
     private static let order = [UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
 
-    @Test("an EC key is written byte for byte in the form of RFC 5915") func asRFC5915SaysIt() throws {
+    @Test("an EC key is written byte for byte in the form of RFC 5915") func rfc5915() throws {
         let key = try Self.key.get()
         let inner = DER.sequence(Self.version, Self.scalar, Self.publicKey(key.publicKey))
         #expect(try key.written(as: .privateKey, .der) == Self.pkcs8(inner))
@@ -57,16 +57,16 @@ import Testing
         }
     }
 
-    /// x = 1 is on no point of the curve.
-    @Test("a compressed point that isn't on the curve is refused") func compressedPointThatIsNone() throws {
+    /// No point of the curve has x = 1.
+    @Test("a compressed point that isn't on the curve is refused") func invalidCompressedPoint() throws {
         let point = [2] + [UInt8](repeating: 0, count: 31) + [1]
         let inner = DER.sequence(Self.version, Self.scalar, Self.curve, Self.publicKey(point))
         #expect(try KeyContainer.refusal(inner) == .invalidKey)
         #expect(try KeyContainer.refusal(DER.sequence(DER.p256Key, DER.bits(point))) == .invalidKey)
     }
 
-    /// Zero, the order and more, and other lengths than RFC 5915's.
-    @Test("a scalar outside 1..<n is refused") func scalars() throws {
+    @Test("a scalar outside 1..<n or of another length is refused, and the smallest and largest are read")
+    func scalars() throws {
         let zero = [UInt8](repeating: 0, count: 32)
         let largest = Self.order.dropLast() + [Self.order[31] - 1]
         let others = [zero, Self.order, [UInt8](repeating: 0xff, count: 32), [], [1], zero + [1], Array(zero[1...])]
@@ -88,7 +88,7 @@ import Testing
         ("an element more", DER.sequence(version, scalar, curve, version)),
         ("the curve twice", DER.sequence(version, scalar, curve, curve)),
         ("a public key without bits", DER.sequence(version, scalar, curve, DER.element(0xa1))),
-        ("a byte after it all", DER.sequence(version, scalar, curve) + [0]),
+        ("a byte after the structure", DER.sequence(version, scalar, curve) + [0]),
     ]
 
     @Test("an EC key with a malformed member is refused", arguments: malformed)

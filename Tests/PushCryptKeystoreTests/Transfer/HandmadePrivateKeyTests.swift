@@ -2,7 +2,7 @@ import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 
-/// PKCS#8 of X25519 and Ed25519 (RFC 8410 section 7) with one thing changed.
+/// PKCS#8 of X25519 and Ed25519 (RFC 8410 section 7) with one change.
 @Suite struct HandmadePrivateKeyTests {
     private static let key = Result { try ContainedKey.sample(.ed25519) }
     private static let seed = ContainedKey.sampleBytes()
@@ -11,7 +11,7 @@ import Testing
     private static let version2 = DER.integer(1)
     private static let attributes = DER.element(0xa0, DER.sequence(DER.ed25519, DER.element(0x31)))
 
-    @Test("private keys are written byte for byte in the form of RFC 8410") func asRFC8410SaysIt() throws {
+    @Test("private keys are written byte for byte in the form of RFC 8410") func rfc8410() throws {
         for (algorithm, identifier) in [(ContainedKey.Algorithm.x25519, DER.x25519Key), (.ed25519, DER.ed25519Key)] {
             let key = try ContainedKey.sample(algorithm)
             let expected = DER.sequence(Self.version1, identifier, Self.octets)
@@ -57,7 +57,7 @@ import Testing
         ("a bit string of nothing", DER.sequence(version2, DER.ed25519Key, octets, DER.element(0x81))),
         ("the key without its own OCTET STRING", DER.sequence(version1, DER.ed25519Key, DER.octets(seed))),
         ("a byte after the key", DER.sequence(version1, DER.ed25519Key, DER.octets(DER.octets(seed) + [0]))),
-        ("a byte after it all", DER.sequence(version1, DER.ed25519Key, octets) + [0]),
+        ("a byte after the container", DER.sequence(version1, DER.ed25519Key, octets) + [0]),
         ("a length in two bytes", [0x30, 0x81] + DER.sequence(version1, DER.ed25519Key, octets).dropFirst()),
         ("a length in three bytes", [0x30, 0x82, 0] + DER.sequence(version1, DER.ed25519Key, octets).dropFirst()),
         ("an indefinite length", [0x30, 0x80] + version1 + DER.ed25519Key + octets + [0, 0]),

@@ -2,7 +2,7 @@ import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 
-/// SubjectPublicKeyInfo with one thing changed, and DER that holds no key.
+/// SubjectPublicKeyInfo with one change, and DER without a key.
 @Suite struct HandmadePublicKeyTests {
     private static let thirtyTwo = [UInt8](repeating: 9, count: 32)
 
@@ -14,8 +14,10 @@ import Testing
         }
     }
 
-    /// Off the curve, infinity, and the hybrid form, which says the parity of y as well as y.
-    @Test("a point that isn't on the curve is refused") func otherPoints() throws {
+    /// Points off the curve, infinity, and the hybrid form, which contains y and its parity.
+    @Test("a point off the curve, at infinity, in hybrid form or of another length is refused") func otherPoints()
+        throws
+    {
         let point = try ContainedKey.sample(.p256).publicKey
         let hybrid = [6 + point[64] % 2] + point.dropFirst()
         for bytes in [point.flipping(bit: 400), point.flipping(bit: 100), [0], hybrid, Array(point.dropLast())] {
@@ -43,7 +45,7 @@ import Testing
         ("no algorithm", DER.sequence(DER.bits(thirtyTwo)), .notAKeyContainer),
         ("an algorithm without members", DER.sequence(DER.sequence(), DER.bits(thirtyTwo)), .malformed),
         ("an element more", DER.sequence(DER.x25519Key, DER.bits(thirtyTwo), DER.integer(0)), .malformed),
-        ("a byte after it all", DER.sequence(DER.x25519Key, DER.bits(thirtyTwo)) + [0], .malformed),
+        ("a byte after the container", DER.sequence(DER.x25519Key, DER.bits(thirtyTwo)) + [0], .malformed),
         ("unused bits", DER.sequence(DER.x25519Key, DER.element(0x03, [1], thirtyTwo)), .malformed),
         ("no curve", DER.sequence(DER.sequence(DER.ecPublicKey), DER.bits(thirtyTwo)), .unsupportedKey),
         ("P-384", DER.sequence(DER.sequence(DER.ecPublicKey, DER.p384), DER.bits(thirtyTwo)), .unsupportedKey),
@@ -54,7 +56,7 @@ import Testing
         ("Base64 without lines around it", Array("MCowBQYDK2VwAyEAGb9ECWmE".utf8), .notAKeyContainer),
     ]
 
-    @Test("a public key with a malformed member is refused", arguments: refused)
+    @Test("a container that isn't a supported public key is refused with the code of its flaw", arguments: refused)
     func isRefused(_ name: String, _ container: [UInt8], _ code: KeyContainerError.Code) throws {
         #expect(try KeyContainer.refusal(container) == code)
     }

@@ -20,7 +20,7 @@ import Testing
         let key = try ContainedKey.sample(algorithm)
         let container = try key.written(as: .privateKey, encoding)
         #expect(try KeyContainer.read(container).isSame(as: key))
-        // A passphrase that nothing asks for does no harm.
+        // A passphrase for an unencrypted container is ignored.
         #expect(try KeyContainer.read(container, passphrase: "unused").isSame(as: key))
     }
 
@@ -44,7 +44,6 @@ import Testing
         #expect(try KeyContainer.refusal(container, passphrase: " ") == .wrongPassphrase)
     }
 
-    /// Salt and IV are fresh each time.
     @Test("two encryptions of one key have different salts and IVs") func encryptionsDiffer() throws {
         let key = try ContainedKey.sample(.x25519)
         let form = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: "passphrase"))

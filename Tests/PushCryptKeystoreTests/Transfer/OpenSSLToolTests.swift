@@ -3,7 +3,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// With the openssl tool that is installed, in both directions.
+/// Exchanges containers with the installed openssl tool in both directions.
 @Suite(.enabled(if: OpenSSLTool.isAvailable, OpenSSLTool.missing)) struct OpenSSLToolTests {
     private static let passphrase = "Grüße, and more"
     private let tool: OpenSSLTool
@@ -13,7 +13,7 @@ import Testing
         try tool.write(Array("\(Self.passphrase)\n".utf8), to: "pass")
     }
 
-    /// Commands that print a container of the key in `key.pem`.
+    /// Commands that print a container with the key in `key.pem`.
     static let containers = [
         "pkey -in key.pem",
         // SEC 1 for P-256, PKCS#8 for the others.
@@ -28,7 +28,7 @@ import Testing
     ]
 
     @Test("a key that OpenSSL wrote is read", arguments: ContainedKey.Algorithm.allCases, containers)
-    func theyWriteAndWeRead(_ algorithm: ContainedKey.Algorithm, _ command: String) throws {
+    func reads(_ algorithm: ContainedKey.Algorithm, _ command: String) throws {
         try tool.run("genpkey -algorithm \(algorithm.generation) -out key.pem")
         let container = try tool.run(command)
         let passphrase = command.contains("-passout") ? Self.passphrase : nil
@@ -42,27 +42,28 @@ import Testing
     ]
 
     @Test("a P-256 key in any of OpenSSL's forms is read", arguments: containersOfP256)
-    func theyWriteP256AndWeRead(_ command: String) throws {
+    func readsP256(_ command: String) throws {
         try tool.run("genpkey -algorithm \(ContainedKey.Algorithm.p256.generation) -out key.pem")
         try expect(tool.run(command), nil, is: .p256, isPublic: command.contains("-pubout"))
     }
 
-    @Test("a P-256 key after its EC PARAMETERS block is read") func theyWriteParametersFirst() throws {
+    @Test("a P-256 key after its EC PARAMETERS block is read") func readsAfterParameters() throws {
         let container = try tool.run("ecparam -genkey -name prime256v1")
         #expect(container.starts(with: Array("-----BEGIN EC PARAMETERS-----".utf8)))
         try tool.write(container, to: "key.pem")
         try expect(container, nil, is: .p256, isPublic: false)
     }
 
-    @Test("a key that OpenSSL encrypted at generation is read") func theyEncryptAtGeneration() throws {
+    @Test("a key that OpenSSL encrypted at generation is read") func readsGeneratedEncrypted() throws {
         try tool.run("genpkey -algorithm X25519 -aes-256-cbc -pass file:pass -out encrypted.pem")
         try tool.run("pkey -in encrypted.pem -passin file:pass -out key.pem")
         try expect(tool.read("encrypted.pem"), Self.passphrase, is: .x25519, isPublic: false)
     }
 
-    /// Byte for byte: RFC 8410's form, and RFC 5915's for P-256.
-    @Test("our containers are byte for byte those of OpenSSL", arguments: ContainedKey.Algorithm.allCases)
-    func theyWouldWriteTheSame(_ algorithm: ContainedKey.Algorithm) throws {
+    @Test(
+        "KeyContainer writes unencrypted containers byte for byte like OpenSSL",
+        arguments: ContainedKey.Algorithm.allCases)
+    func writesTheSame(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         try tool.write(key.written(as: .privateKey, .der), to: "key.der")
         for (encoding, name) in [(KeyContainer.Encoding.pem, "PEM"), (.der, "DER")] {
@@ -72,8 +73,10 @@ import Testing
         }
     }
 
-    @Test("OpenSSL reads every container that we write", arguments: ContainedKey.Algorithm.allCases, ["PEM", "DER"])
-    func weWriteAndTheyRead(_ algorithm: ContainedKey.Algorithm, _ encoding: String) throws {
+    @Test(
+        "OpenSSL reads every container that KeyContainer writes", arguments: ContainedKey.Algorithm.allCases,
+        ["PEM", "DER"])
+    func openSSLReads(_ algorithm: ContainedKey.Algorithm, _ encoding: String) throws {
         let key = try ContainedKey.sample(algorithm)
         let encrypted = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: Self.passphrase))
         let forms = [(KeyContainer.Form.publicKey, "-pubin"), (.privateKey, ""), (encrypted, "-passin file:pass")]
@@ -86,7 +89,9 @@ import Testing
         }
     }
 
-    @Test("an encrypted key uses PBES2 with 600,000 iterations of PBKDF2") func whatWeEncryptWith() throws {
+    @Test("an encrypted key uses PBES2 with AES-256-CBC and 600,000 iterations of PBKDF2") func encryptionScheme()
+        throws
+    {
         let form = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: Self.passphrase))
         try tool.write(ContainedKey.sample(.ed25519).written(as: form, .der), to: "ours")
         let text = String(decoding: try tool.run("asn1parse -inform DER -in ours"), as: UTF8.self)
@@ -98,7 +103,7 @@ import Testing
         #expect(words.contains("0927C0"), "\(text)")
     }
 
-    /// Compares with the numbers of `key.pem`.
+    /// Compares the key in `container` with that in `key.pem`.
     private func expect(
         _ container: [UInt8], _ passphrase: String?, is algorithm: ContainedKey.Algorithm, isPublic: Bool
     ) throws {
@@ -111,7 +116,7 @@ import Testing
 }
 
 extension ContainedKey.Algorithm {
-    /// What `openssl genpkey -algorithm` takes.
+    /// The arguments of `openssl genpkey -algorithm`.
     fileprivate var generation: String {
         switch self {
         case .p256: "EC -pkeyopt ec_paramgen_curve:P-256"

@@ -21,7 +21,7 @@ import Testing
         #expect(try KeyContainer.refusal(scrypt) == .passphraseNeeded)
     }
 
-    /// About one in 256 leaves something that ends like padding, and must look like the others.
+    /// About one wrong passphrase in 256 decrypts to bytes with valid padding and must have the same code.
     @Test("every wrong passphrase is refused with the same code") func wrongPassphrases() throws {
         let codes = try (0..<2_000).map { number in
             try KeyContainer.refusal(pbkdf2, passphrase: "wrong \(number)")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// P-256 containers hold the public key too, so that no change of the ciphertext goes unnoticed.
+    /// P-256 containers also contain the public key, so that every change of the ciphertext is detected.
     @Test("a flipped bit of the ciphertext is refused") func everyBitOfTheCiphertext() throws {
         let damage: Set<KeyContainerError.Code> = [
             .wrongPassphrase, .inconsistentKeyPair, .invalidKey, .unsupportedKey,
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Zero, and more than are allowed: up to 128 bits of them.
+    /// Zero, and counts above the limit with up to 128 bits.
     @Test("an iteration count outside the limits is refused") func iterationsOutsideTheLimits() throws {
         let numbers: [[UInt8]] = [
             [0], [0x00, 0x98, 0x96, 0x81], [0x7f, 0xff, 0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 7),
@@ -83,13 +83,13 @@ import Testing
         #expect(try KeyContainer.refusal(PBES2Scheme(iterations: [1]).container, passphrase: "") == .wrongPassphrase)
     }
 
-    @Test("an unknown derivation, PRF or cipher is refused") func otherAlgorithms() throws {
+    @Test("an unknown scheme, derivation, PRF or cipher is refused") func otherAlgorithms() throws {
         var schemes = [PBES2Scheme](repeating: PBES2Scheme(iterations: [1]), count: 6)
         schemes[0].scheme[9] = 0x0e
         schemes[1].derivation[9] = 0x0e
         schemes[2].prf[8] = 0x63
         schemes[3].cipher[9] = 0x63
-        // AES-256-GCM has no place in PBES2.
+        // PBES2 doesn't support AES-256-GCM.
         schemes[4].cipher[9] = 0x2e
         // An IV of 8 bytes.
         schemes[5].iv = DER.octets([UInt8](repeating: 0, count: 8))
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// N 3 and 0; r 0 and 33; p 17; numbers of 64 bits and more; and 1 GiB, which OpenSSL has a lower limit for.
+    /// N 3 and 0; r 0 and 33; p 17; numbers of 64 bits and more; and 1 GiB, which is above OpenSSL's limit.
     @Test("scrypt parameters outside the limits are refused") func scryptCosts() throws {
         let large = [UInt8](repeating: 0xff, count: 8)
         let costs: [[[UInt8]]] = [

@@ -49,7 +49,7 @@ import Testing
         ("lines run together", { $0.replacingOccurrences(of: "\n", with: "") }, .notAKeyContainer),
         ("CR for line breaks", { $0.replacingOccurrences(of: "\n", with: "\r") }, .notAKeyContainer),
         ("lower case", { $0.lowercased() }, .notAKeyContainer),
-        ("nothing between", { rewrapped($0, width: 64) { _ in "" } }, .malformed),
+        ("no data", { rewrapped($0, width: 64) { _ in "" } }, .malformed),
         ("a character less", { rewrapped($0, width: 64) { String($0.dropFirst()) } }, .malformed),
         ("four characters less", { rewrapped($0, width: 64) { String($0.dropLast(4)) } }, .malformed),
         ("not of the alphabet", { rewrapped($0, width: 64) { "!" + $0.dropFirst() } }, .malformed),
@@ -69,17 +69,16 @@ import Testing
         #expect(try KeyContainer.refusal(change(Self.publicPEM.get())) == code)
     }
 
-    /// What to do about it differs from other text after the block.
-    @Test("a second PEM block is refused and named in the reason") func aSecondBlockIsCalledThat() throws {
+    @Test("the reason distinguishes a second PEM block from other text after the block") func secondBlock() throws {
         let pem = try Self.pem.get()
-        for (text, words) in [(pem + pem, "more than one PEM block"), (pem + "x", "text after the PEM block")] {
+        for (text, flaw) in [(pem + pem, "more than one PEM block"), (pem + "x", "text after the PEM block")] {
             let error = #expect(throws: KeyContainerError.self) { try KeyContainer.read(text) }
-            #expect(error?.reason.contains(words) == true)
+            #expect(error?.reason.contains(flaw) == true)
         }
     }
 
-    /// Bits of the last character that belong to no byte: 91 bytes leave four.
-    @Test("base64 with unused bits in its end is refused") func unusedBits() throws {
+    /// The last character of the base64 of 91 bytes has four bits that belong to no byte.
+    @Test("base64 whose last character has unused bits that aren't zero is refused") func unusedBits() throws {
         let pem = String(decoding: try Self.key.get().written(as: .publicKey, .pem), as: UTF8.self)
         let changed = Self.rewrapped(pem, width: 64) { data in
             let last = data.dropLast(2).last ?? "A"
@@ -104,8 +103,9 @@ import Testing
         ("", .notAKeyContainer, .notAKeyContainer),
     ]
 
-    /// The name decides; what it holds must be that.
-    @Test("the name of a PEM block decides its kind", arguments: names)
+    @Test(
+        "a PEM block is read as the kind that its name says, and refused if the data is of another kind",
+        arguments: names)
     func name(_ name: String, _ privateCode: KeyContainerError.Code?, _ publicCode: KeyContainerError.Code?) throws {
         for (pem, code) in [(try Self.pem.get(), privateCode), (try Self.publicPEM.get(), publicCode)] {
             let named = pem.replacing(/(BEGIN|END) [A-Z ]*-----/) { "\($0.output.1) \(name)-----" }

@@ -6,13 +6,13 @@ import Testing
 
 @Suite struct WipedCopyTests {
     @Test(
-        "After a private key was read, its DER is still in one array, so that wiping the array wipes the key",
+        "Reading a private key keeps no reference to its DER, so that wiping the array wipes the key",
         arguments: ContainedKey.Algorithm.allCases)
     func oneArray(_ algorithm: ContainedKey.Algorithm) throws {
         var der = try ContainedKey.sample(algorithm).written(as: .privateKey, .der)
         let address = unsafe der.withUnsafeBufferPointer { $0.baseAddress }
         try read(der)
-        // Were it shared with a node, writing to the array would copy it and leave the original as it is.
+        // If a node shared the array, this write would copy it, and the original would stay in memory.
         let addressAfterWriting = unsafe der.withUnsafeMutableBufferPointer { bytes in
             unsafe bytes[0] = 0
             return unsafe UnsafePointer(bytes.baseAddress)
@@ -24,7 +24,7 @@ import Testing
         _ = try PrivateKeyInfo.read(SwiftASN1.DER.parse(der))
     }
 
-    @Test("A container with a changed length is refused with a text that repeats none of its bytes")
+    @Test("A container that was cut is refused with a reason that contains none of its bytes")
     func noBytesInErrors() throws {
         let container = try ContainedKey.sample(.ed25519).written(as: .privateKey, .der)
         let error = #expect(throws: KeyContainerError.self) { try KeyContainer.read(Array(container.dropLast())) }

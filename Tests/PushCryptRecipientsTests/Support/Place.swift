@@ -14,7 +14,7 @@ struct Place: Sendable {
         self.name = name
     }
 
-    /// These lines, each with its newline.
+    /// Writes the lines, each with a newline.
     init(_ lines: [String]) throws {
         try self.init()
         try write(lines)
@@ -26,7 +26,7 @@ struct Place: Sendable {
         try write(Data(lines.map { $0 + "\n" }.joined().utf8) + Data(end.utf8))
     }
 
-    /// In place: the file stays the same.
+    /// Replaces the content of the file, not the file.
     func write(_ data: Data) throws {
         guard FileManager.default.fileExists(atPath: path) else {
             try data.write(to: folder.file(name))
@@ -45,7 +45,7 @@ struct Place: Sendable {
         try file.close()
     }
 
-    /// Another file under the name.
+    /// Replaces the file with another one.
     func replace(_ lines: [String]) throws {
         try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: folder.file("other"))
         try folder.setMode(0o600, of: "other")
@@ -62,13 +62,13 @@ struct Place: Sendable {
         try DirectoryImport(from: path, into: databasePath, progress: progress)
     }
 
-    /// The directory of the lines.
+    /// Imports the lines and opens the directory.
     func imported() throws(RecipientDirectoryError) -> OpenPlace {
         try importLines()
         return OpenPlace(place: self, directory: try RecipientDirectory(path: databasePath))
     }
 
-    /// The file itself as a directory.
+    /// Opens the file as a directory.
     func open() throws(RecipientDirectoryError) -> OpenPlace {
         OpenPlace(place: self, directory: try RecipientDirectory(path: path))
     }
@@ -76,7 +76,7 @@ struct Place: Sendable {
     func reader() throws(RecipientDirectoryError) -> RecipientReader { try open().makeReader() }
 }
 
-/// A directory whose folder stays as long as it is used.
+/// A directory, and its temporary folder, which exists as long as this value.
 @dynamicMemberLookup
 struct OpenPlace: Sendable {
     let place: Place

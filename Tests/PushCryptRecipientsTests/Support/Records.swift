@@ -4,10 +4,10 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
 
-/// A key and the line that a directory has of it.
+/// A key and its line in a file of JSON lines.
 struct Device: Sendable {
     private let record: KeyRecord
-    /// With a private half only if that was wanted.
+    /// Contains the private half only if `exposesPrivate` is true.
     let line: String
 
     var kid: KeyID { record.kid }
@@ -32,11 +32,11 @@ struct Device: Sendable {
         return try Device(record, exposesPrivate: exposesPrivate)
     }
 
-    /// A master, or the key of one of its devices.
+    /// The key of one of this master's devices.
     func of(_ device: String) throws -> Device { try Device(record.deviceRecord(DeviceID(device))) }
 
-    /// Every suite, with and without psk, a master, and a device's key of another one.
-    static func ofEverySort() throws -> [Device] {
+    /// Keys of suites 1 and 2, with and without psk, a master, and a device key of another master.
+    static func ofEveryKind() throws -> [Device] {
         [
             try make(), try make(psk: true), try make(.recipient, .p256), try make(.recipient, .p256, psk: true),
             try make(.shared), try make(.shared).of("phone-1"),
@@ -48,7 +48,7 @@ struct Device: Sendable {
         return try (0..<count).map { try master.of("phone-\($0)") }
     }
 
-    /// The line with other text in the place of a member's value.
+    /// The line with another string as a member's value.
     func changing(_ member: String, to value: String) -> String {
         let start = line.range(of: "\"\(member)\":\"")!.upperBound
         let end = line[start...].firstIndex(of: "\"")!
@@ -58,7 +58,7 @@ struct Device: Sendable {
     /// The line with one more member.
     func adding(_ member: String) -> String { line.dropLast() + ",\(member)}" }
 
-    /// Whether what is sealed to the recipient opens with this key.
+    /// Whether a push that is sealed to the recipient opens with this key.
     func opens(_ recipient: Recipient?) throws -> Bool {
         guard let recipient else { return false }
         let time = UnixTime(1_800_000_000)

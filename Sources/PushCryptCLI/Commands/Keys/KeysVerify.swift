@@ -48,7 +48,7 @@ extension Verification.Check.Outcome {
     fileprivate var style: TerminalText.Style {
         switch self {
         case .ok: .good
-        case .mended, .unchecked: .warning
+        case .repaired, .unchecked: .warning
         case .bad: .bad
         }
     }

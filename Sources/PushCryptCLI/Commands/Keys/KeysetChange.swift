@@ -115,7 +115,7 @@ extension AuditEvent.Action {
         switch self {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
-        case .logBegunAnew: "started a new audit log"
+        case .logRestarted: "started a new audit log"
         default: rawValue
         }
     }

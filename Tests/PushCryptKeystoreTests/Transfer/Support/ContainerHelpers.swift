@@ -17,7 +17,7 @@ extension ContainedKey {
         return [0x7f] + generator.bytes(31)
     }
 
-    /// The same without the private key.
+    /// The key without its private half.
     var publicHalf: ContainedKey {
         get throws { try ContainedKey(algorithm, publicKey: publicKey) }
     }
@@ -28,7 +28,7 @@ extension ContainedKey {
         return try KeyContainer.write(self, as: form, encoding: encoding).revealed
     }
 
-    /// Algorithm and both halves.
+    /// Whether the algorithm and both halves are the same.
     func isSame(as other: ContainedKey) -> Bool {
         algorithm == other.algorithm && publicKey == other.publicKey && privateKey == other.privateKey
     }
@@ -43,8 +43,8 @@ extension KeyContainer {
         try read(Array(text.utf8), passphrase: passphrase)
     }
 
-    /// The code with which a container is refused, nil when it is read. Leaves other errors and what they would mean to
-    /// the test: `CryptoError` is for failures that no input can cause.
+    /// The code with which a container is refused; nil if it is read. Throws other errors, because no input may cause a
+    /// `CryptoError`.
     static func refusal(_ bytes: [UInt8], passphrase: String? = nil) throws -> KeyContainerError.Code? {
         ERR_clear_error()
         defer { #expect(ERR_peek_error() == 0) }

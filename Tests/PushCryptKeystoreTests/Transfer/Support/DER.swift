@@ -1,4 +1,4 @@
-/// DER by a second hand, for containers that the library never writes. Contents are shorter than 256 bytes.
+/// An independent DER encoder for containers that the library never writes. Contents are shorter than 256 bytes.
 enum DER {
     static func element(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
         let content = contents.flatMap(\.self)
@@ -16,7 +16,7 @@ enum DER {
     static let x25519 = element(0x06, [0x2b, 0x65, 0x6e])
     static let ed25519 = element(0x06, [0x2b, 0x65, 0x70])
 
-    /// The P-256 AlgorithmIdentifier, and those of the other two.
+    /// The AlgorithmIdentifiers of the three key types.
     static let p256Key = sequence(ecPublicKey, p256)
     static let x25519Key = sequence(x25519)
     static let ed25519Key = sequence(ed25519)

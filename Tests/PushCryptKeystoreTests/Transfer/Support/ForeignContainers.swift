@@ -2,7 +2,7 @@ import Foundation
 import PushCryptKeystore
 import PushCryptTestSupport
 
-/// Tests/Vectors/key-containers.json: what the openssl tool wrote, for machines that lack it.
+/// Tests/Vectors/key-containers.json: containers that the openssl tool wrote, for machines that lack the tool.
 struct ForeignContainers: Decodable {
     let passphrase: String
     let keys: [ForeignKey]
@@ -36,7 +36,7 @@ struct RefusedContainer: Decodable, Sendable, CustomStringConvertible {
     ]
 }
 
-/// What stands between the lines of the only PEM block in `text`, decoded by Foundation.
+/// The data of the last PEM block in `text`, decoded by Foundation.
 func derOfPEM(_ text: String) throws -> [UInt8] {
     let lines = text.split(separator: "\n")
     guard let begin = lines.lastIndex(where: { $0.hasPrefix("-----BEGIN ") }), let end = lines.indices.last else {

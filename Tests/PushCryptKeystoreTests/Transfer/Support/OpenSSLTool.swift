@@ -2,12 +2,12 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// The `openssl` tool at work in a folder of its own.
+/// Runs the `openssl` tool in a temporary folder.
 ///
-/// The library comes without it, and what the README installs doesn't bring it, so that the suites which need it are
-/// skipped where it is missing. LibreSSL's tool, on Apple's systems, has other options and keys.
+/// The packages that the README installs don't contain the tool, so suites that need it are skipped if it is missing.
+/// LibreSSL's tool, on Apple's systems, has other options and keys.
 struct OpenSSLTool {
-    /// What a skipped suite says.
+    /// The reason in the report of a skipped suite.
     static let missing: Comment = "the openssl tool of OpenSSL 3 or later not found on the path"
     static let isAvailable = executable != nil
 
@@ -25,7 +25,7 @@ struct OpenSSLTool {
         Array(try Data(contentsOf: folder.file(name)))
     }
 
-    /// What the command prints. The arguments are split at spaces.
+    /// Runs a command, whose arguments are split at spaces, and returns its output.
     @discardableResult
     func run(_ arguments: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
         let ending = try Self.ending(of: arguments.split(separator: " ").map(String.init), in: folder)

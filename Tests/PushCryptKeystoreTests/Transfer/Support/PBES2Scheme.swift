@@ -1,4 +1,4 @@
-/// An encrypted container of parts that can be changed. What it encrypts is nothing.
+/// An encrypted container whose parts can be changed. Its ciphertext decrypts to nothing valid.
 struct PBES2Scheme {
     var scheme = DER.element(0x06, [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d])
     var derivation: [UInt8]

@@ -51,7 +51,8 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
             }
         },
         .init("demo keys", "demo keys") { _ in Array(DemoKeys.sharedJSON.utf8) },
-        .init("an unknown sort of encryption", "this pushcrypt doesn't support the version of sealed") { place in
+        .init("an unknown sort of encryption", "this version of pushcrypt doesn't support the version in sealed.v") {
+            place in
             let text = String(decoding: try place.text(), as: UTF8.self)
             return Array(withoutDigest(text.replacing(#""keys": ["#, with: #""sealed": ["#)).utf8)
         },

@@ -7,7 +7,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite("KeysetStore.create")
-struct CreationTests {
+struct KeysetCreationTests {
     private let place: TemporaryFolder
 
     init() throws {
@@ -22,7 +22,7 @@ struct CreationTests {
             at: UnixTime(1_772_355_600), by: Actor(name: "tester", reason: nil))
     }
 
-    @Test("makes the whole folder, each file for whom it is meant")
+    @Test("create makes the folder with its three files, and only public.jwks.json is readable by other users")
     func whole() throws {
         try create(path)
         #expect(try place.names(in: "Keys") == ["ios"])
@@ -33,7 +33,7 @@ struct CreationTests {
         #expect(try place.mode(of: "Keys/ios/public.jwks.json") == 0o644)
     }
 
-    @Test("creating a keyset with a taken name changes nothing")
+    @Test("create refuses a taken name and changes nothing")
     func taken() throws {
         try create(path)
         let before = try KeysetFolder(path).load().keyIDs
@@ -43,22 +43,24 @@ struct CreationTests {
         #expect(try place.names(in: "Keys") == ["ios"])
     }
 
-    /// What `create` does when another process took the name after it had looked.
-    @Test("a folder that is published onto another one loses and can be removed")
+    /// As when another process takes the name after `create` has checked it.
+    @Test("publish refuses the name of another keyset, and the unpublished folder can be removed")
     func publish() throws {
         try create(path)
-        let loser = place.path + "/Keys/.new-loser"
-        try FileSystem.makeFolder(loser)
-        try FileSystem.replace(loser + "/keyset.json", with: [1])
+        let second = place.path + "/Keys/.new-second"
+        try FileSystem.makeFolder(second)
+        try FileSystem.replace(second + "/keyset.json", with: [1])
         let parent = try Folder(place.path + "/Keys")
-        let error = #expect(throws: FileError.self) { try parent.publish(".new-loser", as: "ios") }
+        let error = #expect(throws: FileError.self) { try parent.publish(".new-second", as: "ios") }
         #expect(error?.code == .alreadyExists)
-        parent.removeFolder(".new-loser")
+        parent.removeFolder(".new-second")
         #expect(try place.names(in: "Keys") == ["ios"])
         #expect(try KeysetFolder(path).load().keyIDs.count == 1)
     }
 
-    @Test("a place where nothing can be made", arguments: ["/dev/null/ios", "/proc/pushcrypt/ios"])
+    @Test(
+        "create reports that it can't make a folder in a device or in /proc",
+        arguments: ["/dev/null/ios", "/proc/pushcrypt/ios"])
     func impossible(_ path: String) {
         let error = #expect(throws: KeystoreError.self) { try create(path) }
         #expect([.cannotCreate, .noPermission].contains(error?.code))

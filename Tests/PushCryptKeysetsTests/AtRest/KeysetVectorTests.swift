@@ -5,9 +5,9 @@ import Testing
 
 @testable import PushCryptKeysets
 
-/// Tests/Vectors/keyset-at-rest-v1.json: what was encrypted once opens for ever.
-@Suite("keysets encrypted long ago")
-struct VectorTests {
+/// Tests/Vectors/keyset-at-rest-v1.json and keyset-at-rest-refused-v1.json. Every later version opens these keysets.
+@Suite("Vectors of encrypted keysets")
+struct KeysetVectorTests {
     struct Vectors: Decodable, Sendable {
         let passphrase: String
         let keys: [[String: String]]
@@ -46,7 +46,7 @@ struct VectorTests {
     }
 
     @Test(
-        "An encrypted keyset of either implementation opens and gives its keys",
+        "An encrypted keyset of each implementation opens with the passphrase and has the keys of the vector",
         arguments: try Vectors.shared.get().keysets)
     func open(_ written: Written) throws {
         let vectors = try Vectors.shared.get()
@@ -75,7 +75,7 @@ struct VectorTests {
         }
     }
 
-    @Test("The file has changes of every kind, and every code that they can be refused with")
+    @Test("The file of refused keysets has more than 130 vectors, and every code at least once")
     func changes() throws {
         let vectors = try Refused.shared.get().vectors
         #expect(vectors.count > 130)
@@ -92,7 +92,7 @@ struct VectorTests {
         return stored.metadata.timeline.keys.compactMap { jwks[$0.kid] }
     }
 
-    @Test("There is one encrypted keyset of each implementation")
+    @Test("The file of keysets has one keyset from Swift and one from Python")
     func complete() throws {
         #expect(try Vectors.shared.get().keysets.map(\.by) == ["Swift", "Python"])
     }

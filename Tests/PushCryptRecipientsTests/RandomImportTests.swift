@@ -4,15 +4,15 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
-/// Files with lines of few names, imported or refused, against a dictionary.
-@Suite("imports at random")
-struct ModelTests {
-    @Test("random imports have the same result as a dictionary", arguments: 0..<12 as Range<UInt64>)
+/// Imports files of random lines with few names, and compares the results with a dictionary.
+@Suite("Random imports")
+struct RandomImportTests {
+    @Test("a random import has the same result as a dictionary", arguments: 0..<12 as Range<UInt64>)
     func model(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let pool = try Pool()
         for step in 0..<14 {
-            // Few lines, so that not all files have a bad one.
+            // Every other file has few lines, so that some files have no bad line.
             let lines = pool.lines(Int.random(in: 0...(step % 2 == 0 ? 3 : 12), using: &random), using: &random)
             let place = try Place(lines.map(\.text))
             try expect(place, Model(lines), pool, "seed \(seed), step \(step)")
@@ -37,11 +37,11 @@ struct ModelTests {
     }
 }
 
-/// Few names, so that lines meet, each with two keys and a bad line.
+/// Lines with few names, so that several lines of a file have the same name. Each name has valid lines and a bad one.
 private struct Pool {
     private let keys: [String: Device]
     private let lines: [Model.Line]
-    /// A device for each name, to ask by.
+    /// A device for each name, to look up its kid.
     let names: [(String, Device)]
 
     init() throws {
@@ -76,7 +76,7 @@ private struct Pool {
 private struct Model {
     struct Line {
         let text: String
-        /// nil for one that none can be asked by.
+        /// nil for a line without a name.
         let name: String?
         let isUsable: Bool
         var key = ""
@@ -110,8 +110,8 @@ private struct Model {
         }
     }
 
-    /// Why nothing is imported: lines without a name, or that lose against another line of theirs, come first.
-    /// Of a bad record and a collision the first by name is named. Empty: everything is imported.
+    /// The codes with which the import may be refused; empty if everything is imported. Lines without a name, and invalid
+    /// lines beside another line of the same name, come first. Then the error is the first by name.
     var refusals: [RecipientDirectoryError.Code] {
         if !lines.isEmpty, lines.allSatisfy({ $0.name == nil }) { return [.notADirectory] }
         let lone = Set(outcomes.keys.filter { name in lines.count { $0.name == name } == 1 })

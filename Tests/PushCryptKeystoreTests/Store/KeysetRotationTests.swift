@@ -6,8 +6,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// `KeysetStore.rotate`: what is read, planned and unlocked, and how often.
-@Suite struct RotatingTests {
+@Suite("KeysetStore.rotate") struct KeysetRotationTests {
     private let place: TemporaryFolder
     private let store: KeysetStore
     private static let start = UnixTime(1_772_355_600)
@@ -42,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("An encrypted keyset with a given secret is planned once and unlocked once, and the next key is added")
+    @Test("With a given secret, rotate plans once, unlocks once and adds the next key")
     func givenSecret() throws {
         let counter = Counter()
         let source = SecretSource.given {
@@ -57,7 +56,7 @@ import Testing
         #expect(counter.plans == 1 && counter.secrets == 1)
     }
 
-    @Test("A question is asked once, while the folder is not locked, and the keyset is planned again after the answer")
+    @Test("Without a given secret, rotate asks once while the folder is not locked, and plans again after the answer")
     func askedSecret() throws {
         let counter = Counter()
         let path = store.folder.path
@@ -71,7 +70,7 @@ import Testing
         #expect(counter.plans == 2 && counter.secrets == 1)
     }
 
-    @Test("If nothing is due, no question is asked and nothing is written")
+    @Test("If nothing is due, rotate asks no question and writes nothing")
     func nothingDue() throws {
         let before = try FileSystem.readFile(store.folder.path + "/keyset.json")
         let counter = Counter()
@@ -85,7 +84,7 @@ import Testing
         #expect(try FileSystem.readFile(store.folder.path + "/keyset.json") == before)
     }
 
-    @Test("A dry run makes the same plan, asks nothing and writes nothing")
+    @Test("A dry run makes the same plan, needs no secret and writes nothing")
     func dryRun() throws {
         let before = try FileSystem.readFile(store.folder.path + "/keyset.json")
         let counter = Counter()
@@ -96,7 +95,7 @@ import Testing
         #expect(rotation.plan == previewed.plan)
     }
 
-    @Test("A wrong secret is refused before anything is planned, also if nothing is due")
+    @Test("rotate refuses a wrong secret before it plans, also if nothing is due")
     func wrongSecret() throws {
         let counter = Counter()
         let wrong = SecretSource(.passphrase(SecretBytes(copying: Array("wrong".utf8).bytes)))
@@ -107,7 +106,7 @@ import Testing
         #expect(counter.plans == 0)
     }
 
-    @Test("A plan of another timeline that would erase the key that seals is refused, and nothing is written")
+    @Test("rotate refuses a plan that erases the primary, and writes nothing")
     func otherPlan() throws {
         let before = try FileSystem.readFile(store.folder.path + "/keyset.json")
         let time = Self.start + 84 * 86_400

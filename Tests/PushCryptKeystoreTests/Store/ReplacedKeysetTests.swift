@@ -6,9 +6,9 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// The secret is asked for before the lock is taken: meanwhile somebody else can write the folder.
-@Suite("a keyset that is exchanged for a plain one while the secret is asked for")
-struct ExchangedMeanwhileTests {
+/// A person is asked for the secret before the lock is taken. Meanwhile another process can replace the keyset.
+@Suite("A plain keyset that replaces an encrypted one while a person is asked for the secret")
+struct ReplacedKeysetTests {
     private let place: TemporaryFolder
     private let store: KeysetStore
     private let plain: [UInt8]
@@ -36,7 +36,7 @@ struct ExchangedMeanwhileTests {
 
     private var path: String { store.folder.path + "/keyset.json" }
 
-    /// Answers after the file was exchanged.
+    /// Replaces the file and then answers.
     private var source: SecretSource {
         .asked {
             try FileSystem.replace(path, with: plain)
@@ -44,14 +44,14 @@ struct ExchangedMeanwhileTests {
         }
     }
 
-    @Test("is refused by a change, and nothing is written")
+    @Test("a change refuses the plain keyset and writes nothing")
     func change() throws {
         try expectRefusal {
             try store.change(at: Self.time, by: Self.actor, source) { try $0.add(activatesAt: nil) }
         }
     }
 
-    @Test("is refused by a rotation that is due, and nothing is written")
+    @Test("a due rotation refuses the plain keyset and writes nothing")
     func rotation() throws {
         let time = Self.time + 84 * 86_400
         try expectRefusal {
@@ -61,7 +61,7 @@ struct ExchangedMeanwhileTests {
         }
     }
 
-    @Test("is refused where a broken audit log is set aside, and nothing is written")
+    @Test("the restart of a broken audit log refuses the plain keyset and writes nothing")
     func log() throws {
         try Folder(store.folder.path).append(Array("{".utf8), to: KeysetFolder.auditName)
         try expectRefusal { try store.restartLog(at: Self.time, by: Self.actor, source) }

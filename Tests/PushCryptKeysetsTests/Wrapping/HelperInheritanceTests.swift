@@ -11,8 +11,8 @@ import Darwin
 import Glibc
 #endif
 
-@Suite("what a wrap command inherits", .enabled(if: FileSystem.isFolder("/proc/self/fd"), "no /proc"))
-struct HelperSurroundingsTests {
+@Suite("Inheritance of wrap commands", .enabled(if: FileSystem.isFolder("/proc/self/fd"), "no /proc"))
+struct HelperInheritanceTests {
     @Test("a command inherits only its three standard streams")
     func descriptors() throws {
         let place = try TemporaryFolder()
@@ -22,8 +22,8 @@ struct HelperSurroundingsTests {
         let descriptors = (0..<3).map { _ in unsafe open("/dev/null", O_RDONLY) }
         defer { for descriptor in descriptors { close(descriptor) } }
         #expect(descriptors.allSatisfy { $0 > 2 })
-        // No script and no pipe, which the shell would have open meanwhile; what it has open to find the names is gone when
-        // another program takes its place. Each descriptor that is left has a link to read.
+        // The command has no script and no pipe, for which the shell would have descriptors open. `exec` replaces the shell,
+        // which closes the folder that it lists. `readlink` prints a line for each descriptor that is still open.
         let command = "exec readlink /proc/self/fd/* >'\(place.path)/descriptors'"
         #expect(throws: KeystoreError.self) { try WrapCommand(command).wrap(HelperScript.dataKey) }
         let inherited = try String(contentsOf: place.file("descriptors"), encoding: .utf8).split(separator: "\n")
@@ -31,8 +31,8 @@ struct HelperSurroundingsTests {
         withExtendedLifetime(folder) {}
     }
 
-    /// A thread of a server blocks signals; a helper that inherited that would wait for its children for ever.
-    @Test("a command starts without blocked signals and ignored SIGPIPE")
+    /// Threads of a server block signals. A helper that inherited this would wait for its children for ever.
+    @Test("a command starts with no blocked signals and without ignoring SIGPIPE")
     func signals() throws {
         let helper = try HelperScript(wrap: "cp /proc/self/status .; \(HelperScript.wrap)")
         var (all, old) = (sigset_t(), sigset_t())
@@ -46,7 +46,7 @@ struct HelperSurroundingsTests {
         #expect(ignored & 1 << (SIGPIPE - 1) == 0)
     }
 
-    @Test("a command inherits the environment without the passphrase")
+    @Test("a command inherits the environment")
     func environment() throws {
         let helper = try HelperScript(wrap: "printenv PATH >path; \(HelperScript.wrap)")
         _ = try helper.command.wrap(HelperScript.dataKey)
@@ -58,7 +58,7 @@ struct HelperSurroundingsTests {
     func leaks() throws {
         let helper = try HelperScript(wrap: "exit 1")
         let own = "/proc/self/fd"
-        // Other tests open files at the same time: a leak shows as growth with every run.
+        // Other tests open files at the same time. A leak of one descriptor would add 100.
         let before = try FileSystem.names(in: own).count
         for _ in 0..<100 { _ = try? helper.command.wrap(HelperScript.dataKey) }
         #expect(try FileSystem.names(in: own).count < before + 100)

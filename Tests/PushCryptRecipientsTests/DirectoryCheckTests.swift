@@ -5,11 +5,11 @@ import PushCryptSQLite
 import PushCryptTestSupport
 import Testing
 
-@Suite("a directory's check")
-struct CheckTests {
-    @Test("check counts the recipients of each suite")
+@Suite("DirectoryCheck")
+struct DirectoryCheckTests {
+    @Test("a check counts the recipients of each suite")
     func counts() throws {
-        let devices = try Device.ofEverySort()
+        let devices = try Device.ofEveryKind()
         let opened = try Place(devices.map(\.line) + [devices[0].line]).imported()
         let check = try DirectoryCheck(opened.directory)
         #expect(check.isClean && check.problems.isEmpty)
@@ -26,7 +26,7 @@ struct CheckTests {
         #expect(seen.allSatisfy { $0.phase == .visiting && $0.total == nil })
     }
 
-    @Test("names bad records and ids with several records, and counts each once")
+    @Test("a check reports bad records and ids with several records, and counts each once")
     func problems() throws {
         let place = try Place("any.name")
         let database = try Database(path: place.path, creates: true, busyTimeout: .zero)
