@@ -11,7 +11,7 @@ import Foundation
 enum StandardStreams {
     /// Call before the process opens a file.
     static func prepare() {
-        signal(SIGPIPE, SIG_IGN)
+        ProcessSignals.ignoreBrokenPipes()
         ProcessEnvironment.openClosedStandardDescriptors()
     }
 

@@ -77,7 +77,10 @@ struct BatchRun<Worker: LineWorker> {
         MainActor.preconditionIsolated()
         let limit = QueueLine.limitInBytes
         let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker(), limitInBytes: limit) }
-        let blocks = try LineBlocks(from: next, limitInBytes: limit, Interruption())
+        guard let interruption = Interruption() else {
+            throw Failure(.software, "can't create the pipe that reports signals")
+        }
+        let blocks = try LineBlocks(from: next, limitInBytes: limit, interruption)
         progress = BatchProgress()
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         defer { pipeline.stopAndWait() }

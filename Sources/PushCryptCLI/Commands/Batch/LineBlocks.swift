@@ -1,4 +1,5 @@
 import Dispatch
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// Lines of stdin that one read returned, or a piece of a line that is longer than the limit.
