@@ -60,6 +60,12 @@ struct HelpTests {
         for option in options { #expect(text.contains("  \(option) "), "\(option)") }
     }
 
+    @Test("the help and the completions of --suite name the values that the option accepts")
+    func suites() throws {
+        #expect(try CLI.run(["keys", "create", "--help"]).text.contains("(values: p256, x25519)"))
+        #expect(try !CLI.run(["--generate-completion-script", "bash"]).text.contains("P-256"))
+    }
+
     @Test("--version prints three numbers with dots")
     func version() throws {
         let output = try CLI.run(["--version"])

@@ -99,4 +99,7 @@ extension DHGroup: ExpressibleByArgument {
         default: return nil
         }
     }
+
+    /// The values in the help and the completions. By default they would be the cases' descriptions.
+    public static var allValueStrings: [String] { ["p256", "x25519"] }
 }
