@@ -36,7 +36,7 @@ enum Main {
         case .failure:
             // An error of a library, not of the parser.
             let failure = Failure(error)
-            StandardStreams.complain(failure.message)
+            StandardStreams.writeError(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
         default:
             PushCrypt.exit(withError: error)
@@ -49,11 +49,12 @@ struct PushCrypt: ParsableCommand {
         commandName: "pushcrypt",
         abstract: "End-to-end encrypted push notifications: keys, sealing, opening.",
         discussion: """
-            Data is written to stdout, messages to stderr. TIME is RFC 3339 (2026-03-01T09:00:00Z) or unix \
-            seconds, DURATION is a number with s, m, h, d or w. A key FILE is one JWK or a JWK set.
+            Data goes to stdout, messages go to stderr. A TIME is RFC 3339 (2026-03-01T09:00:00Z) or Unix seconds. A \
+            DURATION is a number with s, m, h, d or w. A FILE with keys is one JWK or a JWK set; Keys/NAME is a keyset.
 
-            Exit status: 0 done, 64 bad usage, 65 bad data, 66 missing input, 70 internal error, \
-            73 can't create, 74 reading or writing failed, 77 permission, 130 and 143 interrupted.
+            Exit status: 0 done, 10 rotate --dry-run: a step is due, 64 bad usage, 65 bad data, 66 missing input, \
+            70 internal error, 73 can't create, 74 reading or writing failed, 75 blocked for now, 77 permission, \
+            130 and 143 interrupted.
 
             To begin: pushcrypt demo
             """,

@@ -125,7 +125,7 @@ package struct HelperProcess {
 
 extension HelperProcess {
     /// A pipe to or from a helper. Unlike a socket, it can be opened again as /dev/stdin, as many programs do.
-    private static func pipe() throws(FileError) -> (readEnd: OpenFile, writeEnd: OpenFile) {
+    static func pipe() throws(FileError) -> (readEnd: OpenFile, writeEnd: OpenFile) {
         var ends: [Int32] = [-1, -1]
         guard unsafe openPipe(&ends) == 0 else { throw FileError(.create, "a pipe") }
         // Two steps, because the system's module lacks pipe2. A child that another thread starts in between keeps the

@@ -4,7 +4,7 @@ import Testing
 @Suite("demo", .ownThreads)
 struct DemoTests {
     @Test("demo in an empty folder shows one restored alert and three failures")
-    func story() throws {
+    func output() throws {
         let place = try Workplace()
         let output = try place.run("demo")
         #expect(output.isSuccess, "\(output)")

@@ -20,10 +20,10 @@ struct HelpTests {
         #expect(output.text.contains("USAGE: pushcrypt"))
     }
 
-    @Test("the top help lists exit statuses and commands")
+    @Test("pushcrypt --help lists the exit statuses and the commands")
     func statuses() throws {
         let text = try CLI.run(["--help"]).text
-        for words in ["0 done", "64 ", "65 ", "66 ", "70 ", "73 ", "74 ", "77 ", "TIME", "DURATION"] {
+        for words in ["0 done", "10 ", "64 ", "65 ", "66 ", "70 ", "73 ", "74 ", "75 ", "77 ", "TIME", "DURATION"] {
             #expect(text.contains(words), "\(words)")
         }
         for command in ["demo", "seal", "open", "inspect", "blob", "keys"] {
@@ -32,7 +32,7 @@ struct HelpTests {
     }
 
     @Test(
-        "the help of a command names every option",
+        "the help of a command names its options",
         arguments: [
             (
                 ["seal"],
@@ -58,6 +58,12 @@ struct HelpTests {
     func options(_ command: [String], _ options: [String]) throws {
         let text = try CLI.run(command + ["--help"]).text
         for option in options { #expect(text.contains("  \(option) "), "\(option)") }
+    }
+
+    @Test("the help and the completions of --suite name the values that the option accepts")
+    func suites() throws {
+        #expect(try CLI.run(["keys", "create", "--help"]).text.contains("(values: p256, x25519)"))
+        #expect(try !CLI.run(["--generate-completion-script", "bash"]).text.contains("P-256"))
     }
 
     @Test("--version prints three numbers with dots")

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// In order, each to its own key; run again, with the same ids.
+    /// The pushes are in order, and each is sealed to its own key. A second run gives the same ids.
     @Test("every recipient of a campaign can open its push") func everyRecipientGetsIt() async throws {
         let records = try (0..<5).map { _ in try KeyRecord.generate(.recipient, backend: DefaultBackend.shared) }
         var ids: [[String]] = []

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// docs/cli.md fits to the tool.
+/// docs/cli.md matches the tool.
 @Suite("the page of the command line tool")
 struct CommandLinePageTests {
     /// Whether `python3` runs.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the documents name exists, and the code that they show is compiled.
+/// The files and types that the documents name exist, and the code that they show is compiled.
 @Suite("the documents")
 struct DocumentTests {
     private static let examples =
@@ -111,7 +111,7 @@ struct DocumentTests {
         #expect(named.sorted() == Sources.unsafeFolders.sorted())
     }
 
-    /// What stands in backticks outside of blocks.
+    /// The texts in backticks outside of code blocks.
     private static func names(in document: String) throws -> [String] {
         try Documents.prose(of: document).matches(of: #/`([^`\n]+)`/#).map { String($0.1) }
     }

@@ -8,7 +8,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// The backend of docs/rotation.md whose keys are rotated does what it says.
+/// Tests the backend of docs/rotation.md whose keys are rotated.
 @Suite("example of a sender with rotating keys") struct RotatingExampleTests {
     private let place: TemporaryFolder
     private let store: KeysetStore
@@ -26,7 +26,7 @@ import Testing
             .passphrase(ScryptParameters(n: 16, r: 8, p: 1)), secret, at: Self.now() - 60, by: Self.actor)
     }
 
-    @Test("a pusher signs with the key that is primary now") func signsWithTheKeyOfNow() throws {
+    @Test("a pusher signs with the new primary key after a rotation") func signsWithTheKeyOfNow() throws {
         let pusher = try RotatingPusher(folder: store.folder.path, passphraseFile: place.path + "/passphrase")
         let old = try pusher.signingKeys.senderKey().kid
         let first = try seal(pusher)

@@ -3,8 +3,8 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-// No option group contains another: in a debug build the parser validates a group three times for each validation of what
-// contains it, so that nested groups took most of a command's time.
+// No option group contains another one: in a debug build, the parser validates a nested group three times for each
+// validation of the outer one, which took most of a command's time.
 
 /// Whether a command accepts the published demo keys.
 struct DemoKeyOptions: ParsableArguments {
@@ -23,7 +23,8 @@ struct KeyAccess {
     }
 }
 
-/// The secret of an encrypted keyset. It is never an argument, because other users can read those.
+/// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
+/// can read the arguments of a process.
 struct SecretOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A file with the passphrase, which only its owner can read.", valueName: "FILE"))
     var passphraseFile: String?

@@ -10,17 +10,17 @@ struct KeySource {
     private let path: String
     let keyset: Keyset
     /// Whether the keys are a keyset of a keystore and not a file.
-    let isKeystore: Bool
+    private let isKeyset: Bool
 
     /// - Parameter allowsPublic: whether to accept a FILE without private keys although a secret is given, because the
-    ///   secret is for another keyset of the command. Doesn't apply to a keyset of a keystore.
+    ///   secret is for another keyset of the command. A keyset of a keystore is never accepted without them.
     init(_ path: String, _ access: KeyAccess, allowsPublic: Bool = false) throws {
         let secret = access.secrets.source(of: path, acceptingDemoKeys: access.allowsDemoKeys)
         try self.init(path, secret, allowsPublic: allowsPublic)
         guard access.allowsDemoKeys || !DemoKeys.contains(keyset) else {
             throw Failure(
                 .usage,
-                "\(path) contains published demo keys, which protect nothing; --allow-demo-keys accepts them")
+                "\(path) contains published demo keys, which protect nothing; to accept them, add --allow-demo-keys")
         }
     }
 
@@ -28,8 +28,8 @@ struct KeySource {
     init(_ path: String, _ secret: SecretSource, allowsPublic: Bool = false) throws {
         self.path = path
         let folder = KeysetFolder(path)
-        isKeystore = FileSystem.isFolder(path)
-        if isKeystore {
+        isKeyset = FileSystem.isFolder(path)
+        if isKeyset {
             guard folder.exists else { throw Self.notAKeyset(path) }
             keyset = try Self.naming(path) { try folder.load(secret) }
         } else {
@@ -42,7 +42,7 @@ struct KeySource {
         FaultPoint.reach("keys-read")
     }
 
-    /// The key to seal to: the public half of a keystore's primary key, or the public key of a file.
+    /// The key to seal to: the public key of a keyset's primary key, or the public key of a file.
     func recipient(device: DeviceID?, at time: UnixTime) throws -> Recipient {
         let entry = try sealingEntry(device: device, at: time)
         return try Self.naming(path) { try Recipient(entry) }
@@ -52,7 +52,7 @@ struct KeySource {
     func sealingEntry(device: DeviceID? = nil, at time: UnixTime) throws -> Keyset.Entry {
         let chosen = try forDevice(device)
         return try Self.naming(path) {
-            try (isKeystore ? chosen.publicKeyset(keepingPSK: true) : chosen).sealingEntry(at: time)
+            try (isKeyset ? chosen.publicKeyset(keepingPSK: true) : chosen).sealingEntry(at: time)
         }
     }
 
@@ -66,7 +66,7 @@ struct KeySource {
         try Self.naming(path) { try TrustedSenders(keyset) }
     }
 
-    /// The keys to open with. Refuses a set without any, with which every payload's key would be unknown.
+    /// The keys to open with. Refuses a set in which no key can open.
     func openingKeyset(device: DeviceID?) throws -> Keyset {
         let chosen = try forDevice(device)
         if chosen.entries.allSatisfy({ entry in (try? RecipientKey(entry)) == nil }) {
@@ -103,7 +103,7 @@ struct KeySource {
     /// Refuses a path that isn't a keyset of a keystore.
     static func requireKeyset(_ path: String) throws {
         guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
-            throw Failure(.noInput, "\(path.isEmpty ? "the empty name" : path) is not a keyset of a keystore")
+            throw Failure(.noInput, "\(path.isEmpty ? "an empty name" : path) is not a keyset of a keystore")
         }
     }
 

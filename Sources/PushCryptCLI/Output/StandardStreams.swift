@@ -11,7 +11,7 @@ import Foundation
 enum StandardStreams {
     /// Call before the process opens a file.
     static func prepare() {
-        signal(SIGPIPE, SIG_IGN)
+        ProcessSignals.ignoreBrokenPipes()
         ProcessEnvironment.openClosedStandardDescriptors()
     }
 
@@ -56,7 +56,7 @@ enum StandardStreams {
         try write(bytes[...], counting: &count)
     }
 
-    /// - Parameter count: is raised by the number of bytes written, also when an error is thrown.
+    /// - Parameter count: is increased by the number of bytes written, even if an error is thrown.
     static func write(_ bytes: ArraySlice<UInt8>, counting count: inout Int) throws(Failure) {
         do throws(FileError) {
             try OpenFile(descriptor: STDOUT_FILENO, named: "stdout").write(bytes, counting: &count)
@@ -66,21 +66,21 @@ enum StandardStreams {
     }
 
     /// Writes an error message of one line to stderr.
-    static func complain(_ message: String) {
-        draw("pushcrypt: \(TerminalText.harmless(message.utf8))\n")
+    static func writeError(_ message: String) {
+        writeRaw("pushcrypt: \(TerminalText.harmless(message.utf8))\n")
     }
 
     /// Writes a message to stderr that is not an error.
-    static func note(_ message: String) {
-        draw("pushcrypt: \(TerminalText.harmless(lines: message))\n")
+    static func writeNote(_ message: String) {
+        writeRaw("pushcrypt: \(TerminalText.harmless(lines: message))\n")
     }
 
     /// Writes to stderr without escaping control characters and without reporting errors.
-    static func draw(_ text: String) {
+    static func writeRaw(_ text: String) {
         try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(text.utf8))
     }
 
-    /// All of stdin; of a longer input the first `limit + 1` bytes.
+    /// Reads all of stdin, but at most `limit + 1` bytes.
     static func readAll(limit: Int) throws(Failure) -> [UInt8] {
         let reader = try PieceReader()
         var bytes = [UInt8]()
@@ -88,12 +88,13 @@ enum StandardStreams {
         return bytes
     }
 
-    /// Whether a user reads stderr and types stdin.
+    /// Whether stdin and stderr are terminals.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    static var isShown: Bool { isatty(STDOUT_FILENO) == 1 }
+    /// Whether stdout is a terminal.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    static var isColourful: Bool { isShown && ProcessEnvironment.variable("NO_COLOR") == nil }
+    static var isColourful: Bool { isTerminal && ProcessEnvironment.variable("NO_COLOR") == nil }
 
     /// The width of output in characters.
     static var columns: Int {
@@ -136,10 +137,10 @@ struct ProgressLine {
         if let drawnAt, now - drawnAt < .milliseconds(100) { return }
         drawnAt = now
         // Esc [ K erases the rest of a longer previous text.
-        StandardStreams.draw("\r\(text())\u{1b}[K")
+        StandardStreams.writeRaw("\r\(text())\u{1b}[K")
     }
 
     func clear() {
-        if drawnAt != nil { StandardStreams.draw("\r\u{1b}[K") }
+        if drawnAt != nil { StandardStreams.writeRaw("\r\u{1b}[K") }
     }
 }

@@ -35,7 +35,7 @@ final class Terminal {
         return first
     }
 
-    /// Asks a question. Only a typed `yes` agrees.
+    /// Asks a question and returns whether the answer is `yes`.
     func agrees(_ question: String) -> Bool {
         device.write("\(question) Type yes to go on: ")
         var line = [UInt8]()
@@ -65,7 +65,7 @@ final class Terminal {
         throw Failure(.usage, "no passphrase was typed; nothing was changed")
     }
 
-    /// The usual editing keys; stty's settings are ignored.
+    /// The usual editing keys. The settings of stty are ignored.
     private enum Control {
         static let interrupt: UInt8 = 3
         static let end: UInt8 = 4

@@ -2,7 +2,7 @@
 struct TextTable {
     struct Column {
         let heading: String
-        /// When the table is too wide, columns with the lowest importance are left out first; nil: never.
+        /// If the table is too wide, columns with the lowest importance are left out first. nil: never left out.
         var importance: Int?
 
         init(_ heading: String, importance: Int? = nil) {

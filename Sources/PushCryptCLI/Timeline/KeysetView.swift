@@ -44,7 +44,7 @@ struct KeysetView {
     /// All keys, the destroyed ones last.
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
 
-    var clockNote: String { "\(clock) is before the last change, whose time is shown" }
+    var clockNote: String { "\(clock) is before the last change; the states at that change are shown" }
 
     /// nil for a FILE and for the published demo keys.
     var policy: RotationPolicy? { plan == nil ? nil : metadata.policy }
@@ -53,7 +53,7 @@ struct KeysetView {
 
     var primary: KeyStatus? { statuses.first { $0.state == .primary } }
 
-    /// The key that the policy adds next: the step and the future states of the key; nil: none.
+    /// The key that the policy adds next: the step and the future states of the key; nil if there is none.
     var successor: (step: RotationPlan.Step, phases: [KeyPhase])? {
         guard let plan else { return nil }
         for step in plan.due + plan.blocked + [plan.next].compactMap(\.self) {
@@ -93,7 +93,7 @@ struct KeyStatus {
 
     var ageInSeconds: Int64? { lifecycle.createdAt.map { max(now.seconds - $0.seconds, 0) } }
 
-    /// The next change of state without an operator's action; nil: none.
+    /// The next change of state that needs no operator; nil if there is none.
     var nextChange: (state: KeyState, at: UnixTime)? {
         guard state != .destroyed else { return nil }
         return phases.lazy.compactMap { phase in phase.start.map { (phase.state, $0) } }.first { $0.1 > now }

@@ -74,7 +74,7 @@ struct TimelinePicture {
 
     func across(_ time: UnixTime) -> Double { plot.x.clamped(Double(time.seconds)) }
 
-    /// A phase without start or end reaches to the edge.
+    /// A phase without a start or an end extends to the edge of the plot.
     func span(_ phase: KeyPhase) -> (start: Double, end: Double) {
         (phase.start.map(across) ?? plot.frame.left, phase.end.map(across) ?? plot.frame.right)
     }
@@ -209,7 +209,7 @@ extension TimelinePicture {
 }
 
 extension TimelinePicture {
-    /// Bands behind the bars, from the key that only opens to the key that seals.
+    /// Bands behind the bars, which extend from the key that only opens to the key that seals.
     var windows: [String] {
         timeline.overlaps.joined().compactMap { overlap in
             let (kid, window, statuses) = (overlap.kid, overlap.window, timeline.statuses)

@@ -175,7 +175,7 @@ struct Lane {
         for (offset, character) in text.enumerated() { put(character, ink, at: column + offset) }
     }
 
-    /// The row without trailing spaces. Neighbours of one colour share an escape sequence.
+    /// The row without trailing spaces. Adjacent characters of one colour share an escape sequence.
     func text(_ terminal: TerminalText) -> String {
         let end = (cells.lastIndex { $0.character != " " } ?? -1) + 1
         guard end > 0 else { return terminal.styled(String(label.reversed().drop { $0 == " " }.reversed()), labelInk) }
@@ -201,7 +201,7 @@ extension TerminalText {
 }
 
 extension KeyState {
-    /// The character for a period in this state; nil: none.
+    /// The character for a period in this state, if it has one.
     var glyph: Character? {
         switch self {
         case .pending: "░"
@@ -212,7 +212,7 @@ extension KeyState {
         }
     }
 
-    /// The mark of the time at which this state begins; nil: none.
+    /// The mark of the time at which this state begins, if it has one.
     var mark: Character? {
         switch self {
         case .expired: "┤"

@@ -25,8 +25,8 @@ struct BatchLinesTests {
             (#"{\#(payload),"device":7}"#, "malformedLine", "device"),
             (#"{\#(payload),"device":"a b"}"#, "malformedLine", "device id"),
             (#"{\#(payload),"device":null}"#, "malformedLine", "device"),
-            (#"{\#(payload),"to":null}"#, "malformedLine", "to is neither"),
-            (#"{\#(payload),"to":["a"]}"#, "malformedLine", "to is neither"),
+            (#"{\#(payload),"to":null}"#, "malformedLine", #""to" is neither"#),
+            (#"{\#(payload),"to":["a"]}"#, "malformedLine", #""to" is neither"#),
             (#"{\#(payload),"to":"short"}"#, "malformedLine", "11 characters"),
             (#"{\#(payload),"to":"AAAAAAAAAAA"}"#, "unknownKey", "AAAAAAAAAAA"),
             (#"{\#(payload),"to":{}}"#, "malformed", "kty"),
@@ -40,7 +40,7 @@ struct BatchLinesTests {
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256")),"device":"d1"}"#, "wrongKind", "private key"),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("device")),"device":"d1"}"#, "wrongDevice", "another device"),
             (#"{\#(payload),"to":\#(DemoLine.jwk)}"#, "demoKeys", "--allow-demo-keys"),
-            (#"{\#(payload),"to":\#(shared),"placeholder":"x"}"#, "malformedLine", "placeholder is not"),
+            (#"{\#(payload),"to":\#(shared),"placeholder":"x"}"#, "malformedLine", #""placeholder" is not"#),
             (#"{\#(payload),"placeholder":{"title":1}}"#, "malformedLine", "not a string"),
             (#"{\#(payload),"placeholder":{"subtitle":"x"}}"#, "malformedLine", "other than title"),
             (#"{\#(payload),"placeholder":{}}"#, "invalidPlaceholder", "no text"),
@@ -113,20 +113,20 @@ struct BatchLinesTests {
     }
 
     @Test("without an errors file stderr shows the first ten refused lines")
-    func untold() throws {
+    func withoutErrorsFile() throws {
         let batch = try BatchPlace()
         let output = try batch.seal((0..<30).map { $0 % 2 == 0 ? "{" : BatchPlace.line($0) }, "--to", "fleet.json")
         #expect(output.exit == 65)
-        let told = output.stderr.split(separator: "\n")
-        #expect(told.count == 11)
+        let messages = output.stderr.split(separator: "\n")
+        #expect(messages.count == 11)
         #expect(
-            told[0]
+            messages[0]
                 == "pushcrypt: line 1: malformedLine: the line is not strict JSON: JSON refused at byte 1: truncated")
-        #expect(told[9].hasPrefix("pushcrypt: line 19: ") && told[9].hasSuffix("--errors keeps them"))
-        #expect(told[10] == "pushcrypt: 30 lines: 15 sealed, 15 refused")
+        #expect(messages[9].hasPrefix("pushcrypt: line 19: ") && messages[9].hasSuffix("to keep them, add --errors"))
+        #expect(messages[10] == "pushcrypt: 30 lines: 15 sealed, 15 refused")
     }
 
-    @Test("lines with demo keys are refused unless allowed, and so are lines without a recipient")
+    @Test("--allow-demo-keys accepts a line with a demo key, and a line without a recipient is refused")
     func demoKeys() throws {
         let batch = try BatchPlace()
         let lines = [#"{\#(Self.payload),"to":\#(DemoLine.jwk)}"#, "{\(Self.payload)}"]

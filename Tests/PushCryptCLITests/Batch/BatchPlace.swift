@@ -18,12 +18,12 @@ struct BatchPlace {
         place = try Workplace()
         try place.write(Data(Self.jwk("shared").utf8), to: "fleet.json")
         let names = ["p256", "p256 psk", "x25519", "x25519 psk"]
-        let lives = try names.map { name in
+        let lifecycles = try names.map { name in
             let psk = try Self.record(name)["psk"] == nil ? "" : #","psk":true"#
             return #""\#(try Self.kid(name))":{"activatesAt":"2026-01-01T00:00:00Z"\#(psk)}"#
         }
         let keys = try names.map { try Self.jwk($0) }.joined(separator: ",")
-        let set = #"{"keys":[\#(keys)],"pushcrypt":{"seq":1,"keys":{\#(lives.joined(separator: ","))}}}"#
+        let set = #"{"keys":[\#(keys)],"pushcrypt":{"seq":1,"keys":{\#(lifecycles.joined(separator: ","))}}}"#
         try place.write(Data(set.utf8), to: "devices.json")
     }
 

@@ -94,7 +94,7 @@ struct HostileLineTests {
         let counter = Locked(0)
         var output: [UInt8] = []
         JSONSteps.$counter.withValue(counter) {
-            _ = try? worker.take(Array(line.utf8), number: 1, into: &output)
+            _ = try? worker.process(Array(line.utf8), number: 1, into: &output)
         }
         return counter.withLock { $0 }
     }

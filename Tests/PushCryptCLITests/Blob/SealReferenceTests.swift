@@ -36,7 +36,7 @@ struct SealReferenceTests {
     }
 
     @Test(
-        "says what it names and what it doesn't",
+        "open prints which parts of the message it didn't fetch, and whether it is a self-test",
         arguments: [
             (["--attach", "photo.ref"], "not fetched: 1 attachment"),
             (["--offload", "p.ref"], "not fetched: the whole payload, which was offloaded"),

@@ -47,7 +47,7 @@ struct InspectTests {
         let output = try place.run("inspect", stdin: sealed)
         #expect(output.isSuccess, "\(output)")
         for words in [
-            "aps.alert", "New message", "aps.badge", kid, "nobody", "\(sealed.count - 1) of 4096 bytes", "▒", "▓", "█",
+            "aps.alert", "New message", "aps.badge", kid, "none", "\(sealed.count - 1) of 4096 bytes", "▒", "▓", "█",
             "·", "placeholder", "envelope", "ciphertext", "free",
         ] {
             #expect(output.text.contains(words), "\(words)")
@@ -59,7 +59,7 @@ struct InspectTests {
         #expect(bar.filter { !$0.isWhitespace }.count == 64)
     }
 
-    @Test("with the keys padding has its own part")
+    @Test("with the keys inspect shows the padding separately")
     func padding() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -130,7 +130,7 @@ struct InspectTests {
     }
 
     @Test(
-        "bad usage",
+        "inspect exits 64 for bad usage",
         arguments: [
             ["--keys", "x"], ["--topic", "x"], ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"], ["file"],
         ])

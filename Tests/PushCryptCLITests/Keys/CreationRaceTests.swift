@@ -4,7 +4,7 @@ import Testing
 @Suite("keys create at the same time", .ownThreads)
 struct CreationRaceTests {
     @Test(
-        "of twenty processes that create one keyset one succeeds, and no other file is left",
+        "exactly one of twenty processes creates the keyset, and no other file is left",
         arguments: ["Keys/ios", "a/b/c/ios"])
     func race(_ path: String) throws {
         let place = try Workplace()

@@ -19,7 +19,8 @@ extension DoctorCase {
             try place.write(Data(text.replacing("\"seq\": 1", with: "\"seq\": 3").utf8), to: keyset)
         },
         DoctorCase(
-            code: "malformed", severity: "error", testDescription: "no keyset", words: "not a JSON text",
+            code: "malformed", severity: "error", testDescription: "a file that isn't a keyset",
+            words: "not a JSON text",
             advice: "restore an earlier copy"
         ) { try $0.write(Data("{".utf8), to: keyset) },
         DoctorCase(
@@ -59,11 +60,11 @@ extension DoctorCase {
             advice: "the next change adds one"
         ) { try $0.edit(keyset) { $0 + " " } },
         unknown("at the root", "colour", "{\n  \"keys\"", "{\"colour\": 1, \"keys\""),
-        unknown("beside the lives", "pushcrypt.colour", "\"seq\": 1", "\"seq\": 1, \"colour\": 1"),
-        unknown("in a life", "pushcrypt.keys.", "\"createdAt\"", "\"colour\": 1, \"createdAt\""),
+        unknown("beside the lifecycles", "pushcrypt.colour", "\"seq\": 1", "\"seq\": 1, \"colour\": 1"),
+        unknown("in a lifecycle", "pushcrypt.keys.", "\"createdAt\"", "\"colour\": 1, \"createdAt\""),
         unknown("in the policy", "pushcrypt.policy.colour", "\"keep\": 2", "\"keep\": 2, \"colour\": 1"),
         unknown("in a key", "keys[0].colour", "{\"kty\"", "{\"colour\":1,\"kty\""),
-        unknown("in what is remembered of the log", "pushcrypt.audit.colour", "\"count\"", "\"colour\": 1, \"count\""),
+        unknown("in the record of the log", "pushcrypt.audit.colour", "\"count\"", "\"colour\": 1, \"count\""),
         DoctorCase(
             code: "weak-scrypt", severity: "warning", testDescription: "a passphrase that is cheap to guess",
             words: "scrypt with N 1024, r 8, p 1", advice: "pushcrypt keys passwd Keys/ios"
@@ -93,7 +94,7 @@ extension DoctorCase {
         ) { try $0.edit(keyset) { $0.replacing(old, with: new) } }
     }
 
-    static let lives = [
+    static let lifecycles = [
         DoctorCase(
             code: "no-sealing-key", severity: "error", testDescription: "no key that seals",
             words: "no key seals at 2026-03-01T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
@@ -131,7 +132,7 @@ extension DoctorCase {
             time: Workplace.later(83 * Workplace.days + 3_600)
         ) { _ in },
         DoctorCase(
-            code: "rotation-overdue", severity: "warning", testDescription: "a rotation that nobody made",
+            code: "rotation-overdue", severity: "warning", testDescription: "a rotation that is a week overdue",
             words: "to add the next key has been due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
             time: Workplace.later(90 * Workplace.days)
         ) { _ in },
@@ -164,7 +165,7 @@ extension DoctorCase {
             try place.setWritten(at: 1_772_355_600 + 601, "Keys/ios/public.jwks.json")
         },
         DoctorCase(
-            code: "clock-skew", severity: "warning", testDescription: "a file older than what it says",
+            code: "clock-skew", severity: "warning", testDescription: "a file that is older than its last change",
             words: "but its last change is dated 2026-03-01T09:00:00Z", advice: "date -u", settles: false
         ) { try $0.settle("Keys", at: 1_772_355_600 - 601) },
     ]

@@ -15,24 +15,24 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
     var time = Workplace.now
     /// Whether the files' times are set to `now`.
     var settles = true
-    let spoil: @Sendable (Workplace) throws -> Void
+    let damage: @Sendable (Workplace) throws -> Void
 
     static let verify = "pushcrypt keys verify Keys/ios"
 
-    static let all = modes + links + files + keysets + contents + lives + times
+    static let all = modes + links + files + keysets + contents + lifecycles + times
 
     static let modes = [
         DoctorCase(
-            code: "loose-mode", severity: "error", testDescription: "an open folder",
+            code: "loose-mode", severity: "error", testDescription: "a folder that other users can open",
             words: "users other than the owner can open the folder",
             advice: "chmod 700 Keys/ios"
         ) { try $0.setMode(0o755, of: "Keys/ios") },
         DoctorCase(
-            code: "loose-mode", severity: "error", testDescription: "an open keyset",
+            code: "loose-mode", severity: "error", testDescription: "a keyset that other users can read",
             words: "users other than the owner can open keyset.json", advice: "chmod 600 Keys/ios/keyset.json"
         ) { try $0.setMode(0o640, of: "Keys/ios/keyset.json") },
         DoctorCase(
-            code: "loose-mode", severity: "error", testDescription: "an open log",
+            code: "loose-mode", severity: "error", testDescription: "a log that other users can read",
             words: "users other than the owner can open audit.jsonl",
             advice: "chmod 600 Keys/ios/audit.jsonl"
         ) { try $0.setMode(0o604, of: "Keys/ios/audit.jsonl") },
@@ -88,7 +88,8 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
             words: "an interrupted change left keyset.json.new-AAAAAAAAAAAA", advice: verify
         ) { try $0.write(Data(), to: "Keys/ios/keyset.json.new-AAAAAAAAAAAA") },
         DoctorCase(
-            code: "unfinished", severity: "warning", testDescription: "a log and a set that a crash kept back",
+            code: "unfinished", severity: "warning",
+            testDescription: "a log line and a public set that a crash prevented",
             words: "didn't write 1 line to the audit log", advice: verify, others: ["unfinished"]
         ) { try $0.interruptedAdd("Keys/ios") },
         DoctorCase(

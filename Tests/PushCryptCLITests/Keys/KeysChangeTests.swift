@@ -96,6 +96,7 @@ struct KeysChangeTests {
     func revoke() throws {
         #expect(try change("add", "Keys/app").isSuccess)
         let pending = try newest()
+        expectRefusal(try change("revoke", "Keys/app", pending), 64, saying: "Keys/app: no push is lost; to do it")
         #expect(try change("revoke", "Keys/app", pending, "--yes").exit == 0)
         #expect(try place.states("Keys/app", at: "2026-02-20T00:00:00Z") == ["primary", "revoked"])
         #expect(try change("revoke", "Keys/app", first, "--yes").exit == 0)

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("keys create refuses", .ownThreads)
+@Suite("refusals of keys create", .ownThreads)
 struct KeysCreateRefusalTests {
     @Test(
         "keys create refuses a name that exists, and leaves the existing file alone",

@@ -8,19 +8,19 @@ struct KeysDoctorAdviceTests {
             || test.code == "unfinished" && test.advice == DoctorCase.verify
     }
 
-    @Test("the printed command corrects the finding, also in a folder with special characters", arguments: cases)
+    @Test("the printed command corrects the finding, even in a folder with special characters", arguments: cases)
     func advice(_ test: DoctorCase) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
-        try test.spoil(place)
+        try test.damage(place)
         let name = "it's $HOME"
         try place.move("Keys", to: name)
         try place.settle(name)
         let (before, commands) = try findings(place, name, test)
         #expect(before.contains(test.code))
         let script = try #require(commands.first)
-        let mended = try place.shell("pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(test.time); }; \(script)")
-        #expect(mended.exit == 0, "\(mended)")
+        let repaired = try place.shell("pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(test.time); }; \(script)")
+        #expect(repaired.exit == 0, "\(repaired)")
         try place.settle(name)
         #expect(!(try findings(place, name, test).codes.contains(test.code)))
     }

@@ -53,7 +53,7 @@ struct KeysDoctorTests {
     func finding(_ test: DoctorCase) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
-        try test.spoil(place)
+        try test.damage(place)
         if test.settles { try place.settle("Keys") }
         let before = try place.contents(of: "Keys")
         let examination = try KeystoreExamination(

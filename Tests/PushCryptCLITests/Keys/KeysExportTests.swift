@@ -91,7 +91,6 @@ struct KeysExportTests {
         expectRefusal(try place.run("keys", "export", "set.json", "--registration", "--at", Workplace.now), 65)
     }
 
-    /// The same as without it, in an object.
     @Test("--json contains the value that the format prints", arguments: ["pem", "der", "raw"], [false, true])
     func json(_ format: String, _ isPrivate: Bool) throws {
         let place = try Workplace()

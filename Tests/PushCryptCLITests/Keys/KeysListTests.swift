@@ -58,11 +58,13 @@ struct KeysListTests {
     @Test("--json contains each key's state and its next change")
     func changes() throws {
         let place = try Workplace()
-        let kids = try place.writeKeyset("Keys/app", Lives.all)
+        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
         let output = try place.run("keys", "list", "Keys/app", "--json", "--at", Workplace.now)
         let rows = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]])
         #expect(rows.map { $0["kid"] as? String } == Array(kids.dropFirst() + kids.prefix(1)))
-        #expect(rows.map { $0["state"] as? String } == Array(Lives.states.dropFirst() + Lives.states.prefix(1)))
+        #expect(
+            rows.map { $0["state"] as? String }
+                == Array(SampleLifecycles.states.dropFirst() + SampleLifecycles.states.prefix(1)))
         #expect(rows.map { $0["sealsNow"] as? Bool } == [false, false, false, true, false, false])
         #expect(rows.map { $0["opensNow"] as? Bool } == [false, true, false, true, true, false])
         let changes = rows.map { $0["nextChange"] as? [String: String] }
@@ -95,7 +97,7 @@ struct KeysListTests {
         try place.copyDemoKeys()
         let output = try place.run("keys", "list", "Keys/demo/\(name)")
         #expect(output.isSuccess && output.text.contains("primary"), "\(output)")
-        // Nobody rotates them.
+        // Demo keys are never rotated.
         #expect(!output.text.contains("add a key") && !output.text.contains("next key"), "\(output)")
     }
 

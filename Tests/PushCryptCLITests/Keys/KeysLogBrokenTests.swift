@@ -21,7 +21,7 @@ struct KeysLogBrokenTests {
     func verify(_ index: Int) throws {
         let place = try makePlace()
         let damage = Self.damages[index]
-        // The log that is longer than the keyset knows is one whose own chain goes on.
+        // A log with more lines than the keyset records, whose chain of hashes is valid.
         if damage.words.hasPrefix("the keyset records") {
             let keyset = try place.read("Keys/ios/keyset.json")
             try place.succeed("keys", "policy", "Keys/ios", "--keep", "4")

@@ -18,7 +18,7 @@ struct KeysShowTests {
                     Key key number0 of Keys/ios at 2026-03-04T09:00:00Z
 
                       state       primary
-                      kind        recipient: pushes are sealed to its public half, the device opens them
+                      kind        recipient: senders seal with its public key, the device opens with its private key
                       suite       p256: HPKE with P-256 and AES-256-GCM, suite 1
                       psk         yes: sending also needs the pre-shared key
                       thumbprint  THUMBPRINT (RFC 7638, SHA-256)
@@ -47,19 +47,19 @@ struct KeysShowTests {
         arguments: [
             (
                 "expired", "no: it expired at 2025-12-10T09:00:00Z", "no: it expired at 2025-12-10T09:00:00Z",
-                "Its material can be erased since 2025-12-10T09:00:00Z (81d ago): `pushcrypt rotate Keys/app` does it."
+                "The erasure of its material has been due since 2025-12-10T09:00:00Z (81d ago): run `pushcrypt rotate Keys/app`."
             ),
             (
                 "retiring", "no: it retired at 2025-12-10T09:00:00Z", "yes: it opens what is still on its way",
                 """
                 It expires at 2026-03-10T09:00:00Z (in 9d): the last push was sealed with it before \
-                2025-12-10T09:00:00Z, and none lives longer than 30 days.
+                2025-12-10T09:00:00Z, and no push is valid for more than 30 days.
                 """
             ),
             (
                 "revoked", "no: it was revoked at 2025-11-15T09:00:00Z", "no: it was revoked at 2025-11-15T09:00:00Z",
                 """
-                Its material is erased from 2026-04-01T09:00:00Z (in 31d) on; until then `pushcrypt reseal` can use it.
+                Its material can be erased from 2026-04-01T09:00:00Z (in 31d) on; until then `pushcrypt reseal` can use it.
                 """
             ),
             (
@@ -69,20 +69,20 @@ struct KeysShowTests {
             (
                 "pending", "no: it is published and seals nothing yet", "yes: a sender's clock may be ahead",
                 """
-                It seals from 2026-03-10T09:00:00Z (in 9d) on. The policy publishes a key 7d ahead, so that everybody \
+                It seals from 2026-03-10T09:00:00Z (in 9d) on. The policy publishes a key 7d ahead, so that every device \
                 has it by then.
                 """
             ),
             (
                 "destroyed", "no: its material was erased at 2025-09-12T09:00:00Z",
                 "no: its material was erased at 2025-09-12T09:00:00Z",
-                "Nothing: its material is erased, and its id stays taken."
+                "Nothing: its material is erased, and its id can't be used again."
             ),
         ])
     func states(_ state: String, _ seals: String, _ opens: String, _ next: String) throws {
         let place = try Workplace()
-        let kids = try place.writeKeyset("Keys/app", Lives.all)
-        let kid = kids[try #require(Lives.states.firstIndex(of: state))]
+        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
+        let kid = kids[try #require(SampleLifecycles.states.firstIndex(of: state))]
         let output = try place.shell("COLUMNS=200 \"$PUSHCRYPT\" keys show Keys/app \(kid) --at \(Workplace.now)")
         #expect(output.isSuccess, "\(output)")
         let rows = output.text.replacing(kids[5], with: "KID").split(separator: "\n")
@@ -110,7 +110,7 @@ struct KeysShowTests {
         #expect(output.text.split(separator: "\n").contains("  suite       \(suite)"), "\(output)")
     }
 
-    @Test("the history contains the key's log entries, also those that a crash kept from the log")
+    @Test("the history contains the key's log entries, including those that a crash kept out of the log")
     func history() throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")
@@ -123,13 +123,13 @@ struct KeysShowTests {
                 let first = try #require(log.split(separator: "\n").first)
                 try place.write(Data((first + "\n").utf8), to: "Keys/ios/audit.jsonl")
             }
-            let story = try place.story("Keys/ios", kid)
-            let history = try #require(story["history"] as? [[String: Any]])
+            let shown = try place.shownKey("Keys/ios", kid)
+            let history = try #require(shown["history"] as? [[String: Any]])
             #expect(history.map { $0["what"] as? String } == ["created", "revoked"])
             #expect(history.map { $0["at"] as? String } == [Workplace.now, Workplace.now])
             #expect(history.map { $0["why"] as? String } == [nil, "laptop stolen"])
             #expect(history.allSatisfy { $0["who"] is String && $0["n"] is Int })
-            #expect(story["historyProblem"] is NSNull)
+            #expect(shown["historyProblem"] is NSNull)
         }
     }
 
@@ -141,21 +141,21 @@ struct KeysShowTests {
         try place.write(Data(log.replacing("the first", with: "the other").utf8), to: "Keys/ios/audit.jsonl")
         let output = try place.run("keys", "show", "Keys/ios", kid, "--at", Workplace.now)
         #expect(output.exit == 0 && output.text.contains("The audit log is broken: "), "\(output)")
-        #expect(try place.story("Keys/ios", kid)["historyProblem"] is String)
+        #expect(try place.shownKey("Keys/ios", kid)["historyProblem"] is String)
     }
 
     @Test("--json contains the members of keys list and more", arguments: ["recipient", "sender", "shared"])
     func json(_ kind: String) throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", kind)
-        let story = try place.story("Keys/ios", kid)
+        let shown = try place.shownKey("Keys/ios", kid)
         let list = try place.run("keys", "list", "Keys/ios", "--json", "--at", Workplace.now)
         let row = try #require((try JSONSerialization.jsonObject(with: list.stdout) as? [[String: Any]])?.first)
         let added = ["keyset", "thumbprint", "next", "history", "historyProblem"]
-        #expect(NSDictionary(dictionary: story.filter { !added.contains($0.key) }) == NSDictionary(dictionary: row))
-        #expect(Set(story.keys) == Set(row.keys).union(added))
-        #expect(story["keyset"] as? String == "Keys/ios")
-        #expect((story["thumbprint"] as? String)?.count == (kind == "shared" ? nil : 43))
+        #expect(NSDictionary(dictionary: shown.filter { !added.contains($0.key) }) == NSDictionary(dictionary: row))
+        #expect(Set(shown.keys) == Set(row.keys).union(added))
+        #expect(shown["keyset"] as? String == "Keys/ios")
+        #expect((shown["thumbprint"] as? String)?.count == (kind == "shared" ? nil : 43))
     }
 
     @Test("a key in a file has no history and no policy")
@@ -163,16 +163,16 @@ struct KeysShowTests {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")
         try place.export("Keys/ios", to: "set.json")
-        let story = try place.story("set.json", kid)
-        #expect(story["history"] is NSNull)
-        #expect(story["next"] as? String == "Nothing: its times name no end.")
-        #expect((story["thumbprint"] as? String) == (try place.story("Keys/ios", kid)["thumbprint"] as? String))
+        let shown = try place.shownKey("set.json", kid)
+        #expect(shown["history"] is NSNull)
+        #expect(shown["next"] as? String == "Nothing: no end is set.")
+        #expect((shown["thumbprint"] as? String) == (try place.shownKey("Keys/ios", kid)["thumbprint"] as? String))
     }
 
     @Test("the error for an unknown key lists the keyset's keys", arguments: ["AAAAAAAAAAA", "nope", "", "a b"])
     func unknown(_ kid: String) throws {
         let place = try Workplace()
-        let kids = try place.writeKeyset("Keys/app", [Lives.destroyed, Lives.primary])
+        let kids = try place.writeKeyset("Keys/app", [SampleLifecycles.destroyed, SampleLifecycles.primary])
         let output = try place.run("keys", "show", "Keys/app", kid)
         expectRefusal(output, 66, saying: "there are: \(kids[1]), \(kids[0])\n")
     }
@@ -201,7 +201,7 @@ struct KeysShowTests {
 }
 
 extension Workplace {
-    func story(_ path: String, _ kid: String) throws -> [String: Any] {
+    func shownKey(_ path: String, _ kid: String) throws -> [String: Any] {
         let output = try run("keys", "show", path, kid, "--json", "--at", Self.now)
         try #require(output.isSuccess, "\(output)")
         return try output.object()

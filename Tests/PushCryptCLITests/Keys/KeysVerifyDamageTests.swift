@@ -28,7 +28,7 @@ struct KeysVerifyDamageTests {
         Case(testDescription: "no JSON", check: "metadata", words: "not a JSON text") { place in
             try place.write(Data("{".utf8), to: "Keys/ios/keyset.json")
         },
-        // The public set tells of the lives too.
+        // The public set contains the lifecycles too.
         Case(
             testDescription: "a key that ends without a successor", check: "lives", words: "no key seals at",
             count: 2
@@ -42,7 +42,8 @@ struct KeysVerifyDamageTests {
             try place.write(try place.read("Keys/other/audit.jsonl"), to: log)
         },
         Case(
-            testDescription: "a line too many", check: "log", words: "line 2 of the audit log doesn't contain the hash"
+            testDescription: "an additional line", check: "log",
+            words: "line 2 of the audit log doesn't contain the hash"
         ) {
             try $0.edit(log) { $0 + $0.replacing("\"n\":1", with: "\"n\":2") }
         },

@@ -99,7 +99,7 @@ struct KeystoreListTests {
     /// `app` with a history, `ios`, and `web`, which is encrypted.
     private func makePlace() throws -> (Workplace, [String]) {
         let place = try Workplace()
-        var kids = try place.writeKeyset("Keys/app", Lives.all)
+        var kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
         try place.setMode(0o700, of: "Keys")
         kids.append(try place.create("Keys/ios", "recipient"))
         let output = try place.shell(

@@ -10,7 +10,7 @@ import Darwin
 
 /// The owner of a file can change its mode and its content at any time.
 @Suite(
-    "what belongs to another user", .ownThreads, .enabled(if: geteuid() == 0, "only root can give files away"))
+    "files of another user", .ownThreads, .enabled(if: geteuid() == 0, "only root can give files away"))
 struct OwnerTests {
     @Test(
         "root refuses a keyset of another user and prints the chown command",

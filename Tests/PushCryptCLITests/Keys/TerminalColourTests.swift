@@ -11,7 +11,7 @@ struct TerminalColourTests {
     func states() throws {
         let (place, kids) = try makePlace()
         let text = try PseudoTerminal().run("\"$PUSHCRYPT\" keys list Keys/app --at \(Workplace.now)", in: place)
-        for (state, kid) in zip(Lives.states, kids) {
+        for (state, kid) in zip(SampleLifecycles.states, kids) {
             let colour = try #require(Self.colours[state])
             #expect(text.contains("\(kid)  \u{1b}[\(colour)m\(state)\u{1b}[0m"), "\(state)")
             #expect(text.contains("\u{1b}[\(colour)m\(kid)  \u{1b}[0m"), "\(state)")
@@ -56,7 +56,7 @@ struct TerminalColourTests {
 
     private func makePlace() throws -> (Workplace, [String]) {
         let place = try Workplace()
-        return (place, try place.writeKeyset("Keys/app", Lives.all))
+        return (place, try place.writeKeyset("Keys/app", SampleLifecycles.all))
     }
 
     private static func withoutEscapes(_ text: String) -> String {

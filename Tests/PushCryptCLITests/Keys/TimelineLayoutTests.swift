@@ -14,7 +14,7 @@ struct TimelineLayoutTests {
         var days = [("createdAt", day(-2)), ("activatesAt", day(0))]
         if index < 19 { days += [("retiresAt", day(7)), ("expiresAt", day(37))] }
         if index < 10 { days.append(("destroyedAt", day(38))) }
-        return Lives.members(days)
+        return SampleLifecycles.members(days)
     }
 
     @Test(
@@ -65,7 +65,7 @@ struct TimelineLayoutTests {
         arguments: [("0", 100), ("x", 100), ("-5", 100), ("1", 60), ("59", 60), ("61", 61), ("9999", 200)])
     func columns(_ given: String, _ width: Int) throws {
         #expect(StandardStreams.columns(variable: given, terminal: 0) == width)
-        let text = try Workplace().listed([Lives.primary], columns: width)
+        let text = try Workplace().listed([SampleLifecycles.primary], columns: width)
         #expect(text.split(separator: "\n").map(\.count).max() == width)
     }
 
@@ -76,11 +76,12 @@ struct TimelineLayoutTests {
             ("2026-03-01", "2026-03-01"),
         ])
     func wild(_ first: String, _ last: String) throws {
-        let lives = Lives.members([
+        let lifecycles = SampleLifecycles.members([
             ("createdAt", first), ("activatesAt", first), ("retiresAt", last), ("expiresAt", last),
         ])
         for time in ["0", "2026-03-01T09:00:00Z", "253402300799"] {
-            let text = try Workplace().listed([lives, Lives.members([("activatesAt", last)])], at: time)
+            let text = try Workplace().listed(
+                [lifecycles, SampleLifecycles.members([("activatesAt", last)])], at: time)
             #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
             #expect(text.contains("▼"))
         }
@@ -89,7 +90,7 @@ struct TimelineLayoutTests {
     @Test("piped output contains no escape codes for any TERM")
     func piped() throws {
         let place = try Workplace()
-        try place.writeKeyset("Keys/app", Lives.all)
+        try place.writeKeyset("Keys/app", SampleLifecycles.all)
         for command in ["keys list Keys/app", "keys list Keys", "keys show Keys/app tombstoneAA"] {
             let output = try place.shell("TERM=xterm-256color COLORTERM=truecolor \"$PUSHCRYPT\" \(command)")
             #expect(output.isSuccess && !output.text.unicodeScalars.contains("\u{1b}"), "\(output)")

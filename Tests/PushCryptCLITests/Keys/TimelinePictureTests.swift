@@ -11,7 +11,7 @@ import FoundationXML
 struct TimelinePictureTests {
     @Test("the picture contains no script and no external resource", arguments: ["a.svg", "a.html", "A.SVG"])
     func wellFormed(_ name: String) throws {
-        let (place, _) = try makePlace(Lives.all)
+        let (place, _) = try makePlace(SampleLifecycles.all)
         let output = try place.run("keys", "list", "Keys/app", "--at", Workplace.now, "--picture", name)
         #expect(output.isSuccess && output.text.contains("NEXT CHANGE"), "\(output)")
         #expect(try place.mode(of: name) == 0o644)
@@ -28,14 +28,14 @@ struct TimelinePictureTests {
 
     @Test("the picture has a row for each key with a bar for each phase in its state's colour")
     func bars() throws {
-        let (place, kids) = try makePlace(Lives.all)
+        let (place, kids) = try makePlace(SampleLifecycles.all)
         let drawing = try place.drawing()
         let lived = [
             ["primary", "retiring", "expired"], ["pending", "primary", "retiring", "expired"],
             ["pending", "primary", "retiring", "expired"], ["pending", "revoked"],
             ["pending", "primary", "retiring", "expired"], ["pending", "primary"],
         ]
-        for ((kid, state), phases) in zip(zip(kids, Lives.states), lived) {
+        for ((kid, state), phases) in zip(zip(kids, SampleLifecycles.states), lived) {
             #expect(drawing.texts.contains(kid) && drawing.texts.contains(state))
             let bars = drawing.bars.filter { $0.title.hasPrefix("key \(kid) is ") }.sorted { $0.left < $1.left }
             #expect(bars.map(\.style) == phases, "\(state)")
@@ -49,7 +49,7 @@ struct TimelinePictureTests {
 
     @Test("the picture shows the overlaps of keys and the policy's publishLead")
     func windows() throws {
-        let (place, kids) = try makePlace(Lives.all)
+        let (place, kids) = try makePlace(SampleLifecycles.all)
         let drawing = try place.drawing()
         let windows = drawing.bars.filter { $0.style == "retiring band" }
         #expect(windows.count == 4)
@@ -64,7 +64,9 @@ struct TimelinePictureTests {
 
     @Test("the picture shows the key that the policy adds next")
     func planned() throws {
-        let (place, _) = try makePlace([Lives.members([("createdAt", "2026-02-01"), ("activatesAt", "2026-02-01")])])
+        let (place, _) = try makePlace([
+            SampleLifecycles.members([("createdAt", "2026-02-01"), ("activatesAt", "2026-02-01")])
+        ])
         let drawing = try place.drawing()
         let bars = drawing.bars.filter { $0.title.hasPrefix("by the policy: ") }
         #expect(bars.map(\.style) == ["line dashed pending-line", "line dashed primary-line"])
@@ -74,11 +76,14 @@ struct TimelinePictureTests {
 
     @Test("extreme times keep all bars inside the picture", arguments: ["0", Workplace.now, "253402300799"])
     func edges(_ time: String) throws {
-        let wild = Lives.members([
+        let wild = SampleLifecycles.members([
             ("createdAt", "0000-01-01"), ("activatesAt", "0000-01-01"), ("retiresAt", "9999-12-31"),
         ])
-        for lives in [[wild], [wild, Lives.pending], Array(repeating: Lives.destroyed, count: 20) + [Lives.primary]] {
-            let (place, _) = try makePlace(lives)
+        for lifecycles in [
+            [wild], [wild, SampleLifecycles.pending],
+            Array(repeating: SampleLifecycles.destroyed, count: 20) + [SampleLifecycles.primary],
+        ] {
+            let (place, _) = try makePlace(lifecycles)
             let drawing = try place.drawing(at: time)
             #expect(drawing.bars.allSatisfy { $0.left >= 0 && $0.left + $0.width <= 960.01 && $0.width >= 0 })
             #expect(drawing.bars.allSatisfy { $0.top + $0.height <= drawing.height + 0.01 })
@@ -87,7 +92,7 @@ struct TimelinePictureTests {
 
     @Test("markup in a keyset's name is drawn as text")
     func markup() throws {
-        let (place, _) = try makePlace([Lives.primary], path: "Keys/a<b>&\"c")
+        let (place, _) = try makePlace([SampleLifecycles.primary], path: "Keys/a<b>&\"c")
         let output = try place.run("keys", "list", "Keys/a<b>&\"c", "--picture", "a.svg", "--at", Workplace.now)
         #expect(output.isSuccess, "\(output)")
         let drawing = try Drawing(String(decoding: try place.read("a.svg"), as: UTF8.self))
@@ -96,7 +101,7 @@ struct TimelinePictureTests {
 
     @Test("--picture refuses names without .svg or .html", arguments: ["a.png", "svg", "", "a.svg.txt"])
     func usage(_ name: String) throws {
-        let (place, _) = try makePlace([Lives.primary])
+        let (place, _) = try makePlace([SampleLifecycles.primary])
         expectUsageError(try place.run("keys", "list", "Keys/app", "--picture", name))
     }
 
@@ -104,16 +109,16 @@ struct TimelinePictureTests {
         "a picture that can't be written exits with an error and prints nothing",
         arguments: [("none/a.svg", Int32(73)), ("folder.svg", 73)])
     func unwritable(_ name: String, _ status: Int32) throws {
-        let (place, _) = try makePlace([Lives.primary])
+        let (place, _) = try makePlace([SampleLifecycles.primary])
         try place.makeFolder("folder.svg")
         let output = try place.run("keys", "list", "Keys/app", "--picture", name)
         #expect(output.exit == status || output.exit == 74, "\(output)")
         #expect(output.stdout.isEmpty && output.hasOneLineOnStderr, "\(output)")
     }
 
-    private func makePlace(_ lives: [String], path: String = "Keys/app") throws -> (Workplace, [String]) {
+    private func makePlace(_ lifecycles: [String], path: String = "Keys/app") throws -> (Workplace, [String]) {
         let place = try Workplace()
-        return (place, try place.writeKeyset(path, lives))
+        return (place, try place.writeKeyset(path, lifecycles))
     }
 }
 

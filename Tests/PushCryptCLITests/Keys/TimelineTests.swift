@@ -11,7 +11,7 @@ struct TimelineTests {
     @Test("keys list draws every state in 100 columns")
     func everyState() throws {
         let place = try Workplace()
-        let kids = try place.writeKeyset("Keys/app", Lives.all)
+        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
         let output = try place.run("keys", "list", "Keys/app", "--at", Workplace.now)
         #expect(
             Workplace.named(output.text, kids) == """
@@ -45,7 +45,7 @@ struct TimelineTests {
     @Test("keys list draws every state in 60 columns")
     func narrow() throws {
         let place = try Workplace()
-        let kids = try place.writeKeyset("Keys/app", Lives.all)
+        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
         let output = try place.shell("COLUMNS=60 \"$PUSHCRYPT\" keys list Keys/app --at \(Workplace.now)")
         #expect(
             Workplace.named(output.text, kids) == """
@@ -115,11 +115,11 @@ struct TimelineTests {
     func gated() throws {
         let policy =
             #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 2, "requireCoverage": 99.9}"#
-        let lives = [
-            Lives.members([("createdAt", "2025-12-10"), ("activatesAt", "2025-12-10")]),
-            Lives.members([("createdAt", "2026-02-01")]),
+        let lifecycles = [
+            SampleLifecycles.members([("createdAt", "2025-12-10"), ("activatesAt", "2025-12-10")]),
+            SampleLifecycles.members([("createdAt", "2026-02-01")]),
         ]
-        let text = try Workplace().listed(lives, policy: policy)
+        let text = try Workplace().listed(lifecycles, policy: policy)
         #expect(text.contains("pending  shared  -    28d  -      yes    waits for promotion\n"))
         #expect(
             text.contains(
@@ -132,23 +132,25 @@ struct TimelineTests {
 
     @Test("a clock before the last change is noted, and states stay as they were")
     func clock() throws {
-        let text = try Workplace().listed(Lives.all, at: "2026-01-15T09:00:00Z")
-        #expect(text.contains("Note: 2026-01-15T09:00:00Z is before the last change, whose time is shown\n"))
+        let text = try Workplace().listed(SampleLifecycles.all, at: "2026-01-15T09:00:00Z")
+        #expect(
+            text.contains("Note: 2026-01-15T09:00:00Z is before the last change; the states at that change are shown\n")
+        )
         #expect(text.contains("▼ now 2026-02-01T09:00:00Z"))
         #expect(text.contains("Blocked: destroy key key number1"))
     }
 
     @Test("times long ago don't extend the axis")
     func horizon() throws {
-        let old = Lives.members([
+        let old = SampleLifecycles.members([
             ("createdAt", "2016-03-08"), ("activatesAt", "2016-03-08"), ("retiresAt", "2016-06-13"),
             ("expiresAt", "2016-09-11"), ("destroyedAt", "2016-09-12"),
         ])
-        let forgotten = Lives.members([
+        let forgotten = SampleLifecycles.members([
             ("createdAt", "2016-06-08"), ("activatesAt", "2016-06-13"), ("retiresAt", "2025-12-10"),
             ("expiresAt", "2026-03-10"),
         ])
-        let text = try Workplace().listed([old, forgotten, Lives.primary])
+        let text = try Workplace().listed([old, forgotten, SampleLifecycles.primary])
         #expect(text.contains("\nkey number0  destroyed  shared  -    3645d  -      -      destroyed 3457d ago\n"))
         #expect(text.contains("\n             ◂ 1 key destroyed earlier"))
         #expect(text.contains("\nkey number1  ████"))
@@ -157,7 +159,7 @@ struct TimelineTests {
 
     @Test("the legend names the visible states and no other")
     func legend() throws {
-        let text = try Workplace().listed([Lives.primary, Lives.pending])
+        let text = try Workplace().listed([SampleLifecycles.primary, SampleLifecycles.pending])
         #expect(text.hasSuffix("\n             ░ pending  █ seals and opens  ▒ opens only  ┤· expired\n"))
     }
 }
@@ -166,9 +168,9 @@ extension Workplace {
     /// The output of `keys list` for a keyset with these lifecycles, with the kids by number, made without a start of the
     /// tool.
     func listed(
-        _ lives: [String], at time: String = now, columns: Int = 100, policy: String? = nil
+        _ lifecycles: [String], at time: String = now, columns: Int = 100, policy: String? = nil
     ) throws -> String {
-        let kids = try writeKeyset("Keys/app", lives, policy: policy)
+        let kids = try writeKeyset("Keys/app", lifecycles, policy: policy)
         let view = try view("Keys/app", at: time)
         let description = KeysetDescription(view: view, terminal: TerminalText(isColourful: false), width: columns)
         return Self.named(description.text, kids)

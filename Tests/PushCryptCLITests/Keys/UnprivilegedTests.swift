@@ -7,9 +7,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Root can write everywhere. Run by root, these tests run the binary as the user nobody.
+/// Root can write everywhere. As root, these tests run the binary as user 65534.
 @Suite(
-    "where the user may not write or read", .ownThreads, .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    "folders and files without permission", .ownThreads, .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct UnprivilegedTests {
     @Test("keys create in a folder without permission exits 77 and leaves no file", arguments: ["ios", "new/ios"])
     func create(_ name: String) throws {
@@ -37,7 +37,7 @@ struct UnprivilegedTests {
 }
 
 enum Unprivileged {
-    static let missing: Comment = "root, and nobody else can be asked to run the binary (setpriv)"
+    static let missing: Comment = "run by root without setpriv, which runs the binary as another user"
 
     static let prefix = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
 

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-@Suite("open of a payload that fails", .ownThreads)
+@Suite("open of a payload that can't be opened", .ownThreads)
 struct OpenFailureTests {
     @Test(
-        "for what isn't a payload",
+        "input that isn't a sealed payload shows the placeholder",
         arguments: SealInputTests.cases.filter { !["a pushcrypt member"].contains($0.testDescription) })
     func notAPayload(_ test: SealInputTests.Case) throws {
         let place = try Workplace()
@@ -26,7 +26,7 @@ struct OpenFailureTests {
     }
 
     @Test(
-        "for every other change",
+        "a changed outer payload shows the placeholder with its failure class",
         arguments: [
             (#""v":1"#, #""v":2"#, "unsupportedVersion"), (#""v":1"#, #""v":true"#, "malformed"),
             (#""v":1"#, #""v":1.0"#, "malformed"), (#""v":1,"#, "", "malformed"),
@@ -60,7 +60,7 @@ struct OpenFailureTests {
         try expectPlaceholder(try place.open(keys: "Keys/other", payload: sealed), "unknownKey")
     }
 
-    @Test("payloads of another device and of the bare key show the placeholder")
+    @Test("a device's payload shows the placeholder with another device's key and with the bare key")
     func device() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
@@ -91,7 +91,7 @@ struct OpenFailureTests {
     }
 
     @Test(
-        "with --fallback as it says: the payload's alert, which is the default, or a bundled text",
+        "--fallback selects the payload's alert, which is the default, or a bundled text",
         arguments: [
             ([], "Outside"), (["--fallback", "outer"], "Outside"), (["--fallback", "bundled"], "New message"),
         ])
@@ -107,7 +107,7 @@ struct OpenFailureTests {
     }
 
     @Test(
-        "and refuses another word for --fallback, and the option with --batch",
+        "open exits 64 for an unknown --fallback and for --fallback with --batch",
         arguments: [["inner"], ["outer", "--batch"]])
     func fallbackRefused(_ words: [String]) throws {
         let place = try Workplace()

@@ -33,7 +33,7 @@ struct OpenKeyRefusalTests {
         expectRefusal(try place.open(keys: "Keys/push", payload: sealed), 65, saying: "sender")
     }
 
-    @Test("--device is refused for keys that aren't shared")
+    @Test("--device is refused for keys that aren't shared, and so is a malformed device id")
     func device() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

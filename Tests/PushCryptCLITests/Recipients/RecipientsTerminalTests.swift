@@ -44,7 +44,8 @@ struct RecipientsTerminalTests {
     }
 
     @Test(
-        "draw nothing into a file, or on a dumb terminal", arguments: [("", "2>words; cat words"), ("TERM=dumb", "")])
+        "no progress is drawn if stderr is a file or the terminal is dumb",
+        arguments: [("", "2>words; cat words"), ("TERM=dumb", "")])
     func nothing(_ variable: String, _ redirection: String) throws {
         let screen = try screen(
             "\(variable) \"$PUSHCRYPT\" recipients import devices.jsonl --into d.sqlite \(redirection)")

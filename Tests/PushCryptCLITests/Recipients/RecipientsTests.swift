@@ -102,7 +102,7 @@ struct RecipientsTests {
         expectRefusal(try place.run("recipients", "import", "e", "--into", "d.sqlite"), 65, saying: "e: ")
     }
 
-    @Test("a directory that can't be opened exits with the documented status")
+    @Test("a file that can't be read exits with the documented status")
     func refusals() throws {
         let place = try Workplace()
         for command in [["check", "none"], ["import", "none", "--into", "d"]] {
@@ -128,7 +128,7 @@ struct RecipientsTests {
     }
 
     /// The import is killed when the new database has this many bytes.
-    @Test("a killed import leaves no usable directory", arguments: [0, 1, 20_000])
+    @Test("a killed import leaves no incomplete directory, and the next import works", arguments: [0, 1, 20_000])
     func killed(_ byteCount: Int) throws {
         let place = try Workplace()
         try place.writeDevices(1_000)

@@ -30,7 +30,7 @@ struct ResealBreakTests {
     }
 
     @Test(
-        "says so of a full device",
+        "a full device as stdout exits 74 and names the next line",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "no /dev/full here"))
     func full() throws {
         try expectNothingDone(">/dev/full", "can't write to stdout: No space left on device")

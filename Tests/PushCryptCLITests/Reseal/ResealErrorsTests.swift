@@ -6,7 +6,7 @@ import Testing
 @Suite("errors file of reseal", .ownThreads)
 struct ResealErrorsTests {
     @Test(
-        "says why",
+        "a refused line has its reason in the errors file",
         arguments: [
             ("", "malformedLine", "empty"), (" ", "malformedLine", "JSON"), ("{", "malformedLine", "JSON"),
             ("null", "malformedLine", "payload"), ("{}", "malformedLine", "payload"),
@@ -39,7 +39,7 @@ struct ResealErrorsTests {
         #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
     }
 
-    @Test("each refused line has its reason in the errors file")
+    @Test("a line with a wrong device or without its signer is refused with its reason")
     func keys() throws {
         let rotated = try RotatedPlace()
         let (bare, forPhone) = (try rotated.payload("a"), try rotated.payload("b", device: "phone"))
@@ -83,7 +83,8 @@ struct ResealErrorsTests {
     }
 
     @Test(
-        "keeps bytes that are no text", arguments: [[0xff], [0x7b, 0xc3, 0x28, 0x7d], [0xed, 0xa0, 0x80], [0xc3]])
+        "a line that isn't UTF-8 is in the errors file in base64",
+        arguments: [[0xff], [0x7b, 0xc3, 0x28, 0x7d], [0xed, 0xa0, 0x80], [0xc3]])
     func bytes(_ line: [UInt8]) throws {
         let rotated = try RotatedPlace()
         let payload = #"{"payload":\#(try rotated.payload("x"))}"#

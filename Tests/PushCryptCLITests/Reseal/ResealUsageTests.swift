@@ -4,7 +4,7 @@ import Testing
 @Suite("usage of reseal", .ownThreads)
 struct ResealUsageTests {
     @Test(
-        "bad usage",
+        "reseal exits 64 for bad usage and creates no file",
         arguments: [
             [], ["--keys", "keys.json"], ["--keys", "keys.json", "--topic", "a.b"],
             ["--keys", "keys.json", "--errors", "e"], ["--topic", "a.b", "--errors", "e"],
@@ -20,9 +20,8 @@ struct ResealUsageTests {
         #expect(try rotated.place.names() == before)
     }
 
-    /// These are refused before anything is read or written.
     @Test(
-        "keys that nothing can be sealed again with",
+        "keys that reseal can't use are refused before anything is read or written",
         arguments: [
             (["--keys", "none"], Int32(66), "none"), (["--keys", "Keys"], 66, "Keys"),
             (["--keys", "recipient.json"], 65, "recipient.json: these are recipient keys"),
@@ -49,7 +48,7 @@ struct ResealUsageTests {
         #expect(try rotated.place.names() == before)
     }
 
-    @Test("demo keys are refused unless they are allowed")
+    @Test("--allow-demo-keys accepts demo keys")
     func demo() throws {
         let rotated = try RotatedPlace()
         try rotated.place.copyDemoKeys()

@@ -28,8 +28,8 @@ struct RotatedPlace {
             return try #require(keys?.first)
         }
         let change = "2026-02-01T00:00:00Z"
-        let lives = [["activatesAt": "2026-01-01T00:00:00Z", "retiresAt": change], ["activatesAt": change]]
-        let members = Dictionary(uniqueKeysWithValues: zip(keys.compactMap { $0["kid"] }, lives))
+        let lifecycles = [["activatesAt": "2026-01-01T00:00:00Z", "retiresAt": change], ["activatesAt": change]]
+        let members = Dictionary(uniqueKeysWithValues: zip(keys.compactMap { $0["kid"] }, lifecycles))
         let set: [String: Any] = ["keys": keys, "pushcrypt": ["seq": 2, "keys": members] as [String: Any]]
         try place.write(try JSONSerialization.data(withJSONObject: set), to: file)
     }

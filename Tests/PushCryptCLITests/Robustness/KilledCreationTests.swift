@@ -85,7 +85,7 @@ struct KilledCreationTests {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
         for keep in 3...5 { try place.succeed("keys", "policy", "Keys/ios", "--keep", "\(keep)") }
-        try place.edit("Keys/ios/audit.jsonl") { $0 + "somebody was here\n" }
+        try place.edit("Keys/ios/audit.jsonl") { $0 + "another line\n" }
         return try PlaceSnapshot(place)
     }
 }

@@ -142,7 +142,7 @@ struct StoredNumberTests {
         #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)")
     }
 
-    @Test("a blob's size beyond 2^48 bytes is refused", arguments: numbers.filter { $0 != "0" })
+    @Test("a reference with an invalid blob size is refused", arguments: numbers.filter { $0 != "0" })
     func blobSize(value: String) throws {
         let place = try BatchPlace().place
         let (key, digest) = (String(repeating: "A", count: 43), String(repeating: "A", count: 43))
@@ -153,7 +153,7 @@ struct StoredNumberTests {
         for output in [opened, sealed] { #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)") }
     }
 
-    @Test("a device's report at either end of time is counted or refused", arguments: times)
+    @Test("a device's report with an extreme time is counted or refused", arguments: times)
     func report(time: String) throws {
         let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient")

@@ -44,7 +44,7 @@ struct EmergencyTests {
         #expect(log.contains(#""why":"leaked""#))
     }
 
-    @Test("a retired key never seals again, also when its successor is revoked")
+    @Test("a retired key never seals again, even if its successor is revoked")
     func older() throws {
         _ = try place.rotate("Keys/app", at: "2026-03-25T00:00:00Z")
         let successor = try #require(try place.keys("Keys/app", at: "2026-04-02T00:00:00Z").last)
@@ -103,7 +103,7 @@ struct EmergencyTests {
         expectUsageError(try place.run(["rotate", "Keys/app"] + options))
     }
 
-    @Test("--revoke of an unknown key exits 66, of a retired key 65")
+    @Test("--revoke exits 66 for an unknown key and 65 for a retired key")
     func wrongKey() throws {
         let unknown = try place.run("rotate", "Keys/app", "--emergency", "--revoke", "AAAAAAAAAAA", "--yes")
         expectRefusal(unknown, 66, saying: "no key AAAAAAAAAAA")

@@ -38,7 +38,7 @@ struct SeveralKeysetsTests {
         #expect(try plans(output).map { $0["keyset"] as? String } == ["Keys/app", "Keys/backend"])
     }
 
-    @Test("a bad keyset doesn't stop the others, and the gravest status counts")
+    @Test("a bad keyset doesn't stop the others, and the exit status is the most severe one")
     func bad() throws {
         try place.write(Data("{".utf8), to: "Keys/app/keyset.json")
         let output = try place.run("rotate", "Keys/app", "Keys/backend", "--json", "--now", "--at", Self.due)
@@ -60,7 +60,9 @@ struct SeveralKeysetsTests {
         #expect((plans[1]["blocked"] as? [Any])?.count == 1)
     }
 
-    @Test("--all without a keyset exits 66", arguments: ["Keys": Int32(66), "--all none": 66, "none": 66, "": 64])
+    @Test(
+        "rotate exits 66 without a keyset and 64 without an argument",
+        arguments: ["Keys": Int32(66), "--all none": 66, "none": 66, "": 64])
     func nothing(_ arguments: String, _ status: Int32) throws {
         let output = try place.run(["rotate"] + arguments.split(separator: " ").map(String.init))
         #expect(output.exit == status, "\(output)")

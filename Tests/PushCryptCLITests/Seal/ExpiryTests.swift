@@ -42,7 +42,7 @@ struct ExpiryTests {
     }
 
     @Test(
-        "bad durations",
+        "seal exits 64 for a bad --expires",
         arguments: ["31d", "0s", "5w", "721h", "30", "d", "", "1.5h", "-1d", "30 d", "1y", "99999999999d", "４d"])
     func bad(_ duration: String) throws {
         let place = try Workplace()

@@ -8,7 +8,7 @@ struct ExposeTests {
             .utf8)
 
     @Test(
-        "copies to the outside what it names",
+        "--expose copies the named members of aps to the visible payload",
         arguments: [
             ([], ["alert", "mutable-content", "sound", "content-available"]),
             (["--expose", ""], ["alert", "mutable-content", "sound", "content-available"]),
@@ -41,7 +41,7 @@ struct ExposeTests {
         #expect(!output.text.contains("default"))
     }
 
-    @Test("a name that the payload lacks is refused and named")
+    @Test("an exposed name that the payload lacks is refused, and the error names it")
     func absent() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")

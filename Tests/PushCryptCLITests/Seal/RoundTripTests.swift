@@ -34,7 +34,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "keeps numbers, order, white space and unknown members",
+        "open restores numbers, order, white space and unknown members",
         arguments: [
             #"{"aps":{"alert":"x"}}"#,
             "  {\n  \"aps\" : {\"alert\" : \"x\"},\r\n\t\"n\" : [1.0e+2, -0, 12345678901234567890.123] }\n",

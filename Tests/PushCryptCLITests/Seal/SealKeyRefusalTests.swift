@@ -30,7 +30,7 @@ struct SealKeyRefusalTests {
     }
 
     @Test(
-        "retired, expired and revoked keys",
+        "a set whose only key is retired, expired, revoked or pending is refused",
         arguments: [
             #""activatesAt":"2026-01-01T00:00:00Z","retiresAt":"2026-03-01T09:00:00Z""#,
             #""activatesAt":"2026-01-01T00:00:00Z","expiresAt":"2026-03-01T09:00:00Z""#,
@@ -64,7 +64,7 @@ struct SealKeyRefusalTests {
     }
 
     @Test(
-        "what isn't a key file",
+        "a file that isn't a key file is refused",
         arguments: [
             "", "{}", "[]", "null", #"{"keys":[]}"#, #"{"keys":{}}"#, "\u{0}\u{ff}",
             #"{"kty":"RSA","kid":"AAAAAAAAAAA"}"#,

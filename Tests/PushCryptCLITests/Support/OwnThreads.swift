@@ -19,8 +19,8 @@ extension Trait where Self == OwnThreads {
     static var ownThreads: OwnThreads { OwnThreads() }
 }
 
-/// One thread per processor, which limits the number of children at a time. Not a Dispatch queue: on Linux those share
-/// their threads with the cooperative pool.
+/// One thread per processor, which limits the number of children at a time. It isn't a Dispatch queue,
+/// because on Linux those share their threads with the cooperative pool.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class ThreadPool: TaskExecutor, @unchecked Sendable {
     static let shared = ThreadPool()

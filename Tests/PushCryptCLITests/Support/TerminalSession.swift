@@ -57,7 +57,7 @@ final class TerminalSession {
         }
     }
 
-    /// Of the script, when it has ended.
+    /// Waits for the end of the script and returns its exit status.
     func exitStatus() throws -> Int? {
         try wait(for: "ended: ")
         let start = seen
@@ -71,7 +71,7 @@ final class TerminalSession {
         guard count == bytes.count else { throw Failure(description: "the terminal takes no more") }
     }
 
-    /// Echo, lines, signals: what `stty -a` lists as local flags.
+    /// The local flags of the terminal, such as echo and signal keys.
     func localFlags() throws -> tcflag_t {
         var settings = termios()
         guard unsafe tcgetattr(master, &settings) == 0 else { throw Failure(description: "no settings") }
@@ -99,7 +99,7 @@ final class TerminalSession {
             unsafe posix_spawnattr_destroy(&attributes)
         }
         for stream: Int32 in 0...2 { unsafe posix_spawn_file_actions_addopen(&actions, stream, terminal, O_RDWR, 0) }
-        // As at a login: tests that run in the background ignore SIGINT.
+        // Resets all signals, as a login does: tests that run in the background ignore SIGINT.
         var (none, all) = (sigset_t(), sigset_t())
         _ = unsafe sigemptyset(&none)
         _ = unsafe sigfillset(&all)

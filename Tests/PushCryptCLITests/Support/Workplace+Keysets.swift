@@ -96,8 +96,8 @@ extension Workplace {
             members.append(#""\#(kid)":{\#(lifecycle)}"#)
             kids.append(kid)
         }
-        let (list, lives) = (keys.joined(separator: ","), members.joined(separator: ","))
-        let set = #"{"keys":[\#(list)],"pushcrypt":{"seq":1,"keys":{\#(lives)}}}"#
+        let (list, lifecycles) = (keys.joined(separator: ","), members.joined(separator: ","))
+        let set = #"{"keys":[\#(list)],"pushcrypt":{"seq":1,"keys":{\#(lifecycles)}}}"#
         try write(Data(set.utf8), to: file)
         return kids
     }

@@ -1,4 +1,4 @@
-// App groups and the keychain of the tests are there on Linux only; elsewhere the system's would want entitlements.
+// The stubs of app groups and the keychain exist on Linux only. Apple's systems require entitlements.
 #if canImport(PushCryptExampleExtension)
 import Foundation
 import PushCryptApple
@@ -47,7 +47,7 @@ import UserNotifications
         return try RegisteredDevice(deviceToken: upload.token, record: upload.record)
     }
 
-    /// Shown by the extension. The system makes a new service for each push.
+    /// Delivers a push to the extension and returns what it shows. The system creates a new service for each push.
     private func deliver(_ payload: Data) async throws -> (title: String, failure: String?) {
         let content = UNMutableNotificationContent()
         content.userInfo = try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
@@ -82,7 +82,7 @@ import UserNotifications
         #expect(try app.advice(at: now()) == [])
     }
 
-    /// What failed is uploaded again, the same; a renewed key is another one, and the old one still opens.
+    /// A failed upload is repeated with the same key. A renewed key is a new one, and the old key still opens.
     @Test("the app uploads its registration until the server accepts it") func uploadsUntilItSucceeds() async throws {
         let app = try app()
         isOnline.withLock { $0 = false }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The files beside the extension's source fit to it and to each other.
+/// The files beside the extension's source match it and each other.
 @Suite("files of the example extension") struct ExampleFilesTests {
     private func text(_ name: String) throws -> String { try Documents.text(of: "Examples/iOSExtension/" + name) }
 

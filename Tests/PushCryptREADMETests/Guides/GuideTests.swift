@@ -26,8 +26,7 @@ import Testing
         #expect(try blocks == files.map(Documents.text(of:)))
     }
 
-    /// What the Simulator would be given opens with the keys of the app, and is signed with a key of the set that the app
-    /// pins.
+    /// The payload for the Simulator opens with the app's keys and is signed with a key of the set that the app pins.
     @Test("the guide's command seals a push for the simulator") func sealsForTheSimulator() throws {
         let register = """
             pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext

@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptSender
 import Testing
 
-/// The stages of the guide do what it says.
+/// Tests the stages that the guide shows.
 @Suite("examples of stages") struct StageExampleTests {
     private struct NoAccess: Error {}
 

@@ -18,7 +18,7 @@ struct BatchOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Begin with this line of stdin, which an interrupted run has named. (default: 1)",
+            "The line of stdin to begin with; an interrupted run prints it. (default: 1)",
             valueName: "LINE"))
     var resumeFrom: Int?
 
@@ -48,10 +48,10 @@ struct BatchOptions: ParsableArguments {
         A line that can't be processed is refused: it is written to the errors file, the other lines are processed, and \
         the exit status is 65. The errors file has {"line": NUMBER, "reason": CLASS, "message": TEXT, "input": LINE}, or \
         "inputBase64" for a line over 1 MiB or not UTF-8. The input may contain keys, so only the owner can read that \
-        file, and stderr never shows a line. Every line is written to stdout or refused; stderr shows the counts.
+        file, and stderr never shows a line. Every line is either written to stdout or refused; stderr shows the counts.
 
         Ctrl-C and SIGTERM finish the lines that were read (exit status 130, 143; a second one ends at once). A closed \
-        stdout or a full disk ends the batch too (74). stderr then names the line to continue with: --resume-from. A \
+        stdout or a full disk ends the batch too (74). stderr then shows the line for --resume-from. A \
         last line on stdout without a newline is incomplete.
         """
 }

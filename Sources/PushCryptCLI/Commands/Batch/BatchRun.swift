@@ -2,13 +2,13 @@ import PushCryptFiles
 import PushCryptPrimitives
 import PushCryptSender
 
-/// Processes the lines of stdin with several workers, to stdout and the errors file. A line counts when all of it has
-/// been written.
+/// Processes the lines of stdin with several workers and writes the results to stdout and the errors file. A line counts
+/// as processed when all of it has been written.
 struct BatchRun<Worker: LineWorker> {
     private typealias Results = LineResults<Worker.Outcome>
 
     private let workers: Int
-    /// The text before the line number in the message on how to continue: an option's name.
+    /// The text before the line number in the message that says how to continue, such as an option's name.
     private let resumption: String
     private var refused: RefusedLines
     private var progress: BatchProgress?
@@ -38,10 +38,10 @@ struct BatchRun<Worker: LineWorker> {
     ///
     /// - Parameter makeWorker: called once for each worker, before anything is read.
     /// - Throws: `Failure` with the cause, the line to continue with, and the counts; also when lines were refused.
-    mutating func takeAllLines(_ makeWorker: () throws -> sending Worker) throws {
+    mutating func processAllLines(_ makeWorker: () throws -> sending Worker) throws {
         var failures: [Failure] = []
         do {
-            let signal = try takeLines(makeWorker)
+            let signal = try processLines(makeWorker)
             if let signal { failures.append(continuation(after: Failure(signal: signal))) }
         } catch {
             failures.append(continuation(after: Failure(error)))
@@ -56,7 +56,7 @@ struct BatchRun<Worker: LineWorker> {
             throw Failure(first.status, (failures.map(\.message) + [summary]).joined(separator: "; "))
         }
         guard refused.count == 0 else { throw Failure(.dataError, summary) }
-        StandardStreams.complain(summary)
+        StandardStreams.writeError(summary)
     }
 
     private func continuation(after failure: Failure) -> Failure {
@@ -72,12 +72,15 @@ struct BatchRun<Worker: LineWorker> {
     }
 
     /// - Returns: the signal that ended the input; nil at the end of stdin.
-    private mutating func takeLines(_ makeWorker: () throws -> sending Worker) throws -> Int32? {
+    private mutating func processLines(_ makeWorker: () throws -> sending Worker) throws -> Int32? {
         // Waiting on a thread of the cooperative pool would take it from the workers: a deadlock on one core.
         MainActor.preconditionIsolated()
         let limit = QueueLine.limitInBytes
         let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker(), limitInBytes: limit) }
-        let blocks = try LineBlocks(from: next, limitInBytes: limit, Interruption())
+        guard let interruption = Interruption() else {
+            throw Failure(.software, "can't create the pipe that reports signals")
+        }
+        let blocks = try LineBlocks(from: next, limitInBytes: limit, interruption)
         progress = BatchProgress()
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         defer { pipeline.stopAndWait() }
@@ -150,17 +153,17 @@ struct BatchProgress {
         line.show(Self.text(lineCount, position: position, of: byteCount, after: time))
     }
 
-    /// Leaves an empty line.
+    /// Erases the progress line.
     func clear() { line.clear() }
 
     /// `████▌      45.3%  1,234,567 lines  310,000/s  12s left`, at most 60 characters up to a billion lines.
     static func text(_ lineCount: Int, position: Int, of byteCount: Int?, after time: Duration) -> String {
         let seconds = max(Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18, 0.001)
         let rate = Int(Double(lineCount) / seconds)
-        let lines = "\(ShareText.grouped(lineCount)) lines  \(ShareText.grouped(rate))/s"
+        let lines = "\(NumberText.grouped(lineCount)) lines  \(NumberText.grouped(rate))/s"
         guard let byteCount, byteCount > 0 else { return lines }
         let done = min(position, byteCount)
-        let bar = ShareText.bar(done, of: byteCount, width: 10).padded(to: 10)
+        let bar = NumberText.bar(done, of: byteCount, width: 10).padded(to: 10)
         let percent = "\(done * 100 / byteCount)%".leftPadded(to: 4)
         let left = done > 0 ? Int64(seconds * Double(byteCount - done) / Double(done)) : 0
         return "\(bar) \(percent)  \(lines)  \(TimeDistance.rough(left)) left"

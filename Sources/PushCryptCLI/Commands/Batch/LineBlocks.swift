@@ -1,4 +1,5 @@
 import Dispatch
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// Lines of stdin that one read returned, or a piece of a line that is longer than the limit.
@@ -13,14 +14,14 @@ struct LineBlock: Sendable {
     let content: Content
     /// The number of the first line, from 1.
     let number: Int
-    /// The bytes of stdin up to the end of this block, without the skipped lines.
+    /// The number of bytes of stdin up to the end of this block, without the skipped lines.
     let position: Int
 }
 
-/// stdin as a sequence of blocks, to iterate once. A block is what one read returns, so that a line is processed as soon
-/// as it arrives.
+/// The blocks of stdin, a sequence that can be iterated once. A block is what one read returns, so a line is processed as
+/// soon as it arrives.
 final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
-    // Unchecked: after the initialiser only the queue uses the reading state, and after the end only the caller.
+    // Unchecked: after `init`, only the queue uses the reading state; after the end, only the caller does.
     private let queue = DispatchQueue(label: "pushcrypt.stdin")
     private let reader: PieceReader
     private let interruption: Interruption
@@ -107,7 +108,7 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
         return block(.longLine(piece: Array(piece[..<newline]), isLast: true), lineCount: 1)
     }
 
-    /// At the end of stdin.
+    /// The last block, at the end of stdin.
     private func rest() -> LineBlock? {
         if isInsideLongLine {
             isInsideLongLine = false

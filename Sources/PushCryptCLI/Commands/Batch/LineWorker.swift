@@ -1,15 +1,15 @@
-/// The work of a batch on its lines, one after the other. One task at a time uses a worker.
+/// Processes the lines of a batch, one after the other. Only one task at a time uses a worker.
 protocol LineWorker: SendableMetatype {
-    /// The result of a line that was not refused; the final summary counts each.
+    /// The result of a line that was not refused. The final summary counts the lines of each outcome.
     associatedtype Outcome: LineOutcome
 
     /// Appends the resulting line, without a newline.
     ///
     /// - Throws: `LineRefusal` when the line is refused; its output is discarded. Any other error ends the batch.
-    mutating func take(_ line: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome
+    mutating func process(_ line: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome
 }
 
-/// The raw value is a participle, as in `sealed`.
+/// The outcome of a line. The raw value is a participle, such as `sealed`.
 protocol LineOutcome: CaseIterable, Hashable, RawRepresentable<String>, Sendable {}
 
 /// The results of one block.
@@ -32,11 +32,11 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
         position = block.position
         switch block.content {
         case .longLine(let piece, let isLast): longLine = (piece, isLast)
-        case .lines(let lines): takeAll(lines, limitInBytes: limitInBytes, &worker)
+        case .lines(let lines): processAll(lines, limitInBytes: limitInBytes, &worker)
         }
     }
 
-    private mutating func takeAll<Worker: LineWorker>(_ lines: [UInt8], limitInBytes: Int, _ worker: inout Worker)
+    private mutating func processAll<Worker: LineWorker>(_ lines: [UInt8], limitInBytes: Int, _ worker: inout Worker)
     where Worker.Outcome == Outcome {
         // Sealing about doubles the length of a line.
         output.reserveCapacity(2 * lines.count)
@@ -44,19 +44,19 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
         var number = number
         while start < lines.count, failure == nil {
             let end = lines[start...].firstIndex(of: .newline) ?? lines.count
-            take(Array(lines[start..<end]), number, limitInBytes: limitInBytes, &worker)
+            process(Array(lines[start..<end]), number, limitInBytes: limitInBytes, &worker)
             start = end + 1
             number += 1
         }
     }
 
-    private mutating func take<Worker: LineWorker>(
+    private mutating func process<Worker: LineWorker>(
         _ line: [UInt8], _ number: Int, limitInBytes: Int, _ worker: inout Worker
     ) where Worker.Outcome == Outcome {
         let offset = output.count
         do {
             guard line.count <= limitInBytes else { throw LineRefusal.lineTooLong(limitInBytes: limitInBytes) }
-            let outcome = try worker.take(line, number: number, into: &output)
+            let outcome = try worker.process(line, number: number, into: &output)
             output.append(.newline)
             outcomes.append(outcome)
         } catch let refusal as LineRefusal {
@@ -72,7 +72,7 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     }
 }
 
-/// A refused line.
+/// A refused line and its place in the output.
 struct RefusedLine: Sendable {
     let number: Int
     let refusal: LineRefusal

@@ -9,7 +9,7 @@ extension Open {
             topic: try Topic(topic).description, keyset: keyset, senders: try SenderTrust(option: trust, keyAccess),
             time: timeOptions.givenTime)
         var run = try BatchRun<OpenWorker>(batch)
-        try run.takeAllLines { try OpenWorker(plan) }
+        try run.processAllLines { try OpenWorker(plan) }
     }
 }
 
@@ -25,7 +25,7 @@ struct OpenWorker: LineWorker {
         case opened
     }
 
-    /// What all workers share.
+    /// The configuration that all workers share.
     struct Plan: Sendable {
         let topic: String
         let keyset: Keyset
@@ -42,7 +42,7 @@ struct OpenWorker: LineWorker {
         opener = try Opener(topic: plan.topic, keyring: KeysetKeyring(plan.keyset), senders: plan.senders)
     }
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
+    mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
         let opener = self.opener(for: line.device)
         let push: OpenedPush

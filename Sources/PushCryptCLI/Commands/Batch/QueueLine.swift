@@ -47,7 +47,7 @@ struct QueueLine {
             members.append((member.range, value.range, field))
         }
         guard let payload = values[Field.payload.rawValue], payload.kind == .object else {
-            throw .malformedLine("the line is not an object with a payload, an object too")
+            throw .malformedLine("the line is not an object whose member \"payload\" is an object")
         }
         self.payload = payload
         device = try Self.device(values[Field.device.rawValue])
@@ -57,7 +57,7 @@ struct QueueLine {
 
     private static func device(_ value: JSONValue?) throws(LineRefusal) -> DeviceID? {
         guard let value else { return nil }
-        guard let id = value.string else { throw .malformedLine("device is not a string; leave it out for a bare key") }
+        guard let id = value.string else { throw .malformedLine("\"device\" is not a string") }
         do {
             return try DeviceID(id)
         } catch {

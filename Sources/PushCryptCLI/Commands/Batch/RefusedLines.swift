@@ -28,7 +28,7 @@ struct LineRefusal: Error {
         self.init(failure.rawValue, "not opened: \(failure)")
     }
 
-    /// The refusal for an error of sealing; nil for an error that every other line would have too.
+    /// The refusal for an error of sealing; nil for an error that doesn't concern this line only.
     init?(_ error: any Error) {
         switch error {
         case let refusal as LineRefusal: self = refusal
@@ -56,11 +56,11 @@ struct LineRefusal: Error {
     static func demoKeys(_ kid: KeyID) -> LineRefusal {
         LineRefusal(
             "demoKeys",
-            "key \(kid) is a published demo key, which protects nothing; --allow-demo-keys accepts it")
+            "key \(kid) is a published demo key, which protects nothing; to accept it, add --allow-demo-keys")
     }
 }
 
-/// Writes refused lines to the errors file, or messages about the first of them to stderr.
+/// Writes refused lines to the errors file, or messages about the first ones to stderr.
 ///
 /// The errors file contains the lines unchanged, so that they can be input again. Only its owner can read it, because the
 /// lines contain payloads and may contain keys.
@@ -75,7 +75,7 @@ struct RefusedLines {
     /// The bytes of a long line that don't fill a base64 group of three yet.
     private var pending: [UInt8]?
 
-    /// The most messages on stderr when there is no errors file.
+    /// The maximum number of messages on stderr without an errors file.
     private static let maximumMessageCount = 10
 
     /// - Parameter path: the path of the errors file; nil for messages on stderr.
@@ -110,11 +110,13 @@ struct RefusedLines {
         count += 1
         if let file { return file.markWhole() }
         guard count <= Self.maximumMessageCount else { return }
-        let more = count == Self.maximumMessageCount ? "; more refused lines are only counted; --errors keeps them" : ""
-        StandardStreams.complain("line \(number): \(refusal.reason): \(refusal.message)\(more)")
+        let more =
+            count == Self.maximumMessageCount
+            ? "; further refused lines are only counted; to keep them, add --errors" : ""
+        StandardStreams.writeError("line \(number): \(refusal.reason): \(refusal.message)\(more)")
     }
 
-    /// Gives the file its name. An unfinished line is dropped.
+    /// Gives the file its final name. An unfinished line is dropped.
     func publish() throws {
         try file?.publish()
     }

@@ -9,7 +9,7 @@ extension Seal {
         let plan = try batchPlan()
         let directory = try recipients.map { path in try RecipientDirectory(path: path) }
         var run = try BatchRun<SealWorker>(batch)
-        try run.takeAllLines {
+        try run.processAllLines {
             let reader = try directory?.makeReader()
             return try SealWorker(plan, reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
@@ -34,7 +34,7 @@ extension Seal {
             allowsDemoKeys: demoKeys.isAllowed)
     }
 
-    /// Throws what would be wrong with every line.
+    /// Throws an error that every line would have.
     private func check(_ common: MessageExtras) throws {
         try options.check()
         if let flaw = common.flaw { throw Failure(.usage, flaw) }
@@ -60,7 +60,7 @@ struct SealWorker: LineWorker {
         case sealed
     }
 
-    /// What all workers share.
+    /// The configuration that all workers share.
     struct Plan: Sendable {
         let sealer: Sealer
         let options: Sealer.Options
@@ -72,19 +72,20 @@ struct SealWorker: LineWorker {
     }
 
     private let plan: Plan
-    private let standardRecipient: Recipient?
+    /// The recipient of lines without "to" and "device".
+    private let defaultRecipient: Recipient?
     private let lookup: RecipientLookup?
 
     init(_ plan: Plan, _ lookup: RecipientLookup?) throws {
         self.plan = plan
         self.lookup = lookup
-        standardRecipient = try plan.entry.map { try Recipient($0) }
+        defaultRecipient = try plan.entry.map { try Recipient($0) }
     }
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
+    mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
         guard line[.pushcrypt] == nil else {
-            throw LineRefusal.malformedLine("the line already has a pushcrypt member: was it sealed before?")
+            throw LineRefusal.malformedLine("the line already has a member \"pushcrypt\": was it sealed before?")
         }
         let overrides = try SealOverrides(line)
         let recipient: Recipient
@@ -114,17 +115,17 @@ struct SealWorker: LineWorker {
     }
 
     private func recipient(of line: QueueLine) throws -> Recipient {
-        guard let to = line[.to] else { return try standardRecipient(line.device) }
+        guard let to = line[.to] else { return try defaultRecipient(line.device) }
         switch to.kind {
         case .object: return try checked(Self.recipient(jwk: to, line.device))
         case .string: return try checked(knownRecipient(to, line.device))
-        default: throw LineRefusal.malformedLine("to is neither a JWK nor a key id")
+        default: throw LineRefusal.malformedLine("\"to\" is neither a JWK nor a key id")
         }
     }
 
-    private func standardRecipient(_ device: DeviceID?) throws -> Recipient {
-        guard let entry = plan.entry, let standardRecipient else { throw LineRefusal.recipientMissing }
-        guard let device else { return standardRecipient }
+    private func defaultRecipient(_ device: DeviceID?) throws -> Recipient {
+        guard let entry = plan.entry, let defaultRecipient else { throw LineRefusal.recipientMissing }
+        guard let device else { return defaultRecipient }
         return try Recipient(entry, device: device)
     }
 
@@ -137,10 +138,10 @@ struct SealWorker: LineWorker {
 
     private func knownRecipient(_ to: JSONValue, _ device: DeviceID?) throws -> Recipient {
         guard let kid = to.utf8.flatMap(KeyID.init(utf8:)) else {
-            throw LineRefusal.malformedLine("to is not a key id, which has 11 characters of base64url")
+            throw LineRefusal.malformedLine("\"to\" is not a key id: a key id has 11 characters of base64url")
         }
         guard let lookup else {
-            throw LineRefusal.unknownKey("to is key id \(kid), and without --recipients key ids are unknown")
+            throw LineRefusal.unknownKey("\"to\" is the key id \(kid); to look up key ids, add --recipients")
         }
         guard let recipient = try lookup(kid, device) else {
             let owner = device.map { " of device \($0)" } ?? ""
@@ -179,11 +180,11 @@ private struct SealOverrides {
     }
 
     private static func placeholder(_ value: JSONValue) throws(LineRefusal) -> Placeholder {
-        guard value.kind == .object else { throw .malformedLine("placeholder is not an object") }
+        guard value.kind == .object else { throw .malformedLine("\"placeholder\" is not an object") }
         var placeholder = Placeholder()
         for member in value.members {
             guard let text = member.value.string else {
-                throw .malformedLine("a member of placeholder is not a string")
+                throw .malformedLine("a member of \"placeholder\" is not a string")
             }
             switch member.name {
             case "title": placeholder.title = text
@@ -191,7 +192,7 @@ private struct SealOverrides {
             case "title-loc-key": placeholder.titleLocKey = text
             case "loc-key": placeholder.bodyLocKey = text
             default:
-                throw .malformedLine("placeholder has a member other than title, body, title-loc-key and loc-key")
+                throw .malformedLine("\"placeholder\" has a member other than title, body, title-loc-key and loc-key")
             }
         }
         return placeholder
@@ -199,7 +200,7 @@ private struct SealOverrides {
 
     private static func seconds(_ value: JSONValue) throws(LineRefusal) -> Int64 {
         guard let seconds = value.string.flatMap(DurationText.seconds) else {
-            throw .malformedLine("expires is not a duration: a string like 12h or PT12H")
+            throw .malformedLine("\"expires\" is not a duration: a string such as 12h or PT12H")
         }
         return seconds
     }
@@ -207,7 +208,7 @@ private struct SealOverrides {
     private static func names(_ value: JSONValue) throws(LineRefusal) -> [String] {
         let names = value.elements.compactMap(\.string)
         guard value.kind == .array, names.count == value.elements.count else {
-            throw .malformedLine("expose is not an array of names")
+            throw .malformedLine("\"expose\" is not an array of names")
         }
         return names
     }

@@ -16,19 +16,21 @@ struct BlobSeal: ParsableCommand {
         commandName: "seal",
         abstract: "Seal a file as an encrypted blob: plaintext on stdin, the blob to upload on stdout.",
         discussion: """
-            Every blob has its own key. Only the reference file contains it: a secret, in a new file that only its owner \
-            can read, written when the blob is complete. Pass it to seal as --attach or --offload. Without --url, add \
-            the member "url" first: jq -c '.url = "https://…"'.
+            Every blob has its own key, which only the reference contains. The reference is a secret: it is written to a \
+            new file that only its owner can read, when the blob is complete. Give it to seal with --attach or --offload. \
+            Without --url, first add the member "url" to it: jq -c '.url = "https://…"'.
 
             A payload is an inner payload of at most 256 KiB and 16,384 JSON values, padded to a multiple of 4 KiB. An \
-            attachment may have any length, which the length of the blob reveals, and is sealed in constant memory.
+            attachment may have any length and is sealed in constant memory. The length of the blob reveals its length.
             """
     )
 
-    @Option(help: ArgumentHelp("The blob's purpose; it opens for no other.", valueName: "attachment|payload"))
+    @Option(
+        help: ArgumentHelp(
+            "The blob's purpose. The blob can't be opened for another one.", valueName: "attachment|payload"))
     var purpose: PurposeArgument = .attachment
 
-    @Option(help: ArgumentHelp("The MIME type of an attachment in lower case, as image/png.", valueName: "TYPE"))
+    @Option(help: ArgumentHelp("The MIME type of an attachment in lower case, such as image/png.", valueName: "TYPE"))
     var type: String?
 
     @Option(name: .customLong("id"), help: ArgumentHelp("The id of an attachment in the app.", valueName: "ID"))
@@ -55,7 +57,7 @@ struct BlobSeal: ParsableCommand {
                 throw ValidationError("--type and --id are only for attachments.")
             }
         } else {
-            guard type != nil else { throw ValidationError("An attachment requires --type, as image/png.") }
+            guard type != nil else { throw ValidationError("An attachment requires --type, such as image/png.") }
         }
     }
 
@@ -72,7 +74,7 @@ struct BlobSeal: ParsableCommand {
         let referenceFile = try NewFile(reference)
         let sink = try BlobSink(output)
         let blob = try purpose == .payload ? sealPayload(reader, sink) : sealAttachment(reader, sink)
-        // The reference last, so that it never exists without a complete blob.
+        // The reference is written last, so that it never exists without a complete blob.
         try sink.publish()
         try ReferenceFile(blob, url: url, type: type, id: identifier).write(to: referenceFile)
     }
@@ -108,7 +110,7 @@ private struct BlobSink {
     private let file: NewFile?
 
     init(_ path: String?) throws {
-        if path == nil, StandardStreams.isShown {
+        if path == nil, StandardStreams.isTerminal {
             throw Failure(.usage, "a blob is binary and stdout is a terminal; redirect stdout or use --output")
         }
         file = try path.map { path in try NewFile(path) }
@@ -131,8 +133,8 @@ struct BlobOpen: ParsableCommand {
         abstract: "Open an encrypted blob: read the blob from stdin, write the plaintext to a new file.",
         discussion: """
             The plaintext is never written to stdout: only the end of a blob proves that it is complete and authentic, \
-            and the next program in a pipe would have read the rest by then. The file gets its name when everything is \
-            verified. A payload keeps its padding, the spaces at its end.
+            and the next program in a pipe would have read the rest by then. The file gets its final name when everything is \
+            verified. A payload keeps its padding: spaces at its end.
             """
     )
 

@@ -3,12 +3,12 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// The file that opens a blob: the object that a message will contain.
+/// The file with a blob's reference: the JSON object that a message will contain.
 ///
 /// ```
 /// {["url": "https://..."], "key", "size", "sha256", ["type": "image/png"], ["id": "photo"]}
 /// ```
-/// A reference with a type is to an attachment, one without a type to a payload.
+/// A reference with a type refers to an attachment, a reference without one to a payload.
 struct ReferenceFile {
     let blob: BlobReference
     fileprivate let url: String?
@@ -47,7 +47,7 @@ struct ReferenceFile {
         self.blob = blob
     }
 
-    /// Writes the file and gives it its name.
+    /// Writes the file and gives it its final name.
     func write(to file: NewFile) throws {
         var json = Array("{".utf8)
         // Enough for every reference: an array that grows leaves copies of the key in freed memory.

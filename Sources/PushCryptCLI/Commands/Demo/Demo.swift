@@ -8,17 +8,17 @@ import PushCryptSender
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Seal, restore and spoil a notification with the published demo keys.",
-        discussion: "Every run seals again. Needs no files and no device."
+        abstract: "Seal, open and tamper with a notification, with the published demo keys.",
+        discussion: "Every run seals the notification again. The demo needs no files and no device."
     )
 
     func run() async throws {
-        let story = try DemoStory(TerminalText(isColourful: StandardStreams.isColourful))
-        try StandardStreams.write(try await story.text())
+        let output = try DemoOutput(TerminalText(isColourful: StandardStreams.isColourful))
+        try StandardStreams.write(try await output.text())
     }
 }
 
-private struct DemoStory {
+private struct DemoOutput {
     static let topic = "com.example.app"
     static let alert = """
         {"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in: all clear. See you on Monday at 9:40."},\
@@ -45,7 +45,7 @@ private struct DemoStory {
     }
 
     func text() async throws -> String {
-        let anatomy = PayloadBreakdown(try JSONText(sealed))
+        let breakdown = PayloadBreakdown(try JSONText(sealed))
         let stranger = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
         let strangers = try Keyset([
             .init(stranger.publicRecord(keepingPSK: true), KeyLifecycle(activatesAt: UnixTime(0)))
@@ -61,7 +61,7 @@ private struct DemoStory {
             indented(Self.alert), "",
             heading("2. What travels through APNs"),
             indented(String(decoding: sealed, as: UTF8.self)), "",
-            BudgetBar(anatomy, padding: nil, limitInBytes: 4096).text(terminal), "",
+            BudgetBar(breakdown, padding: nil, limitInBytes: 4096).text(terminal), "",
             heading("3. What the user sees"), restored,
             heading("4. One character is changed on the way"), forged,
             heading("5. Sealed to a key that this device doesn't have"), stranded,

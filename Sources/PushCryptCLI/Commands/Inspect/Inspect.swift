@@ -70,7 +70,8 @@ struct Inspect: ParsableCommand {
         let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, keyAccess)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push.paddingByteCount
-        case .failure(let failure): throw Failure(.dataError, "not opened, so its padding is unknown: \(failure)")
+        case .failure(let failure):
+            throw Failure(.dataError, "the payload was not opened, so its padding is unknown: \(failure)")
         }
     }
 

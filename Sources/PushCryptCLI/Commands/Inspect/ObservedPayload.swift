@@ -3,14 +3,14 @@ import PushCryptCore
 /// What an observer of a payload sees.
 struct ObservedPayload {
     private let text: JSONText
-    private let anatomy: PayloadBreakdown
+    private let breakdown: PayloadBreakdown
     private let paddingCharacters: Int?
 
     /// - Parameter padding: bytes of the message that are padding; nil if it wasn't opened.
     init(_ text: JSONText, padding: Int?) {
         self.text = text
-        anatomy = PayloadBreakdown(text)
-        paddingCharacters = padding.map(anatomy.ciphertextCharacters(ofPadding:))
+        breakdown = PayloadBreakdown(text)
+        paddingCharacters = padding.map(breakdown.ciphertextCharacters(ofPadding:))
     }
 
     /// The `--json` output.
@@ -27,9 +27,9 @@ struct ObservedPayload {
 
     func report(limitInBytes: Int) -> Report {
         var bytes = [
-            "total": anatomy.byteCount, "limit": limitInBytes, "placeholder": anatomy.placeholder,
-            "envelope": anatomy.envelope, "ciphertext": anatomy.ciphertext - (paddingCharacters ?? 0),
-            "free": max(limitInBytes - anatomy.byteCount, 0),
+            "total": breakdown.byteCount, "limit": limitInBytes, "placeholder": breakdown.placeholder,
+            "envelope": breakdown.envelope, "ciphertext": breakdown.ciphertext - (paddingCharacters ?? 0),
+            "free": max(limitInBytes - breakdown.byteCount, 0),
         ]
         bytes["padding"] = paddingCharacters
         return Report(
@@ -50,14 +50,14 @@ struct ObservedPayload {
         if let envelope {
             lines.append(row("version", envelope["v"]?.rawBytes))
             lines.append(row("sealed to key", envelope["kid"]?.utf8))
-            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("nobody")[...]))
+            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("none")[...]))
             lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes")[...]))
         } else {
             lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
-        lines += ["", terminal.styled("Where the bytes go", .heading)]
+        lines += ["", terminal.styled("Byte budget", .heading)]
         lines.append(
-            BudgetBar(anatomy, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
+            BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -93,21 +93,21 @@ struct BudgetBar {
     let byteCount: Int
 
     /// - Parameter padding: how many of the ciphertext's characters are padding; nil if unknown.
-    init(_ anatomy: PayloadBreakdown, padding: Int?, limitInBytes: Int) {
-        let ciphertext = anatomy.ciphertext - (padding ?? 0)
+    init(_ breakdown: PayloadBreakdown, padding: Int?, limitInBytes: Int) {
+        let ciphertext = breakdown.ciphertext - (padding ?? 0)
         var parts = [
-            Part(name: "placeholder", byteCount: anatomy.placeholder, character: "▒", style: .placeholder),
-            Part(name: "envelope", byteCount: anatomy.envelope, character: "▓", style: .envelope),
+            Part(name: "placeholder", byteCount: breakdown.placeholder, character: "▒", style: .placeholder),
+            Part(name: "envelope", byteCount: breakdown.envelope, character: "▓", style: .envelope),
             Part(name: "ciphertext", byteCount: ciphertext, character: "█", style: .ciphertext),
         ]
         if let padding {
             parts.append(Part(name: "padding", byteCount: padding, character: "░", style: .padding))
         }
-        let free = max(limitInBytes - anatomy.byteCount, 0)
+        let free = max(limitInBytes - breakdown.byteCount, 0)
         parts.append(Part(name: "free", byteCount: free, character: "·", style: .faint))
         self.parts = parts
         self.limitInBytes = limitInBytes
-        byteCount = anatomy.byteCount
+        byteCount = breakdown.byteCount
     }
 
     func text(_ terminal: TerminalText, width: Int = 64) -> String {

@@ -57,7 +57,7 @@ struct AgreementOptions: ParsableArguments {
     /// - Throws: `Failure` without agreement.
     func confirm(_ what: String, _ losses: [String]) throws {
         let text = ([what] + losses).joined(separator: "\n  - ")
-        guard !isAgreed else { return StandardStreams.note(text) }
+        guard !isAgreed else { return StandardStreams.writeNote(text) }
         guard let terminal = Terminal(), StandardStreams.isInteractive else {
             throw Failure(.usage, "\(what) \(losses.joined(separator: "; ")); to do it, add --yes")
         }
@@ -99,4 +99,7 @@ extension DHGroup: ExpressibleByArgument {
         default: return nil
         }
     }
+
+    /// The values in the help and the completions. By default they would be the cases' descriptions.
+    public static var allValueStrings: [String] { ["p256", "x25519"] }
 }

@@ -18,7 +18,7 @@ struct KeysAdd: ParsableCommand {
     @Option(help: ArgumentHelp("When the key begins to seal. (default: now + publishLead)", valueName: "TIME"))
     var activatesAt: UnixTime?
 
-    @Flag(help: "Add it although another key is pending or it seals before publishLead.")
+    @Flag(help: "Add the key even if another one is pending or it would seal before publishLead has passed.")
     var force = false
 
     @OptionGroup var clock: ClockOptions
@@ -36,7 +36,7 @@ struct KeysAdd: ParsableCommand {
     private func activation(_ editor: KeysetEditor) throws -> UnixTime? {
         let (policy, timeline) = (editor.metadata.policy, editor.metadata.timeline)
         if let pending = timeline.keys(in: .pending, at: editor.now).first, !force {
-            throw Failure(.temporary, "\(path): key \(pending.kid) is already pending; to add another one, add --force")
+            throw Failure(.temporary, "\(path): key \(pending.kid) is already pending; to add another one, use --force")
         }
         let earliest = editor.now + policy.publishLeadInSeconds
         guard let activatesAt else { return policy.requiredCoverage == nil ? earliest : nil }
@@ -47,13 +47,13 @@ struct KeysAdd: ParsableCommand {
             throw Failure(
                 .temporary,
                 "\(path): \(required) of the devices must hold a key before it seals: promote it with their reports "
-                    + "instead of --activates-at, or add --force")
+                    + "instead of --activates-at, or use --force")
         }
         guard activatesAt >= earliest || force else {
             throw Failure(
                 .temporary,
-                "\(path): devices that haven't fetched a key that seals before \(earliest) show a placeholder; to "
-                    + "add it, add --force")
+                "\(path): the key would seal before \(earliest), and devices that haven't fetched it by then show a "
+                    + "placeholder; to add it anyway, use --force")
         }
         return activatesAt
     }

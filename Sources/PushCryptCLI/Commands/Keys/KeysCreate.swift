@@ -11,8 +11,8 @@ struct KeysCreate: ParsableCommand {
         abstract: "Create a keyset with one primary key; prints its kid.",
         discussion: """
             The private keys are encrypted with a passphrase or by a command that wraps data keys. Without an option \
-            or variable that names one, the terminal asks for a passphrase. The policy says when `pushcrypt rotate` \
-            adds and erases keys.
+            or environment variable that names one, you type a passphrase on the terminal. The policy determines when \
+            `pushcrypt rotate` adds and erases keys.
             """)
 
     @Argument(help: ArgumentHelp("The new keyset's folder.", valueName: "Keys/NAME"))
@@ -53,7 +53,7 @@ struct KeysCreate: ParsableCommand {
             kind, group: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
         let notices = try store.create(
             record, policy, protection, secret, at: change.time, by: change.actor)
-        for notice in notices { StandardStreams.note(notice) }
+        for notice in notices { StandardStreams.writeNote(notice) }
         try change.printCreated(record.kid, in: store.folder.path)
     }
 }

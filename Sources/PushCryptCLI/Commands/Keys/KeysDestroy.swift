@@ -22,7 +22,7 @@ struct KeysDestroy: ParsableCommand {
         let change = try KeysetChange(path, options, secrets)
         try change.checkClock(clock)
         let losses = try change.losses { try $0.destroy(key.kid, force: confirmation.force) }
-        let nothing = ["nothing: no push on its way needs it"]
+        let nothing = ["nothing: no push that is still on its way needs the key"]
         try confirmation.confirm("destroying key \(key.kid) loses:", losses.isEmpty ? nothing : losses)
         try change.make { try $0.destroy(key.kid, force: confirmation.force) }
     }

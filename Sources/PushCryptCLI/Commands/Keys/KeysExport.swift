@@ -9,12 +9,12 @@ struct KeysExport: ParsableCommand {
         commandName: "export",
         abstract: "Print keys of a keyset: by default its public JWK set.",
         discussion: """
-            With --format, --kid or --private it prints one key, the primary one unless --kid names another: its public \
+            With --format, --kid or --private it prints one key: the primary key, or the key of --kid. It prints the public \
             key or, with --private, the private key or shared secret. A private PEM or DER is encrypted with a passphrase \
             from --export-passphrase-file or the terminal. To print a private key unencrypted, add \
             --insecure-plaintext. Use umask 077 for files with secrets. Keys/NAME/public.jwks.json contains the same public \
-            set. Sets and JWKs are JSON. With --json the other formats are an object with kid, format, private and \
-            value; a DER is in base64.
+            set. Sets and JWKs are always JSON. With --json the other formats are printed as an object with kid, format, \
+            private and value; a DER is in base64.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
@@ -49,7 +49,7 @@ struct KeysExport: ParsableCommand {
 
     func validate() throws {
         guard !(registration && device != nil) else {
-            throw ValidationError("--registration needs recipient keys, --device shared keys.")
+            throw ValidationError("--registration and --device can't be combined: they need different kinds of keys.")
         }
         let isOneKey = format != nil || kid != nil || isPrivate
         guard !isOneKey || !(registration || device != nil) else {
@@ -127,7 +127,7 @@ struct KeysExport: ParsableCommand {
         let form = (format ?? .jwk).form
         guard isPrivate else { return try ExportedKey.publicKey(entry.record, as: form) }
         if entry.demandsPSK, form != .jwk {
-            StandardStreams.note("key \(entry.record.kid) has a psk, which only a JWK contains")
+            StandardStreams.writeNote("key \(entry.record.kid) has a psk, which only a JWK contains")
         }
         return try ExportedKey.privateKey(entry.record, as: form, passphrase: exportPassphrase())
     }

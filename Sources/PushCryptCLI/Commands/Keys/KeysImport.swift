@@ -13,19 +13,19 @@ struct KeysImport: ParsableCommand {
             The file is a JWK, a JWK set of one key, PEM or DER (PKCS#8, encrypted or not, or SEC 1), or one line of \
             base64 with the 32 bytes of a private key or a secret. In a new keyset the key is primary. In an existing \
             keyset it is the next key and seals after the policy's publishLead. A key that is or was in the keyset is \
-            refused, also a revoked or destroyed one.
+            refused, even if it is revoked or destroyed.
             """)
 
     @Argument(help: ArgumentHelp("The keyset, new or existing.", valueName: "Keys/NAME"))
     var path: String
 
-    @Option(name: .customLong("from"), help: ArgumentHelp("The key's file; - for stdin.", valueName: "FILE|-"))
+    @Option(name: .customLong("from"), help: ArgumentHelp("The key's file; - is stdin.", valueName: "FILE|-"))
     var file: String
 
-    @Option(help: ArgumentHelp("The kind of bare bytes.", valueName: "recipient|sender|shared"))
+    @Option(help: ArgumentHelp("The kind of a key in base64.", valueName: "recipient|sender|shared"))
     var kind: KeyKind?
 
-    @Option(help: ArgumentHelp("The curve of a recipient's bare bytes.", valueName: "p256|x25519"))
+    @Option(help: ArgumentHelp("The curve of a recipient key in base64.", valueName: "p256|x25519"))
     var suite: DHGroup?
 
     @Option(help: ArgumentHelp("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))
@@ -64,7 +64,7 @@ struct KeysImport: ParsableCommand {
             throw Failure(failure.status, "\(file): \(failure.message)")
         }
         guard keyset.entries.count == 1 else {
-            throw Failure(.dataError, "\(file): a set of \(keyset.entries.count) keys; import one key at a time")
+            throw Failure(.dataError, "\(file) contains \(keyset.entries.count) keys; import one key at a time")
         }
         guard !DemoKeys.contains(keyset) else {
             throw Failure(.usage, "\(file) contains a published demo key, which protects nothing")
@@ -83,7 +83,7 @@ struct KeysImport: ParsableCommand {
 
     private func add(_ record: KeyRecord) throws {
         guard policyOptions.isEmpty, !allowsPlaintext else {
-            throw Failure(.usage, "\(path) exists; an import doesn't change its policy and protection")
+            throw Failure(.usage, "\(path) exists; an import doesn't change its policy or its protection")
         }
         let change = try KeysetChange(path, change, secrets)
         try change.checkClock(clock)

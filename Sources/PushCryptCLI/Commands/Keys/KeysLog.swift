@@ -44,8 +44,8 @@ struct KeysLog: ParsableCommand {
         }
         if beginsAnew { return try beginAnew(condition) }
         if verify { return try report(log, condition) }
-        if case .broken(let flaw) = condition { StandardStreams.note("\(path): the audit log is broken: \(flaw)") }
-        if case .interrupted(let missing) = condition { StandardStreams.note("\(path): \(Self.text(missing))") }
+        if case .broken(let flaw) = condition { StandardStreams.writeNote("\(path): the audit log is broken: \(flaw)") }
+        if case .interrupted(let missing) = condition { StandardStreams.writeNote("\(path): \(Self.text(missing))") }
         let rows = log.lines.map(LogRow.init(line:))
         try StandardStreams.write(rows, asJSON: options.json) { terminal in
             TextTable(rows).lines(terminal, width: .max).map { $0 + "\n" }.joined()
@@ -56,7 +56,7 @@ struct KeysLog: ParsableCommand {
         let lines = "\(log.lines.count) line\(log.lines.count == 1 ? "" : "s")"
         let (name, message, failure): (String, String, Failure?) =
             switch condition {
-            case .whole: ("whole", "\(lines), to the keyset's own head", nil)
+            case .whole: ("whole", "\(lines), as the keyset records", nil)
             case .interrupted(let missing): ("interrupted", Self.text(missing), nil)
             case .broken(let flaw): ("broken", flaw, Failure(.dataError, "\(path): the audit log is broken: \(flaw)"))
             }
@@ -70,7 +70,8 @@ struct KeysLog: ParsableCommand {
 
     private static func text(_ missing: [String]) -> String {
         let lines = "the last \(missing.count == 1 ? "line" : "\(missing.count) lines")"
-        return "an interrupted change kept \(lines) from the audit log; the next change or `keys verify` adds it"
+        return
+            "an interrupted change didn't write \(lines) of the audit log; the next change or `keys verify` writes \(missing.count == 1 ? "it" : "them")"
     }
 
     private struct Report: Encodable {
@@ -88,7 +89,7 @@ struct KeysLog: ParsableCommand {
             "\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
         let oldName = try KeysetStore(path).restartLog(at: change.time, by: options.actor, change.answerSecret())
         guard let oldName else {
-            throw Failure(.temporary, "\(path): another process has repaired the audit log meanwhile")
+            throw Failure(.temporary, "\(path): another process has repaired the audit log in the meantime")
         }
         if options.json {
             try StandardStreams.writeJSON(["keyset": path, "oldLog": oldName])

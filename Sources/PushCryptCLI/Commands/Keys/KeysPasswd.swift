@@ -7,22 +7,22 @@ struct KeysPasswd: ParsableCommand {
         commandName: "passwd",
         abstract: "Encrypt a keyset's private keys with another passphrase or command.",
         discussion: """
-            The old secret is given as for other commands; the new one by a --new option, else the terminal asks for \
-            it. The scrypt parameters become the current ones. Copies of the old file still open with the old secret.
+            Give the old secret as for other commands, and the new one with a --new option or on the terminal. A new \
+            passphrase gets the current scrypt parameters. Copies of the old file still open with the old secret.
             """)
 
     @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
     var path: String
 
-    @Option(help: ArgumentHelp("A file with the new passphrase, readable by its owner only.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("A file with the new passphrase, which only its owner can read.", valueName: "FILE"))
     var newPassphraseFile: String?
 
     @Option(
         name: .customLong("new-passphrase-fd"),
-        help: ArgumentHelp("An inherited descriptor with the new passphrase.", valueName: "N"))
+        help: ArgumentHelp("An inherited file descriptor to read the new passphrase from.", valueName: "N"))
     var newPassphraseDescriptor: Int32?
 
-    @Option(help: ArgumentHelp("A command that wraps and unwraps data keys.", valueName: "COMMAND"))
+    @Option(help: ArgumentHelp("The new command that wraps and unwraps data keys.", valueName: "COMMAND"))
     var newWrapCommand: String?
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted from now on.")
@@ -34,7 +34,9 @@ struct KeysPasswd: ParsableCommand {
     func validate() throws {
         let given = [newPassphraseFile != nil, newPassphraseDescriptor != nil, newWrapCommand != nil, allowsPlaintext]
         guard given.filter(\.self).count <= 1 else {
-            throw ValidationError("Give only one new protection.")
+            throw ValidationError(
+                "Give only one new protection: --new-passphrase-file, --new-passphrase-fd, --new-wrap-command or "
+                    + "--insecure-plaintext.")
         }
     }
 

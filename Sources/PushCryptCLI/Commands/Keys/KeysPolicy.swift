@@ -34,8 +34,11 @@ struct KeysPolicy: ParsableCommand {
             ("rotate every", DurationText.human(policy.rotateEveryInSeconds), "how long a key seals"),
             ("publish lead", DurationText.human(policy.publishLeadInSeconds), "published before it seals"),
             ("overlap", DurationText.human(policy.overlapInSeconds), "a retired key opens for \(opens)"),
-            ("keep", String(policy.keep), "keys that can open at any time, at least"),
-            ("coverage", policy.requiredCoverage?.description ?? "-", "of the devices, before a key may seal"),
+            ("keep", String(policy.keep), "the minimum number of keys that can open"),
+            (
+                "coverage", policy.requiredCoverage?.description ?? "-",
+                "the share of devices that must hold a key before it seals"
+            ),
         ]
         try StandardStreams.write(
             rows.map { name, value, meaning in
@@ -62,7 +65,7 @@ struct PolicyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A key seals only after reports show that this share of devices holds it; none: at its time.",
+            "The share of devices that must hold a key, by their reports, before it seals; none: no condition.",
             valueName: "PERCENT|none"))
     var requireCoverage: CoverageArgument?
 

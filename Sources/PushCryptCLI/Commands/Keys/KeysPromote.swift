@@ -48,7 +48,8 @@ struct KeysPromote: ParsableCommand {
         let reason =
             verdict?.explanation ?? "\(required) of the devices must hold it, and no reports were given (--reports)"
         guard confirmation.force else {
-            throw Failure(.temporary, "\(path): key \(key.kid) is not promoted: \(reason); or add --force")
+            throw Failure(
+                .temporary, "\(path): key \(key.kid) is not promoted: \(reason); to promote it anyway, use --force")
         }
         return [reason + "; the others show a placeholder until they fetch the key"]
     }

@@ -59,7 +59,7 @@ struct Revocation {
 
     func run(_ change: KeysetChange) throws {
         let losses = try change.losses { try $0.revoke(kid, successor: successor) }
-        try confirm("revoking key \(kid) of \(change.path):", losses)
+        try confirm("revoking key \(kid) of \(change.path):", losses.isEmpty ? ["no push is lost"] : losses)
         try change.make { try $0.revoke(kid, successor: successor) }
     }
 }

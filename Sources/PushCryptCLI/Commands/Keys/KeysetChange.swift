@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// A command's change of one keyset: preview, confirmation, change and report.
+/// One keyset that a command changes: preview, confirmation, change and report.
 struct KeysetChange {
     let path: String
     let options: ChangeOptions
@@ -55,7 +55,7 @@ struct KeysetChange {
     func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
         let secret = try answerSecret()
         let change = try naming { try KeysetStore(path).change(at: time, by: options.actor, secret, body) }
-        for notice in change.notices { StandardStreams.note(notice) }
+        for notice in change.notices { StandardStreams.writeNote(notice) }
         try report(change.events, change.metadata)
         return change.events
     }
@@ -67,7 +67,7 @@ struct KeysetChange {
                 try KeysetStore(path).rotate(at: time, by: options.actor, secret, isDryRun: isDryRun, plan)
             }
         }
-        for notice in rotation.notices { StandardStreams.note(notice) }
+        for notice in rotation.notices { StandardStreams.writeNote(notice) }
         return rotation
     }
 

@@ -36,14 +36,15 @@ struct CoverageTable {
 
     var devicesText: String {
         var text =
-            "\(ShareText.grouped(deviceCount)) devices reported: \(ShareText.grouped(summary.seen)) seen in the "
-        text += "last 30 days, \(ShareText.grouped(summary.unseen)) not"
-        if summary.ahead > 0 { text += ", \(ShareText.grouped(summary.ahead)) from the future" }
+            "\(NumberText.grouped(deviceCount)) devices reported: \(NumberText.grouped(summary.seen)) seen in the "
+        text += "last 30 days, \(NumberText.grouped(summary.unseen)) not"
+        if summary.ahead > 0 { text += ", \(NumberText.grouped(summary.ahead)) from the future" }
         if outdated > 0 {
-            text += "; the newest key of \(ShareText.grouped(outdated)) of the seen devices no longer opens"
+            text += "; the newest key of \(NumberText.grouped(outdated)) of the seen devices no longer opens"
         }
         if summary.unknown > 0 {
-            text += "; the newest key of \(ShareText.grouped(summary.unknown)) of the seen devices is not in the keyset"
+            text +=
+                "; the newest key of \(NumberText.grouped(summary.unknown)) of the seen devices is not in the keyset"
         }
         return text + "."
     }
@@ -56,12 +57,12 @@ struct CoverageTable {
 
     func text(_ terminal: TerminalText) -> String {
         let lines = rows.map { row in
-            let bar = ShareText.bar(row.coverage.holding, of: row.coverage.seen, width: 32)
-            let share = ShareText.percent(row.coverage.holding, of: row.coverage.seen)
+            let bar = NumberText.bar(row.coverage.holding, of: row.coverage.seen, width: 32)
+            let share = NumberText.percent(row.coverage.holding, of: row.coverage.seen)
             let line =
                 "\(row.kid)  " + terminal.styled("\(row.state)".padded(to: 9), row.state) + " │"
                 + terminal.styled(bar.padded(to: 32), row.state) + share.leftPadded(to: 10)
-                + ShareText.grouped(row.coverage.holding).leftPadded(to: 13)
+                + NumberText.grouped(row.coverage.holding).leftPadded(to: 13)
             return line + (verdict(row).map { "  " + $0 } ?? "")
         }
         let sentence = TerminalText.wrap(devicesText, width: 96).joined(separator: "\n")
@@ -143,7 +144,7 @@ struct CoveragePicture {
         let (holding, seen) = (row.coverage.holding, row.coverage.seen)
         let end = seen > 0 ? plot.x(Double(holding) / Double(seen) * 100) : plot.frame.left
         let label = [
-            ShareText.percent(holding, of: seen), ShareText.grouped(holding), table.verdict(row),
+            NumberText.percent(holding, of: seen), NumberText.grouped(holding), table.verdict(row),
         ].compactMap(\.self).joined(separator: " · ")
         return [
             SVG.text("\(row.state)", at: .init(x: 28, y: top + 15), "state \(row.state)"),

@@ -60,7 +60,7 @@ extension DeviceReports {
     }
 }
 
-/// Decides by the devices' reports whether enough of them hold a key for it to seal.
+/// Decides from the devices' reports whether enough devices hold a key before it seals.
 struct CoverageGate {
     private let reports: DeviceReports?
 

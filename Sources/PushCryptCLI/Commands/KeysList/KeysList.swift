@@ -27,7 +27,7 @@ struct KeysList: ParsableCommand {
         if FileSystem.isFolder(path), !KeysetFolder(path).exists {
             let list = try KeystoreList(path, at: time)
             guard picture.file == nil else {
-                throw Failure(.usage, "--picture draws one keyset; \(path) is a keystore of \(list.count)")
+                throw Failure(.usage, "--picture draws one keyset; \(path) is a keystore")
             }
             return try list.print(asJSON: json, width: StandardStreams.columns)
         }

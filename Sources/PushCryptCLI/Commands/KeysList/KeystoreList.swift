@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
 
-/// The output of `keys list` for a keystore: a line for each keyset, also for one that can't be read.
+/// The output of `keys list` for a keystore: a line for each keyset, including those that can't be read.
 ///
 /// ```
 /// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "due": [STEP], "blocked": [STEP],
@@ -39,8 +39,6 @@ struct KeystoreList {
         }
     }
 
-    var count: Int { keysets.count }
-
     /// - Throws: `ExitCode` of the first problem if a keyset couldn't be read.
     func print(asJSON: Bool, width: Int) throws {
         let rows = keysets.map { keyset in
@@ -54,7 +52,7 @@ struct KeystoreList {
         }
         for (path, failure) in failures {
             let isNamed = failure.message.contains(path)
-            StandardStreams.complain(isNamed ? failure.message : "\(path): \(failure.message)")
+            StandardStreams.writeError(isNamed ? failure.message : "\(path): \(failure.message)")
         }
         if let failure = failures.first?.1 { throw ExitCode(failure.status.rawValue) }
     }

@@ -87,7 +87,8 @@ struct FleetOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The share of the devices that are offline at any time, as 2% or 0.02. (default: 2%)", valueName: "SHARE"))
+            "The share of the devices that are offline at any time, such as 2% or 0.02. (default: 2%)",
+            valueName: "SHARE"))
     var offline: ShareArgument?
 
     @Option(help: ArgumentHelp("The pushes per device and day. (default: 3)", valueName: "NUMBER"))
@@ -104,7 +105,8 @@ struct FleetOptions: ParsableArguments {
         var parameters = inFile
         parameters.override(with: given)
         guard fleet != nil || (refreshP50 != nil && refreshP99 != nil) else {
-            throw Failure(.usage, "give --refresh-p50 and --refresh-p99, or --fleet: how often devices fetch keys")
+            throw Failure(
+                .usage, "give --refresh-p50 and --refresh-p99, or --fleet: they say how often devices fetch keys")
         }
         do {
             return try Fleet(parameters)
@@ -146,7 +148,7 @@ struct FleetOptions: ParsableArguments {
     }
 }
 
-/// A share: `2%` or `0.02`. A number from 1 on without % is refused: it is probably a percentage.
+/// A share: `2%` or `0.02`. A number of at least 1 without % is refused, because it is probably a percentage.
 struct ShareArgument: ExpressibleByArgument {
     let share: Double
 

@@ -67,7 +67,7 @@ struct RehearsalAxis {
 
     var ticks: [Plot.Tick] {
         Scale.ticks(upTo: value(end), count: 12).map { tick in
-            Plot.Tick(value: tick, label: ShareText.decimal(tick, 1))
+            Plot.Tick(value: tick, label: NumberText.decimal(tick, 1))
         }
     }
 

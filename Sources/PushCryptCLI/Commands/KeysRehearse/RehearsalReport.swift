@@ -5,7 +5,7 @@ import PushCryptKeystore
 struct RehearsalReport: Encodable {
     let fleet: FleetPart
     let policy: PolicyPart
-    /// How long a key was published before it sealed; if the policy requires coverage, until it was reached.
+    /// How long a key was published before it sealed. If the policy requires coverage: the time until it was reached.
     let simulatedLead: String
     let rotations: Int
     let coverage: CoveragePart

@@ -41,9 +41,9 @@ struct RehearsalText {
         let total = outcome.tally.holders
         return outcome.coverageRows.map { row in
             let time = DurationText.human(row.seconds).leftPadded(to: 10)
-            let bar = ShareText.bar(row.holding, of: total, width: 40).padded(to: 40)
+            let bar = NumberText.bar(row.holding, of: total, width: 40).padded(to: 40)
             let state = row.seconds < lead ? KeyState.pending : .primary
-            let share = ShareText.percent(row.holding, of: total).leftPadded(to: 10)
+            let share = NumberText.percent(row.holding, of: total).leftPadded(to: 10)
             return "\(time) \(row.isLead ? "▶" : "│")\(terminal.styled(bar, state)) \(share)"
                 + (row.isLead ? "  the key begins to seal" : "")
         }.joined(separator: "\n")
@@ -58,8 +58,8 @@ struct RehearsalText {
             ("lost: device fetched nothing for over 30 days", pushes.deviceUnseen, .faint),
             ("lost to APNs: device offline for over 30 days", pushes.lostToAPNs, .faint),
         ].map { name, count, style in
-            let share = ShareText.percent(count, of: pushes.sent).leftPadded(to: 11)
-            let row = "  " + name.padded(to: 46) + ShareText.grouped(count).leftPadded(to: 16) + share
+            let share = NumberText.percent(count, of: pushes.sent).leftPadded(to: 11)
+            let row = "  " + name.padded(to: 46) + NumberText.grouped(count).leftPadded(to: 16) + share
             return style.map { count > 0 ? terminal.styled(row, $0) : row } ?? row
         }.joined(separator: "\n")
     }
@@ -69,7 +69,7 @@ struct RehearsalText {
         let columns = ["as publishLead", "as overlap *"].map { $0.leftPadded(to: 16) }.joined()
         let rows = RehearsalOutcome.comparedDays.map { days in
             let losses = [outcome.tally.lead, outcome.tally.overlap].map { needs in
-                ShareText.percent(needs.histogram.count(above: days * 24), of: pushes.sent).leftPadded(to: 16)
+                NumberText.percent(needs.histogram.count(above: days * 24), of: pushes.sent).leftPadded(to: 16)
             }.joined()
             return "  " + (days == 0 ? "none" : "\(days)d").leftPadded(to: 8) + losses
         }
@@ -83,9 +83,9 @@ struct RehearsalText {
     private var smallest: String {
         let proof = outcome.proof
         func row(_ name: String, _ seconds: Int64, _ lost: Int?) -> String {
-            let less = lost.map { "; one second less loses \(ShareText.grouped($0))" } ?? ""
+            let less = lost.map { "; one second less loses \(NumberText.grouped($0))" } ?? ""
             return "  \(name.padded(to: 12)) \(DurationText.human(seconds).padded(to: 16))"
-                + "simulated: loses \(ShareText.grouped(proof.lost))\(less)"
+                + "simulated: loses \(NumberText.grouped(proof.lost))\(less)"
         }
         return [
             row("publishLead", outcome.smallestLeadInSeconds, proof.lostWithShorterLead),
@@ -136,10 +136,10 @@ extension RehearsalOutcome {
     }
 
     var fleetText: String {
-        "\(ShareText.grouped(fleet.devices)) devices; half fetch keys at least every "
+        "\(NumberText.grouped(fleet.devices)) devices; half fetch keys at least every "
             + "\(DurationText.human(fleet.refreshP50InSeconds)), 99% every "
-            + "\(DurationText.human(fleet.refreshP99InSeconds)); \(ShareText.decimal(fleet.offline * 100, 3))% offline "
-            + "at any moment; \(ShareText.decimal(fleet.pushesPerDay, 3)) pushes a day each; seed \(fleet.seed)"
+            + "\(DurationText.human(fleet.refreshP99InSeconds)); \(NumberText.decimal(fleet.offline * 100, 3))% offline "
+            + "at any moment; \(NumberText.decimal(fleet.pushesPerDay, 3)) pushes a day each; seed \(fleet.seed)"
     }
 }
 
@@ -152,11 +152,11 @@ struct RehearsalVerdict {
     var sentence: String {
         let pushes = outcome.tally.pushes
         guard !losesNone else {
-            return "This policy loses no push of \(ShareText.grouped(pushes.sent))."
+            return "This policy loses no push of \(NumberText.grouped(pushes.sent))."
         }
-        let share = ShareText.percent(pushes.lostToPolicy, of: pushes.sent)
-        return "This policy loses \(share) of the pushes: \(ShareText.grouped(pushes.lostToPolicy)) of "
-            + "\(ShareText.grouped(pushes.sent)) would show the placeholder."
+        let share = NumberText.percent(pushes.lostToPolicy, of: pushes.sent)
+        return "This policy loses \(share) of the pushes: \(NumberText.grouped(pushes.lostToPolicy)) of "
+            + "\(NumberText.grouped(pushes.sent)) would show the placeholder."
     }
 
     /// A policy that would lose none; nil if this one loses none.
@@ -172,11 +172,11 @@ struct RehearsalVerdict {
             + "--publish-lead \(Self.option(lead)) would."
     }
 
-    /// The losses that the policy didn't cause; nil: none.
+    /// The losses that the policy didn't cause; nil if there are none.
     var unseen: String? {
         let pushes = outcome.tally.pushes
         guard pushes.deviceUnseen > 0 else { return nil }
-        return "Another \(ShareText.percent(pushes.deviceUnseen, of: pushes.sent)) went to devices that had fetched "
+        return "Another \(NumberText.percent(pushes.deviceUnseen, of: pushes.sent)) went to devices that had fetched "
             + "nothing for over 30 days."
     }
 

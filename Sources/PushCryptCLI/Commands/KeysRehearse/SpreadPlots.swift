@@ -2,8 +2,8 @@ import PushCryptCore
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// Draws the share of devices that hold each key over time. Each grid line means ten times fewer devices without the key:
-/// the last per mille loses pushes.
+/// Draws the share of devices that hold each key over time. Each grid line stands for ten times fewer devices without
+/// the key, because even the last per mille of devices loses pushes.
 struct SpreadPlot {
     private let axis: RehearsalAxis
     /// The top grid line is all devices, the next one all but 10^-nines of them.
@@ -38,7 +38,7 @@ struct SpreadPlot {
 
     private var percents: [Plot.Tick] {
         let shares = (0...nines).map { count in
-            Plot.Tick(value: Double(count), label: ShareText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
+            Plot.Tick(value: Double(count), label: NumberText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
         }
         return shares + [Plot.Tick(value: Double(nines + 1), label: "all")]
     }
@@ -49,7 +49,7 @@ struct SpreadPlot {
         let dot = SVG.circle(point, radius: 4, "primary")
         guard key == RehearsedRotation.keys.lowerBound else { return [dot] }
         let tally = axis.outcome.tally
-        let label = "\(ShareText.percent(tally.heldAtActivation, of: tally.holders)) hold a key as it begins to seal"
+        let label = "\(NumberText.percent(tally.heldAtActivation, of: tally.holders)) hold a key as it begins to seal"
         return [dot, SVG.text(label, at: .init(x: point.x + 10, y: min(point.y + 22, plot.frame.bottom - 8)), "label")]
     }
 

@@ -44,7 +44,7 @@ extension KeysetView {
     }
 }
 
-/// `keys show --json`: the members of `keys list --json` and
+/// `keys show --json`: the members of `keys list --json`, and these:
 ///
 /// ```
 /// {"keyset", "thumbprint": BASE64URL | null, "next": TEXT,
@@ -87,7 +87,7 @@ extension KeyDescription: Encodable {
 extension KeyDescription {
     var kindText: String {
         switch view.metadata.kind {
-        case .recipient: "recipient: pushes are sealed to its public half, the device opens them"
+        case .recipient: "recipient: senders seal with its public key, the device opens with its private key"
         case .sender: "sender: it signs pushes, devices verify them"
         default: "shared: one secret seals and opens; each device has its own key, derived from the secret"
         }
@@ -142,7 +142,7 @@ extension KeyDescription {
         case .pending: pendingText
         case .primary: primaryText
         case .retiring: retiringText
-        case .destroyed: "Nothing: its material is erased, and its id stays taken."
+        case .destroyed: "Nothing: its material is erased, and its id can't be used again."
         default: erasureText
         }
     }
@@ -151,16 +151,16 @@ extension KeyDescription {
         guard let next = status.nextChange else {
             guard let step = planned({ $0.action == .promote(status.kid) }) else {
                 return
-                    "It waits for `pushcrypt keys promote`, which says when it begins to \(isSender ? "sign" : "seal")."
+                    "It waits for `pushcrypt keys promote`, which makes it begin to \(isSender ? "sign" : "seal")."
             }
             let time = step.dueAt > view.now ? ", not before \(at(step.dueAt))" : ""
             return "It waits to be promoted\(time): \(step.blockedBy ?? step.why)."
         }
-        guard next.state == .primary else { return "It \(next.state.verb) at \(at(next.at)), before it ever seals." }
+        guard next.state == .primary else { return "It \(next.state.verb) at \(at(next.at)), before it has sealed." }
         let text = "It \(isSender ? "signs" : "seals") from \(at(next.at)) on"
         guard let policy = view.policy else { return text + "." }
         let lead = DurationText.human(policy.publishLeadInSeconds)
-        return "\(text). The policy publishes a key \(lead) ahead, so that everybody has it by then."
+        return "\(text). The policy publishes a key \(lead) ahead, so that every device has it by then."
     }
 
     private var primaryText: String {
@@ -170,33 +170,33 @@ extension KeyDescription {
             return "It \(next.state.verb) at \(at(next.at))\(takesOver)."
         }
         if let heir = view.statuses.first(where: \.waitsForPromotion) {
-            return "It goes on until key \(heir.kid) is promoted."
+            return "It \(isSender ? "signs" : "seals") until key \(heir.kid) is promoted."
         }
         let step = planned { if case .add = $0.action { true } else { false } }
-        guard let step else { return "Nothing: its times name no end." }
-        let time = step.dueAt > view.now ? "is added at \(at(step.dueAt))" : "is due since \(at(step.dueAt))"
+        guard let step else { return "Nothing: no end is set." }
+        let time = step.dueAt > view.now ? "is added at \(at(step.dueAt))" : "has been due since \(at(step.dueAt))"
         return "Its successor \(time), by the policy: \(step.blockedBy ?? step.why)."
     }
 
     private var retiringText: String {
-        guard let next = status.nextChange else { return "Nothing: its times name no end." }
+        guard let next = status.nextChange else { return "Nothing: no end is set." }
         guard next.state == .expired, let retiresAt = status.lifecycle.retiresAt else {
             return "It \(next.state.verb) at \(at(next.at))."
         }
         let last = isSender ? "signed" : "sealed"
         return
-            "It expires at \(at(next.at)): the last push was \(last) with it before \(retiresAt), and none lives longer "
-            + "than 30 days."
+            "It expires at \(at(next.at)): the last push was \(last) with it before \(retiresAt), and no push is "
+            + "valid for more than 30 days."
     }
 
     private var erasureText: String {
-        guard view.plan != nil, let time = status.lifecycle.expiresAt else { return "Nothing: it opens no more." }
+        guard view.plan != nil, let time = status.lifecycle.expiresAt else { return "Nothing: it no longer opens." }
         if let step = planned({ $0.action == .destroy(status.kid) }), let objection = step.blockedBy {
             return "Its material is to be erased, but: \(objection)."
         }
         return time > view.now
-            ? "Its material is erased from \(at(time)) on; until then `pushcrypt reseal` can use it."
-            : "Its material can be erased since \(at(time)): `pushcrypt rotate \(view.path)` does it."
+            ? "Its material can be erased from \(at(time)) on; until then `pushcrypt reseal` can use it."
+            : "The erasure of its material has been due since \(at(time)): run `pushcrypt rotate \(view.path)`."
     }
 
     private func planned(_ isWanted: (RotationPlan.Step) -> Bool) -> RotationPlan.Step? {
@@ -212,13 +212,13 @@ extension KeyDescription {
         let page = Page(terminal: terminal, width: width)
         let title = "Key \(status.kid) of \(TerminalText.harmless(view.path.utf8)) at \(view.now)"
         let blocks = [
-            [terminal.styled(title, .heading)], what(page), times(page), doing(page),
-            [terminal.styled("History", .heading)] + origin(page),
+            [terminal.styled(title, .heading)], properties(page), times(page), uses(page),
+            [terminal.styled("History", .heading)] + historyRows(page),
         ]
         return blocks.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
     }
 
-    private func what(_ page: Page) -> [String] {
+    private func properties(_ page: Page) -> [String] {
         page.row("state", "\(status.state)", .state(status.state)) + page.row("kind", kindText)
             + page.row("suite", suiteText) + page.row("psk", pskText)
             + page.row("thumbprint", thumbprint.map { "\($0) (RFC 7638, SHA-256)" } ?? "-")
@@ -231,22 +231,22 @@ extension KeyDescription {
             ("expires", lifecycle.expiresAt), ("revoked", lifecycle.revokedAt), ("destroyed", lifecycle.destroyedAt),
         ]
         return moments.flatMap { name, time in
-            page.row(name, time.map(far) ?? "-")
+            page.row(name, time.map(timeText) ?? "-")
         }
     }
 
     /// Keys without times get the time 0.
-    private func far(_ time: UnixTime) -> String {
+    private func timeText(_ time: UnixTime) -> String {
         time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.text(time, from: view.now))"
     }
 
-    private func doing(_ page: Page) -> [String] {
+    private func uses(_ page: Page) -> [String] {
         let isSender = view.metadata.kind == .sender
         return page.row(isSender ? "signs" : "seals", sealsText)
             + page.row(isSender ? "verifies" : "opens", opensText) + page.row("next", whatNext)
     }
 
-    private func origin(_ page: Page) -> [String] {
+    private func historyRows(_ page: Page) -> [String] {
         var lines = [String]()
         if let flaw { lines += page.row("", "The audit log is broken: \(flaw).", .style(.bad)) }
         guard let history else { return lines + page.row("", "There is no audit log.") }

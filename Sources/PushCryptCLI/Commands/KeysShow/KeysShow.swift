@@ -8,8 +8,8 @@ struct KeysShow: ParsableCommand {
         commandName: "show",
         abstract: "Show one key: its properties, its state, the next change and its history.",
         discussion: """
-            It needs no secret, not even for encrypted keys. A KID that begins with a dash, which an imported key may \
-            have, must be the last argument after --.
+            It needs no secret, not even for encrypted keys. The KID of an imported key may begin with a \
+            dash: give it as the last argument, after --.
             """)
 
     @Argument(help: ArgumentHelp("A keyset or a file.", valueName: "Keys/NAME|FILE"))

@@ -61,7 +61,7 @@ struct Open: ParsableCommand {
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
-            if let note = push.note { StandardStreams.note(note) }
+            if let note = push.note { StandardStreams.writeNote(note) }
         case .failure(let failure):
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure))
             throw Failure(.dataError, "not opened: \(failure)")

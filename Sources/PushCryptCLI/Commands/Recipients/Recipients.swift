@@ -4,7 +4,7 @@ import PushCryptRecipients
 
 struct Recipients: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Recipient directories: the keys of many devices, for batches.",
+        abstract: "Create and check recipient directories: the keys of many devices, for seal --batch.",
         discussion: """
             A directory is a SQLite database. recipients import creates one from JSON lines; a backend can also write it:
 
@@ -28,14 +28,15 @@ struct RecipientsImport: ParsableCommand {
             file or in the database) imports nothing. No record in the database is replaced; a record that it already \
             has is accepted.
 
-            The lines contain secrets, so only the owner may have access to the file. FILE may also be another directory.
+            The lines contain secrets, so only the owner may have access to the file. FILE may also be another recipient directory.
             """)
 
-    @Argument(help: ArgumentHelp("The JSON lines.", valueName: "FILE"))
+    @Argument(help: ArgumentHelp("The JSON lines, or another recipient directory.", valueName: "FILE"))
     var path: String
 
     @Option(
-        name: .customLong("into"), help: ArgumentHelp("The database; created if it doesn't exist.", valueName: "FILE"))
+        name: .customLong("into"),
+        help: ArgumentHelp("The recipient directory; created if it doesn't exist.", valueName: "FILE"))
     var database: String
 
     @Flag(help: "Print one JSON object.")
@@ -69,10 +70,10 @@ struct RecipientsCheck: ParsableCommand {
             --json prints recipients {"1", "2", "4"} by suite, collisions (ids with several keys), bad, and the first \
             problems [{reason, isCollision}].
 
-            Exit status: 0 nothing is wrong, 65 something is wrong; for the others see pushcrypt --help.
+            Exit status: 0 nothing is wrong, 65 something is wrong; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("The directory.", valueName: "FILE"))
+    @Argument(help: ArgumentHelp("The recipient directory.", valueName: "FILE"))
     var path: String
 
     @Flag(help: "Print one JSON object.")
@@ -153,7 +154,7 @@ private final class DirectoryProgressLine {
     func clear() { line?.clear() }
 
     private static func text(_ progress: DirectoryProgress) -> String {
-        guard let total = progress.total else { return "\(ShareText.grouped(Int(progress.done))) records" }
+        guard let total = progress.total else { return "\(NumberText.grouped(Int(progress.done))) records" }
         let percent = "\(progress.done * 100 / max(total, 1)) %"
         return progress.phase == .reading ? "\(percent) read" : percent
     }

@@ -16,7 +16,7 @@ struct Reseal: ParsableCommand {
 
             Refused lines are written to the errors file, which is always created: {"line": NUMBER, "reason": CLASS, \
             "message": TEXT, "input": LINE}, or "inputBase64" for a line over 1 MiB or not UTF-8. To input them again: \
-            jq -r '.input // empty' FILE. The exit status is 65 if there are any. If the output fails, stderr names the \
+            jq -r '.input // empty' FILE. The exit status is 65 if a line was refused. If the output fails, stderr shows the \
             line to continue with; a last line on stdout without a newline is incomplete.
             """
     )
@@ -50,7 +50,7 @@ struct Reseal: ParsableCommand {
         let resealer = try resealer()
         var run = try BatchRun<ResealWorker>(
             workers: BatchOptions.coreCount, errors: errors, resumption: "line")
-        try run.takeAllLines { ResealWorker(resealer: resealer) }
+        try run.processAllLines { ResealWorker(resealer: resealer) }
     }
 
     /// Uses one time for all lines, so that all are sealed to the same key.
@@ -82,7 +82,7 @@ struct ResealWorker: LineWorker {
 
     let resealer: Resealer
 
-    mutating func take(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
+    mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
         let push: ResealedPush
         do throws(SenderError) {

@@ -7,17 +7,17 @@ struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
-            Prints each step with its reason. Run again, it changes nothing, so that cron can run it. With several \
-            keysets --json prints one object per line.
+            Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
+            keysets, --json prints one object per line.
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due; 75 a step is due but blocked; \
-            anything else: see pushcrypt --help. With several keysets the gravest status counts.
+            anything else: see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
-    @Argument(help: ArgumentHelp("The keysets; with --all the keystores.", valueName: "Keys/NAME"))
+    @Argument(help: ArgumentHelp("The keysets, or with --all the keystores.", valueName: "Keys/NAME"))
     var paths: [String] = []
 
-    @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores; without one, of Keys.")
+    @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores. The default keystore is Keys.")
     var isForAll = false
 
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
@@ -49,7 +49,7 @@ struct Rotate: ParsableCommand {
 
     func validate() throws {
         guard isEmergency == (revoke != nil) else {
-            throw ValidationError("--emergency and --revoke KID need each other.")
+            throw ValidationError("--emergency needs --revoke KID, and --revoke needs --emergency.")
         }
         guard promote == nil || isEmergency else { throw ValidationError("--promote needs --emergency.") }
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
@@ -68,7 +68,7 @@ struct Rotate: ParsableCommand {
                 outcomes.append(try rotate(KeysetChange(path, options, secrets, answer), gate))
             } catch {
                 let failure = Failure(error)
-                StandardStreams.complain(failure.message)
+                StandardStreams.writeError(failure.message)
                 outcomes.append(.failed(failure.status.rawValue))
             }
         }
@@ -136,10 +136,10 @@ struct Rotate: ParsableCommand {
             }
         }
 
-        /// Errors are graver than blocked steps, which are graver than due steps.
-        static func isLess(_ left: Int32, _ right: Int32) -> Bool { gravity(left) < gravity(right) }
+        /// Errors are more severe than blocked steps, which are more severe than due steps.
+        static func isLess(_ left: Int32, _ right: Int32) -> Bool { severity(left) < severity(right) }
 
-        private static func gravity(_ status: Int32) -> Int32 {
+        private static func severity(_ status: Int32) -> Int32 {
             switch status {
             case 0: 0
             case 10: 1

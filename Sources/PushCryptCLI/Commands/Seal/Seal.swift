@@ -11,7 +11,7 @@ struct Seal: ParsableCommand {
             With --batch, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
             "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES]}. \
             Other members stay unchanged. A JWK in "to" is a recipient's public key, registration record or shared key; \
-            a KID is looked up in --recipients; a line without "to" is sealed to the key of --to. With a shared key, \
+            a KID is looked up in --recipients; a line without "to" is sealed to --to. With a shared key, \
             "device" selects the device's own key; with any other key it is only a name that --id-from uses. The options \
             apply to everything that a line doesn't set. A line on stdout is the line of stdin with the outer payload, \
             the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
@@ -52,7 +52,7 @@ struct Seal: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Members of aps to copy to the visible payload, separated by commas; each must exist.",
+            "The members of aps to copy to the visible payload, separated by commas; each must exist.",
             valueName: "LIST"))
     var expose: String?
 
@@ -66,7 +66,7 @@ struct Seal: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The recipient directory that has the keys of the kids in \"to\"; see recipients. With --batch.",
+            "With --batch: the recipient directory in which the kids in \"to\" are looked up; see pushcrypt recipients.",
             valueName: "FILE"))
     var recipients: String?
 
@@ -90,7 +90,7 @@ struct Seal: ParsableCommand {
         if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
     }
 
-    /// The options of each push that doesn't set its own.
+    /// The options of the command. A line of a batch may override some of them.
     var options: Sealer.Options {
         var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
         options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
@@ -144,16 +144,16 @@ struct ExtrasOptions: ParsableArguments {
 }
 
 struct PlaceholderOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Literal title. (default: New message)", valueName: "T"))
+    @Option(help: ArgumentHelp("The placeholder's title. (default: New message)", valueName: "T"))
     var placeholderTitle: String?
 
-    @Option(help: ArgumentHelp("Literal body. (default: Open the app to read it)", valueName: "B"))
+    @Option(help: ArgumentHelp("The placeholder's body. (default: Open the app to read it)", valueName: "B"))
     var placeholderBody: String?
 
-    @Option(help: ArgumentHelp("Title key of the app's Localizable.strings.", valueName: "K"))
+    @Option(help: ArgumentHelp("The title's key in the app's Localizable.strings.", valueName: "K"))
     var placeholderTitleLocKey: String?
 
-    @Option(help: ArgumentHelp("Body key of the app's Localizable.strings.", valueName: "K"))
+    @Option(help: ArgumentHelp("The body's key in the app's Localizable.strings.", valueName: "K"))
     var placeholderBodyLocKey: String?
 
     /// The given placeholder; the standard one if no part of it is given.

@@ -39,7 +39,7 @@ struct EncryptedCreateTests {
         "--wrap-command 'sh kms' --insecure-plaintext", "--passphrase-fd 7 --insecure-plaintext",
     ]
 
-    @Test("keys create refuses two secrets in its options", arguments: twoSecrets)
+    @Test("keys create refuses contradictory secrets in its options", arguments: twoSecrets)
     func contradictions(_ options: String) throws {
         let encrypted = try EncryptedPlace()
         let output = try encrypted.runWithoutSecret("keys create Keys/ios --kind sender \(options) 7<pass")
@@ -48,7 +48,7 @@ struct EncryptedCreateTests {
     }
 
     @Test(
-        "keys create refuses two secrets in the environment",
+        "keys create refuses contradictory, unused and empty secrets in the environment",
         arguments: [
             ("PUSHCRYPT_PASSPHRASE=x PUSHCRYPT_WRAP_COMMAND=true", "", "both set"),
             ("PUSHCRYPT_PASSPHRASE=x", "--insecure-plaintext", "unused"),
@@ -76,7 +76,7 @@ struct EncryptedCreateTests {
     }
 
     @Test(
-        "keys create refuses a passphrase file that is readable by others, no file or empty",
+        "keys create refuses a passphrase file that is missing, empty, too long, not a file or readable by others",
         arguments: [
             ("chmod 644 pass", 77, "chmod 600 pass"), ("chmod 604 pass", 77, "chmod 600 pass"),
             (": >pass", 64, "empty"), ("echo >pass", 64, "empty"), ("rm pass", 66, "pass"),

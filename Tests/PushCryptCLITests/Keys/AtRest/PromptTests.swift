@@ -100,7 +100,7 @@ struct PromptTests {
     }
 
     @Test(
-        "an empty or ended input at the prompt exits 64",
+        "a missing, empty, too long or wrong passphrase at the prompt ends the command",
         arguments: [
             ("\u{4}", "no passphrase was typed"), ("abc\u{4}", "no passphrase was typed"),
             ("\n", "the passphrase from the terminal is empty"),

@@ -2,10 +2,10 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// The openssl tool is not what the README installs; CI installs it.
+/// The README doesn't install the openssl tool; CI does.
 @Suite(
     "import and export with the openssl tool", .ownThreads,
-    .enabled(if: OpenSSLTool.isThere, "there is no openssl tool"))
+    .enabled(if: OpenSSLTool.isAvailable, "there is no openssl tool"))
 struct OpenSSLToolTransferTests {
     static let kinds = ["recipient", "recipient --suite x25519", "sender"]
     static let making = [
@@ -67,7 +67,7 @@ struct OpenSSLToolTransferTests {
 }
 
 enum OpenSSLTool {
-    static let isThere = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].contains { folder in
+    static let isAvailable = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].contains { folder in
         FileManager.default.isExecutableFile(atPath: folder + "/openssl")
     }
 }

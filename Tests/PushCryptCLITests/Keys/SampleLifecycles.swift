@@ -1,5 +1,5 @@
 /// Lifecycle members of keys in a keyset's file: one key in each state at 2026-03-01, the destroyed one first.
-enum Lives {
+enum SampleLifecycles {
     static let all = [destroyed, expired, retiring, revoked, primary, pending]
     static let states = ["destroyed", "expired", "retiring", "revoked", "primary", "pending"]
 

@@ -4,7 +4,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite("the wrap command of the tool", .ownThreads)
-struct WrapCommandSurroundingsTests {
+struct WrapCommandTests {
     private let encrypted: EncryptedPlace
     private var place: Workplace { encrypted.place }
 

@@ -3,8 +3,8 @@ import PushCryptTestSupport
 import Testing
 
 /// An attacker could change a link between a check and a use, so links are refused.
-@Suite("a keyset that is swapped for a link", .ownThreads)
-struct SwappedTests {
+@Suite("a symbolic link in place of a keyset or its files", .ownThreads)
+struct SymbolicLinkTests {
     static let commands = [
         ["keys", "list", "Keys/ios"], ["keys", "export", "Keys/ios"], ["keys", "policy", "Keys/ios"],
         ["keys", "log", "Keys/ios"], ["keys", "doctor", "Keys/ios"], ["keys", "add", "Keys/ios"],

@@ -2,8 +2,8 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-@Suite("many processes at one keyset", .ownThreads)
-struct CrowdTests {
+@Suite("many processes that use one keyset", .ownThreads)
+struct ConcurrentCommandTests {
     private static let path = "Keys/ios"
     /// A rotation is due.
     private static let time = Workplace.later(83 * Workplace.days)
@@ -18,7 +18,7 @@ struct CrowdTests {
     @Test(
         "concurrent commands lose no change and end with documented statuses",
         arguments: [(false, 50), (true, LongTests.areEnabled ? 50 : 20)])
-    func crowd(_ isEncrypted: Bool, _ count: Int) throws {
+    func concurrently(_ isEncrypted: Bool, _ count: Int) throws {
         let place = try Workplace()
         try place.writeWrapCommand("wrap")
         let secret = isEncrypted ? ["--wrap-command", "sh ./wrap"] : []

@@ -3,7 +3,7 @@ import PushCryptCore
 import Testing
 
 @Suite("keys verify after an interrupted change", .ownThreads)
-struct KeysVerifyMendingTests {
+struct KeysVerifyRepairTests {
     @Test("keys verify finishes the log and the public set and reports it once", arguments: ["recipient", "shared"])
     func unfinished(_ kind: String) throws {
         let place = try Workplace()
@@ -18,7 +18,7 @@ struct KeysVerifyMendingTests {
         #expect(again.text.contains("matches the keyset: 2 lines"))
     }
 
-    @Test("keys verify discards unfinished files, also if the log is broken")
+    @Test("keys verify discards unfinished files even if the log is broken")
     func leftovers() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")

@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-enum ShareText {
+enum NumberText {
     /// A percentage such as `0.00031%` or `99.97%`. It is `0%` or `100%` only if it is exactly that.
     static func percent(_ count: Int, of total: Int) -> String {
         guard total > 0 else { return "-" }
@@ -46,7 +46,7 @@ enum ShareText {
     }
 }
 
-/// The distance of two times in the largest unit that is exact enough for planning.
+/// The distance between two times in the largest unit that is exact enough for planning.
 enum TimeDistance {
     /// `in 12d`, `3d ago`, `now`
     static func text(_ time: UnixTime, from now: UnixTime) -> String {
