@@ -19,7 +19,7 @@ package struct CryptoKitBackend: CryptoBackend {
         return Array(secret.bytes)
     }
 
-    /// CryptoKit has no function for random bytes, so these are the bytes of a new symmetric key. It has no empty key.
+    /// CryptoKit has no function for random bytes, so these are the bytes of a new symmetric key, which can't be empty.
     package func randomSecret(count: Int) throws -> SecretBytes {
         guard count != 0 else { return SecretBytes(count: 0) { _ in } }
         return SecretBytes(copying: SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)))

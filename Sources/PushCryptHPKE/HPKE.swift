@@ -5,8 +5,8 @@ public import PushCryptPrimitives
 /// The files are named after the RFC's sections, and the RFC's pseudo-code is above the code that implements it.
 /// A value is immutable and contains no key. Make it once and use it for all messages.
 ///
-/// The arguments select the mode: neither `psk` nor `senderKey` is base, only `psk` is psk, only `senderKey` is auth, both
-/// are auth_psk.
+/// The arguments `psk` and `senderKey` of a function select the mode: psk with only a `psk`, auth with only a `senderKey`,
+/// auth_psk with both, and base with neither.
 public struct HPKE: Sendable {
     /// The key encapsulation mechanism.
     public let kem: KEM

@@ -22,7 +22,7 @@ extension HPKE {
     /// Derives the key pair of `ikm`.
     ///
     /// - Parameter ikm: at least 32 bytes (Nsk) of high entropy, never used for anything else.
-    /// - Throws: `HPKEError` with `invalidLength` for a shorter one.
+    /// - Throws: `HPKEError` with `invalidLength` for a shorter `ikm`.
     public func deriveKeyPair(_ ikm: Span<UInt8>) throws -> any DHPrivateKey {
         guard ikm.count >= DHGroup.privateKeyByteCount else { throw HPKEError(.invalidLength) }
         return try withTemporarySecrets(HKDF.hashByteCount, DHGroup.privateKeyByteCount) { dkpPRK, sk in

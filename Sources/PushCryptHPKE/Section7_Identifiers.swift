@@ -51,7 +51,7 @@ extension AEAD: CustomStringConvertible {
 extension HPKE {
     /// The only supported KDF of RFC 9180 section 7.2, table 3.
     public static let kdfName = "HKDF-SHA256"
-    /// Its identifier in the same table.
+    /// The KDF's identifier in the same table.
     public static let kdfID: UInt16 = 0x0001
 
     /// Section 5.1:

@@ -97,6 +97,6 @@ final class CipherContext {
         try check(result, "EVP_CIPHER_CTX_ctrl")
     }
 
-    /// The output buffer of an empty plaintext. OpenSSL would read the input as aad if the pointer were NULL.
+    /// The output buffer of an empty plaintext. If the pointer were NULL, OpenSSL would read the input as aad.
     private let emptyOutput = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
 }

@@ -40,7 +40,7 @@ public protocol CryptoBackend: Sendable {
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8]
 
-    /// GenerateKeyPair().
+    /// GenerateKeyPair() of RFC 9180 section 4.
     func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey
     /// DeserializePrivateKey(): 32 bytes, big-endian and in 1..<n for P-256, RFC 7748 for X25519.
     ///

@@ -37,7 +37,7 @@ public enum HKDF {
     /// - Parameters:
     ///   - okm: L bytes, at most 8,160.
     ///   - info: adds info to the message of its HMAC; called for every T(i).
-    /// - Throws: `CryptoError` with `invalidLength` for a longer one.
+    /// - Throws: `CryptoError` with `invalidLength` for a longer output.
     public static func expand(
         _ hmac: any HMACSHA256, into okm: inout MutableSpan<UInt8>, info: (any HMACSHA256) -> Void
     ) throws(CryptoError) {

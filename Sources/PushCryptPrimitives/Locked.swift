@@ -18,7 +18,7 @@ package final class Locked<State: Sendable>: Sendable {
 /// every use of it.
 @safe
 package final class Locked<State: Sendable>: @unchecked Sendable {
-    // Unchecked because of these two: `state` is used only while the mutex is locked.
+    // Unchecked because of these variables: `state` is used only while the mutex is locked.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var state: State
 

@@ -5,7 +5,7 @@ public struct ScryptParameters: Hashable, Sendable {
     public let n: Int
     /// r, the block size.
     public let r: Int
-    /// p, the parallelisation: the number of times that the work is done.
+    /// p, the parallelisation: the number of independent computations.
     public let p: Int
 
     /// The largest N.
@@ -14,7 +14,7 @@ public struct ScryptParameters: Hashable, Sendable {
     public static let maximumR = 32
     /// The largest p.
     public static let maximumP = 16
-    /// The most memory for V: 1 GiB.
+    /// The largest size of the table V: 1 GiB.
     public static let maximumMemoryInBytes = 1 << 30
 
     /// N 2^17, r 8, p 1: 128 MiB of memory and about half a second.

@@ -3,7 +3,7 @@
 /// The code is unsafe because safe Swift has no wipe that the optimiser must keep.
 @safe
 public final class SecretBytes: @unchecked Sendable {
-    // Unchecked because of the pointer, which only the initialiser writes to.
+    // Unchecked because of the pointer. Only the initialiser writes to its bytes.
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
     /// Makes `count` bytes, which are zero until `fill` writes them.
@@ -125,7 +125,7 @@ extension MutableSpan<UInt8> {
     @inlinable
     public mutating func write(_ bytes: Span<UInt8>, at start: Int = 0) {
         precondition(start >= 0 && bytes.count <= count - start)
-        // One copy: a processor stalls when it reads as one integer what was written byte by byte.
+        // A single copy: if the bytes were written one by one, a processor would stall when it reads them as one integer.
         unsafe bytes.withUnsafeBytes { source in
             unsafe withUnsafeMutableBytes { target in
                 unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: source)

@@ -20,8 +20,8 @@ extension Duration {
     /// The duration as a Dispatch interval, to the nanosecond.
     package var dispatchInterval: DispatchTimeInterval { dispatchInterval(Int.self) }
 
-    /// - Parameter word: the system's `Int`. 32 bits count two seconds in nanoseconds: a longer duration is rounded to the
-    ///   millisecond and clamped at 24 days.
+    /// - Parameter word: the system's `Int`. An `Int` of 32 bits holds only two seconds in nanoseconds, so a longer
+    ///   duration is rounded to the millisecond and clamped to 24 days.
     func dispatchInterval<Word: FixedWidthInteger>(_ word: Word.Type) -> DispatchTimeInterval {
         let nanoseconds = count(of: .nanoseconds(1), as: Word.self)
         guard Word.bitWidth < 64, nanoseconds == .min || nanoseconds == .max else {

@@ -1,6 +1,7 @@
-/// Runs the jobs of one task in order, on one thread that exists while there are jobs. Dispatch isn't used: it has at most
-/// 255 threads, so stages that block their threads could delay the next one. Child tasks share the thread, because each
-/// thread costs memory.
+/// Runs the jobs of one task in order, on one thread that exists while there are jobs. Child tasks share the thread, because
+/// each thread costs memory.
+///
+/// It doesn't use Dispatch, whose pool has at most 255 threads: other tasks that block all of them would delay this one.
 @available(iOS 18, macOS 15, watchOS 11, tvOS 18, visionOS 2, *)
 package final class ThreadExecutor: TaskExecutor {
     private struct State {

@@ -34,7 +34,7 @@ public struct BatchSealer: Sendable {
     ///
     /// Requests are read while outcomes are requested, at most `width` of them ahead, and sealed by tasks of the
     /// concurrency runtime's pool. A request that can't be sealed has an outcome too. Cancelling the task that reads the
-    /// outcomes ends them. This and releasing the iterator cancel the task that reads the requests.
+    /// outcomes ends the sequence. A cancellation or the release of the iterator cancels the task that reads the requests.
     ///
     /// - Returns: a sequence to read once. It throws the error of `requests` after the outcomes of the earlier requests.
     public func seal<Requests: AsyncSequence & Sendable, Context>(
@@ -57,13 +57,13 @@ public struct SealRequest<Context: Sendable>: Sendable {
     public var recipient: Recipient
     /// The unencrypted text.
     public var placeholder: Placeholder
-    /// At most 8.
+    /// At most 8 attachments.
     public var attachments: [AttachmentReference]
     /// The place of the whole payload, if it is too long for a push.
     public var offload: OffloadReference?
     /// nil for the sealer's options.
     public var options: Sealer.Options?
-    /// A value of the caller's that the outcome contains.
+    /// A value of the caller, which the outcome returns.
     public var context: Context
 
     /// Makes a request; the parameters are the properties of the same names.

@@ -48,7 +48,7 @@ enum ExposedMembers {
 
 /// The type of an exposed member's value. Other values could expose content that the name doesn't suggest.
 private struct ExposedType: Sendable {
-    /// Follows "it is not".
+    /// Completes the error text "it is not ...".
     let description: String
     let covers: @Sendable (JSONValue) -> Bool
 
@@ -62,7 +62,7 @@ private struct ExposedType: Sendable {
     }
 
     private static let string = Self("a string") { $0.kind == .string }
-    private static let integer = Self("an integer from 0 on") { $0.protocolInteger != nil }
+    private static let integer = Self("a nonnegative integer") { $0.protocolInteger != nil }
     private static let number = Self("a number") { $0.double != nil }
     /// For members that this version doesn't know.
     private static let scalar = Self("a string, a number or a boolean") {

@@ -8,7 +8,7 @@ import PushCryptPrimitives
 ///    ^                                           │
 ///    └────── a permit for each result taken ─────┘
 /// ```
-/// There are `capacity` permits, so at most `capacity` inputs are in memory whose results weren't taken. An error of the
+/// There are `capacity` permits, so at most `capacity` inputs and results are in memory. An error of the
 /// sequence is thrown after the results of all earlier inputs. Cancelling the task that takes results, or releasing the
 /// pipeline, cancels the task that reads the inputs.
 package final class OrderedPipeline<Output: Sendable>: Sendable {

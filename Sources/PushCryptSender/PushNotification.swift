@@ -35,7 +35,7 @@ public struct PushNotification: Encodable, Sendable {
     /// Members beside `aps`, for the app.
     public var custom: [String: any Encodable & Sendable]
 
-    /// Makes a notification; the parameters are the properties of the same names. Without a text or a key of a text, sealing
+    /// Makes a notification; the parameters are the properties of the same names. Without a text or a key for one, sealing
     /// throws `invalidPayload`.
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil, titleLocKey: String? = nil,
@@ -72,7 +72,7 @@ public struct PushNotification: Encodable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Adds it to the list, without lighting the screen or a sound.
+        /// Adds the notification to the list, without a sound and without lighting the screen.
         public static let passive = InterruptionLevel(rawValue: "passive")
         /// Lights the screen and can play a sound: the system's default.
         public static let active = InterruptionLevel(rawValue: "active")

@@ -3,7 +3,7 @@ import PushCryptPrimitives
 
 /// Reseals payloads that are queued at the sender with the new primary of a shared keyset, after a rotation (suite 4).
 ///
-/// Old keys open payloads here in every state, also revoked: devices no longer open payloads under a revoked key.
+/// It opens payloads with old keys in every state, including revoked, because devices no longer open these payloads.
 ///
 /// Use it only for the sender's own queue. An attacker with a leaked key can seal payloads with it. Resealing such a
 /// payload would give it the new key and your signature.
@@ -44,8 +44,8 @@ public struct Resealer: Sendable {
     /// Opens a payload with its key and seals the message with the primary.
     ///
     /// The message keeps its id, times and padding. A signed message is verified and signed again, because the signature
-    /// covers the key's id. In the outer payload only `kid`, `sealed` and `skid` change, and their lengths don't. A payload
-    /// that already uses the primary keys is also opened and verified.
+    /// covers the key's id. Only `kid`, `sealed` and `skid` of the outer payload change; their lengths stay the same. A
+    /// payload that already uses the primary keys is also opened and verified.
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
@@ -89,17 +89,17 @@ public struct Resealer: Sendable {
             switch error {
             case .notSealed: throw SenderError(.notSealed, "the payload has no pushcrypt member: it wasn't sealed")
             case .unsupportedVersion:
-                throw SenderError(.unsupportedVersion, "the payload is of a later version of the protocol")
+                throw SenderError(.unsupportedVersion, "the payload uses a later version of the protocol")
             default:
-                throw SenderError(.malformed, "a member of the outer payload is missing or of the wrong type")
+                throw SenderError(.malformed, "a member of the outer payload is missing or has the wrong type")
             }
         }
     }
 
-    /// Returns the message with its padding. Uses the key with the payload's kid in any state, and tries no other.
+    /// Returns the message with its padding. Uses only the key with the payload's kid, in any state.
     private func open(_ outer: OuterPayload, _ device: DeviceID?) throws -> [UInt8] {
         guard let entry = keyset.entry(outer.kid) else {
-            throw SenderError(.unknownKey, "no key \(outer.kid) is in the shared keyset")
+            throw SenderError(.unknownKey, "the shared keyset has no key \(outer.kid)")
         }
         let key = try RecipientKey(entry, device: device)
         let sender = try verificationKey(of: outer)
@@ -109,9 +109,10 @@ public struct Resealer: Sendable {
             guard error != .internalError else {
                 throw SenderError(.backendFailure, "the cryptographic library failed")
             }
-            let key = device == nil ? "a device key and no device was given" : "another device's key or the shared key"
+            let key = device == nil ? "a device key, and no device was given" : "another device's key or the shared key"
             throw SenderError(
-                .undecryptable, "key \(outer.kid) doesn't open it: another topic, changed bytes, or \(key)")
+                .undecryptable,
+                "key \(outer.kid) doesn't open the payload: it has another topic, was changed, or uses \(key)")
         }
     }
 
@@ -120,10 +121,10 @@ public struct Resealer: Sendable {
     ) throws(SenderError) -> (skid: KeyID, key: any VerificationKey)? {
         guard let skid = outer.skid else { return nil }
         guard let senders else {
-            throw SenderError(.signerMissing, "key \(skid) signed it: resealing it needs the sender's keyset")
+            throw SenderError(.signerMissing, "key \(skid) signed the payload: resealing needs the sender's keyset")
         }
         guard case .sender(let key, _) = senders.entry(skid)?.record.material else {
-            throw SenderError(.unknownKey, "no key \(skid) is in the sender's keyset")
+            throw SenderError(.unknownKey, "the sender's keyset has no key \(skid)")
         }
         return (skid, key)
     }
@@ -131,7 +132,7 @@ public struct Resealer: Sendable {
     /// Refuses messages that no recipient would show. The error doesn't contain the time, which was encrypted.
     private static func check(_ message: [UInt8], at time: UnixTime) throws(SenderError) {
         guard let header = try? InnerPayload(message: message).header else {
-            throw SenderError(.malformed, "what was sealed is not a message: every recipient would refuse it")
+            throw SenderError(.malformed, "the decrypted content is not a message: every recipient would refuse it")
         }
         guard header.expiresAt > time else { throw SenderError(.expired, "the message has expired") }
     }

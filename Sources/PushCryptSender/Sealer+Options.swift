@@ -64,7 +64,9 @@ extension Sealer {
                 throw SenderError(.invalidOption, "at most \(Self.maximumExposedCount) members are exposed by name")
             }
             for name in exposed {
-                guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(\.isNameCharacter) else {
+                guard (1...64).contains(name.utf8.count),
+                    name.utf8.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: "_-") })
+                else {
                     throw SenderError(
                         .invalidOption, "the name of an exposed member is 1 to 64 characters of A-Z a-z 0-9 _ -")
                 }
@@ -72,17 +74,6 @@ extension Sealer {
                     throw SenderError(.invalidOption, "aps.\(name) can't be exposed: the outer payload has its own")
                 }
             }
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isNameCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
         }
     }
 }

@@ -114,7 +114,7 @@ public struct Sealer: Sendable {
             expiresAt: time + options.expiresAfterInSeconds, extras: extras)
     }
 
-    /// The outer payload without the text of `sealed`.
+    /// The outer payload without the characters of `sealed`.
     private func frame(
         around inner: InnerPayload, for recipient: Recipient, _ placeholder: Placeholder, _ options: Options
     ) throws(SenderError) -> OuterFrame {

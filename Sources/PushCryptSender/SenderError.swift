@@ -2,8 +2,8 @@ import PushCryptCore
 
 /// Why a push wasn't sealed or resealed. It contains nothing of the payload.
 ///
-/// Only after ``Code/backendFailure`` can another try succeed without a change of the payload, the options, the keys or the
-/// configuration.
+/// Without a change of the payload, the options, the keys or the configuration, a retry can succeed only after
+/// ``Code/backendFailure``.
 public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -33,9 +33,9 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let notSealed = Code(FailureClass.notSealed.rawValue)
         /// The payload or message isn't strict JSON, or a member is missing or has the wrong type.
         public static let malformed = Code(FailureClass.malformed.rawValue)
-        /// A later version of the protocol.
+        /// The payload uses a later version of the protocol.
         public static let unsupportedVersion = Code(FailureClass.unsupportedVersion.rawValue)
-        /// No shared key with that `kid`, or no sender key with that `skid`.
+        /// The keysets have no shared key with that `kid`, or no sender key with that `skid`.
         public static let unknownKey = Code(FailureClass.unknownKey.rawValue)
         /// Decryption or verification failed, for example because the payload uses a device key and no device was given.
         public static let undecryptable = Code(FailureClass.undecryptable.rawValue)
@@ -48,9 +48,9 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         /// No key of the set seals or signs at this time.
         public static let noKeySeals = Code("noKeySeals")
 
-        // Both.
+        // Sealing and resealing.
 
-        /// The cryptographic library failed, for lack of entropy or memory. Only after this code a retry can succeed.
+        /// The cryptographic library failed: no entropy, no memory. A retry can succeed only after this code.
         public static let backendFailure = Code("backendFailure")
     }
 

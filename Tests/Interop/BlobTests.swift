@@ -6,7 +6,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// Blobs and what refers to them: each opens what the other sealed.
+/// Blobs and references: each implementation opens what the other sealed.
 @Suite("blobs, against the Python reference", .enabled(if: Python.isAvailable, Python.missing))
 struct BlobTests {
     static let sizes = [0, 1, 65_535, 65_536, 65_537, 131_072, 131_073, 200_000]

@@ -3,7 +3,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Both give the same names to keys, and the same keys to devices.
+/// Both implementations compute the same key ids and device keys.
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct KeyTests {
     private static func jwk(_ record: KeyRecord) throws -> JWK {
         var json: [UInt8] = []
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "Python derives the ids and public keys of the fixed keys",
+        "both implementations compute the ids of the fixed keys",
         arguments: ReferenceVectors.shared.keys.keys.sorted().filter { !$0.contains("device") })
     func fixedKeys(name: String) throws {
         for backend in Backends.all {
@@ -29,7 +29,7 @@ import Testing
         try Self.expectSameKeyID(JWK.named(name).withoutPrivateKey)
     }
 
-    @Test("Python reads keys that Swift generated", arguments: Backends.all)
+    @Test("Python computes the same ids for keys that Swift generated", arguments: Backends.all)
     func generatedKeys(backend: NamedBackend) throws {
         for _ in 0..<25 {
             try Self.expectSameKeyID(Self.jwk(.generate(.recipient, group: .p256, backend: backend.backend)))
@@ -51,7 +51,7 @@ import Testing
         #expect(derived.keyIDs[0].description == master["kid"])
     }
 
-    /// The master's holder seals to the device's key; the master itself doesn't open that.
+    /// Python seals with the device's key that it derives from the master. The master itself doesn't open the push.
     @Test("a push sealed from the master opens with the device key", arguments: Backends.all)
     func sealingFromTheMaster(backend: NamedBackend) throws {
         let (master, device) = (JWK.named("shared"), Channel("device", isSigned: false))

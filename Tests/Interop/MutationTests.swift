@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-/// Payloads of the reference with one byte changed: the same outcome in both, whatever it is.
+/// Both implementations have the same outcome for a payload of the reference with one changed byte.
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct MutationTests {
     private static let countPerPayload = LongTests.value(170, short: 36)
 
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Every second time outside the ciphertext; bits are flipped, bytes replaced, taken out and put in.
+    /// Flips bits and replaces, removes or inserts bytes. Half of the changes are outside the ciphertext.
     private static func mutated(
         _ original: [UInt8], _ number: Int, _ random: inout SplitMix64
     ) throws -> ([UInt8], String) {

@@ -4,9 +4,9 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// Both refuse the same payloads, for the same reasons: those of the protocol.
+/// Both implementations refuse the same payloads with the classes of the protocol.
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct RefusalTests {
-    /// Unsigned to a recipient that pins nobody, and signed to one that does.
+    /// Unsigned to a recipient that pins no sender, and signed to one that does.
     private static let channels = [
         Channel("p256", isSigned: false), Channel("x25519 psk", isSigned: true), Channel("device", isSigned: false),
     ]
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Well encrypted, by anybody who has the public key.
+    /// The messages are encrypted correctly, as an attacker with the public key can do it.
     @Test("both implementations refuse broken messages with the same class", arguments: channels, MessageCase.all)
     func brokenMessages(channel: Channel, message: MessageCase) throws {
         for backend in Backends.all {
@@ -61,12 +61,12 @@ import Testing
         let payload = Array(stranger.json)
         let another = Channel("pins another", key, trusted: [JWK.named("sender").withoutPrivateKey])
         for channel in [unsigned, another] {
-            try Self.expect(.unknownKey, payload, channel, "a stranger's")
+            try Self.expect(.unknownKey, payload, channel, "signed by an unknown sender")
         }
         let (own, other) = (JWK.named("sender")["kid"] ?? "", JWK.named("other sender")["kid"] ?? "")
         let text = try String(decoding: push.seal(signed, backend), as: UTF8.self)
         let renamed = Array(text.replacing(own, with: other).utf8)
-        try Self.expect(.undecryptable, renamed, signed, "the name of another pinned sender")
+        try Self.expect(.undecryptable, renamed, signed, "the skid of another pinned sender")
     }
 
     /// Seconds after sealing.

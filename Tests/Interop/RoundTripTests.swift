@@ -26,7 +26,7 @@ extension Push {
     ]
 }
 
-/// Each opens what the other seals, and both write the same around it.
+/// Each implementation opens what the other seals, and both write the same outer payload.
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct RoundTripTests {
     @Test("Python opens a push that Swift sealed", arguments: Push.all, Channel.all)
     func swiftSeals(push: Push, channel: Channel) throws {
@@ -51,7 +51,6 @@ extension Push {
         }
     }
 
-    /// Keys that one side made, for the other to read and to seal to.
     @Test(
         "Swift seals to a key that Python generated",
         arguments: [("p256", false), ("p256", true), ("x25519", false), ("x25519", true), ("oct", false)],

@@ -2,7 +2,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// Both draw the line between what fits and what doesn't at the same byte, and refuse to seal the same payloads.
+/// Both implementations have the same size limits, to the byte, and refuse to seal the same payloads.
 @Suite(.enabled(if: Python.isAvailable, Python.missing)) struct SizeTests {
     private static let limit = 700
 
@@ -12,7 +12,7 @@ import Testing
             description: "\(count)", inner: #"{"aps":{"alert":"\#(body)"}}"#, padding: padding, limit: limit)
     }
 
-    /// The payload's length; nil where it is refused as too large.
+    /// The payload's length; nil if it is refused as too large.
     private static func byteCount(_ push: Push, _ channel: Channel) throws -> Int? {
         do {
             return try push.seal(channel, Backends.openSSL.backend).count
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "both refuse to expose what is absent or of another type",
+        "both implementations refuse to expose a member that is absent or of another type",
         arguments: [
             ("badge", "1.5"), ("badge", #""1""#), ("badge", "-0"), ("badge", "9007199254740992"), ("sound", "[]"),
             ("sound", #"{"critical":2}"#), ("sound", #"{"volume":1.01}"#), ("sound", #"{"x":1}"#),
@@ -88,7 +88,9 @@ import Testing
         #expect(error?.code == .notExposable)
     }
 
-    @Test("neither copies a content-available that is not 1", arguments: [#"{"x":"SECRET"}"#, "1.0", "true", "10"])
+    @Test(
+        "neither implementation exposes a content-available that isn't 1",
+        arguments: [#"{"x":"SECRET"}"#, "1.0", "true", "10"])
     func hint(value: String) throws {
         let push = Push(description: "", inner: #"{"aps":{"alert":"x","content-available":\#(value)}}"#)
         let channel = Channel("shared", isSigned: false)

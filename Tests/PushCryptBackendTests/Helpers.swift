@@ -2,7 +2,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// The code of the `CryptoError` that `body` throws, nil when it succeeds. Other errors go through.
+/// The code of the `CryptoError` that `body` throws, nil if it succeeds. Rethrows other errors.
 func cryptoErrorCode<Result>(_ body: () throws -> Result) throws -> CryptoError.Code? {
     do {
         _ = try body()

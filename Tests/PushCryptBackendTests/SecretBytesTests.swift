@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("wipe overwrites the bytes and empties the array")
+    @Test("wipe empties the array")
     func wiping() {
         var bytes: [UInt8] = [1, 2, 3]
         wipe(&bytes)

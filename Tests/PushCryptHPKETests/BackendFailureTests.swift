@@ -20,10 +20,11 @@ import Testing
                 [7].bytes, to: failing.recipientPublic, info: failing.info.bytes, psk: failing.psk,
                 senderKey: failing.senderKey, appendingTo: &output)
         }
-        #expect(output == [1, 2, 3], "enc was taken back")
+        #expect(output == [1, 2, 3], "enc was removed again")
     }
 
-    @Test("a seal that fails in the backend doesn't use its sequence number", arguments: Scenario.all, Backends.all)
+    @Test(
+        "a Seal or Open that fails in the backend doesn't use a sequence number", arguments: Scenario.all, Backends.all)
     func contexts(_ scenario: Scenario, _ named: NamedBackend) throws {
         let failing = try Parties(scenario, StubBackend(named.backend, failure: Self.failure))
         var setup = try failing.senderSetup()

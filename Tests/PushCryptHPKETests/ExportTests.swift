@@ -5,7 +5,7 @@ import Testing
 @testable import PushCryptHPKE
 
 @Suite struct ExportTests {
-    /// All AEADs in base mode, export-only among them.
+    /// All AEADs in base mode, including export-only.
     static let scenarios = (Scenario.all + Scenario.exportOnly).filter { $0.mode == .base }
 
     @Test("Export returns 0 to 8,160 bytes and refuses other lengths", arguments: scenarios, Backends.all)
@@ -27,7 +27,9 @@ import Testing
         }
     }
 
-    @Test("exports with different contexts or lengths share no prefix", arguments: scenarios, Backends.all)
+    @Test(
+        "exports with different contexts or lengths differ, and a repeated export is the same", arguments: scenarios,
+        Backends.all)
     func contextAndLengthSeparate(_ scenario: Scenario, _ named: NamedBackend) throws {
         let setup = try Parties(scenario, named.backend).senderSetup()
         let first = try setup.context.export([1].bytes, count: 32).revealed

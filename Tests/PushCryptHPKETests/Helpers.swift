@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptHPKE
 
-/// The code of the `HPKEError` that `body` throws, nil when it succeeds. Other errors go through.
+/// The code of the `HPKEError` that `body` throws, nil if it succeeds. Rethrows other errors.
 func hpkeErrorCode<Result: ~Copyable>(_ body: () throws -> Result) throws -> HPKEError.Code? {
     do {
         _ = try body()

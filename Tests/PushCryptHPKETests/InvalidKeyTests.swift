@@ -4,13 +4,13 @@ import Testing
 
 @testable import PushCryptHPKE
 
-/// RFC 9180 section 7.1.4: each is a ValidationError, on both sides.
+/// RFC 9180 section 7.1.4: an invalid key is a ValidationError on both sides.
 @Suite struct InvalidKeyTests {
     static let scenarios = Scenario.all.filter { $0.aead == .aes128GCM }
     static let p256 = scenarios.filter { $0.kem == .dhkemP256 }
     static let x25519 = scenarios.filter { $0.kem == .dhkemX25519 }
 
-    @Test("an enc that is no point of P-256 throws ValidationError", arguments: p256, Backends.all)
+    @Test("an enc that isn't a point of P-256 throws ValidationError", arguments: p256, Backends.all)
     func p256Enc(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
@@ -101,7 +101,7 @@ import Testing
 }
 
 enum SmallOrderPoints {
-    /// All of order 1, 2, 4 and 8 on the curve and its twist, by their canonical encodings and those plus p.
+    /// The points of order 1, 2, 4 and 8 on the curve and its twist, in their canonical encodings and those plus p.
     static let x25519: [[UInt8]] = {
         let ones = [UInt8](repeating: 0xff, count: 30)
         let points: [[UInt8]] = [

@@ -42,7 +42,7 @@ import Testing
         for extra in [[0], [4], [0xff], sealed] {
             #expect(try parties.openCode(sealed + extra) == .open)
             let code = try parties.openCode(extra + sealed)
-            // A second message in front is opened in its place and its tag isn't where it should be.
+            // With a second message in front, the opener reads that message's enc and finds no valid tag at the end.
             #expect(code == .open || code == .validation)
         }
         let enc = Array(sealed.prefix(scenario.kem.encByteCount))

@@ -87,7 +87,7 @@ import Testing
         for (index, message) in messages.enumerated() {
             for (otherIndex, other) in messages.enumerated() where otherIndex != index {
                 let code = try hpkeErrorCode { try receiving.open(other.bytes) }
-                #expect(code == .open, "out of order, or once more")
+                #expect(code == .open, "out of order or repeated")
             }
             let wrongAAD = try hpkeErrorCode { try receiving.open(message.bytes, aad: [0].bytes) }
             #expect(wrongAAD == .open)

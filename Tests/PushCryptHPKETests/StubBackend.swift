@@ -3,9 +3,9 @@ import PushCryptPrimitives
 /// A backend that fails in chosen functions and forwards all others.
 struct StubBackend: CryptoBackend {
     let base: any CryptoBackend
-    /// Private keys that are said to be out of range.
+    /// Private keys that the stub refuses as out of range.
     var refusedPrivateKeys: Set<[UInt8]> = []
-    /// What every function that can fail for lack of memory or entropy fails with.
+    /// The error that `seal` and `open` throw.
     var failure: CryptoError?
 
     init(_ base: any CryptoBackend, refusedPrivateKeys: Set<[UInt8]> = [], failure: CryptoError? = nil) {

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test("a signed push is refused by a recipient without pinned senders", arguments: keys)
-    func signedWhereNobodyIsPinned(key: String) throws {
+    func signedWhereNoSenderIsPinned(key: String) throws {
         let channel = Channel(key: key, isSigned: true)
         expect(.unknownKey, try channel.opener(senders: .unsigned).open(channel.seal(), at: Channel.now))
     }

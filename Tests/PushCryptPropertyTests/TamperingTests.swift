@@ -8,13 +8,13 @@ import Testing
 @Suite struct TamperingTests {
     private static let foreign: [Character] = ["=", "+", "/", " ", ".", "é", "\u{0}", "\"", "%"]
 
-    /// Not canonical any more: malformed. Else: undecryptable, whichever byte it is.
+    /// `malformed` for text that isn't canonical base64url, `undecryptable` for every other change.
     private func expected(_ sealed: String) -> FailureClass {
         Base64URLReference.isCanonical(sealed) ? .undecryptable : .malformed
     }
 
     @Test(
-        "a changed character of sealed is undecryptable or, if no longer canonical, malformed",
+        "a push with a changed character of sealed is undecryptable or, if not canonical, malformed",
         arguments: Channel.opened)
     func everyCharacterOfSealed(channel: Channel) throws {
         let outer = OuterText(try channel.seal())
@@ -34,7 +34,8 @@ import Testing
     }
 
     @Test(
-        "each other last character of sealed is undecryptable or, with trailing bits, malformed", arguments: Channel.all
+        "a push with another last character of sealed is undecryptable or, with trailing bits, malformed",
+        arguments: Channel.all
     )
     func lastCharacterOfSealed(channel: Channel) throws {
         for length in 0..<3 {
@@ -49,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("a prefix or suffix of sealed is undecryptable or malformed", arguments: Channel.opened)
+    @Test("a push with a prefix or suffix of sealed is undecryptable or malformed", arguments: Channel.opened)
     func everyTruncation(channel: Channel) throws {
         let outer = OuterText(try channel.seal())
         let sealed = try #require(outer.member("sealed"))
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("sealed with characters before or after it is undecryptable or malformed", arguments: Channel.opened)
+    @Test("a push with characters added to sealed is undecryptable or malformed", arguments: Channel.opened)
     func extensions(channel: Channel) throws {
         let outer = OuterText(try channel.seal())
         let sealed = try #require(outer.member("sealed"))
@@ -76,13 +77,13 @@ import Testing
         }
     }
 
-    @Test("a changed character of kid makes an unknown key or a malformed payload", arguments: Channel.all)
+    @Test("a push with another kid fails with unknownKey or, if not canonical, malformed", arguments: Channel.all)
     func everyCharacterOfKeyID(channel: Channel) throws {
         try changeKeyID("kid", channel)
     }
 
     @Test(
-        "a changed character of skid makes an unknown key or a malformed payload",
+        "a push with another skid fails with unknownKey or, if not canonical, malformed",
         arguments: Channel.all.filter(\.isSigned))
     func everyCharacterOfSenderKeyID(channel: Channel) throws {
         try changeKeyID("skid", channel)

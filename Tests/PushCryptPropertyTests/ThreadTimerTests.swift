@@ -1,7 +1,7 @@
 import PushCryptExtension
 import Testing
 
-/// The timer of devices. No test waits: a deadline passes at once or is cancelled.
+/// The timer that the extension uses on devices. No test waits: a deadline passes at once or is cancelled.
 @Suite struct ThreadTimerTests {
     @Test(
         "a timer with a zero, tiny or negative duration calls its body",

@@ -36,7 +36,7 @@ import Testing
             return kid
         }
         let new = try store.change(at: Self.now(), by: Self.actor, SecretSource(secret), rotation).result
-        pusher.signingKeys.lookNow()
+        pusher.signingKeys.checkNow()
         let second = try seal(pusher)
         #expect(try opened(first).signedBy == old)
         #expect(try opened(second).signedBy == new)

@@ -4,7 +4,6 @@ import Testing
 @Suite struct CampaignTests {
     private static let json = #"{"aps":{"alert":"x"}}"#
 
-    /// Sealed twice, it is one message to the device; and nothing else of the two is the same.
     @Test("the same campaign gives a recipient the same message id", arguments: Channel.all)
     func twice(channel: Channel) throws {
         let pushes = try (0..<2).map { _ in try channel.seal(Self.json, Sealer.Options(campaign: "spring")) }
@@ -14,7 +13,9 @@ import Testing
         #expect(headers[0] != nil && headers[0] == headers[1])
     }
 
-    @Test("another campaign or recipient gives another message id") func another() throws {
+    @Test("another campaign name gives another message id, and a push without one has a random id") func another()
+        throws
+    {
         let names: [String?] = ["spring", "Spring", "spring ", "autumn", nil, nil]
         let ids = try names.map { try Channel.simple.seal(Self.json, Sealer.Options(campaign: $0)).id }
         #expect(Set(ids).count == names.count)
@@ -26,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "a campaign name of no or more than 255 bytes is refused",
+        "an empty campaign name and one above 255 bytes are refused",
         arguments: ["", String(repeating: "x", count: 256), String(repeating: "é", count: 128)])
     func noNames(campaign: String) {
         expectSenderError(.invalidOption) { try Channel.simple.seal(Self.json, Sealer.Options(campaign: campaign)) }

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptSender
 import Testing
 
-/// What of the inner payload is seen outside.
+/// The members of the inner payload that are visible in the outer payload.
 @Suite struct ExposureTests {
     private func outside(_ json: String, _ exposed: [String] = []) throws -> (aps: [String: Any], raw: String) {
         let push = try Channel.simple.seal(json, Sealer.Options(exposed: exposed))
@@ -24,7 +24,7 @@ import Testing
         #expect(!raw.contains("SECRET"))
     }
 
-    /// A sound shows that there is one, never which.
+    /// The default sound shows that there is a sound, but not which.
     @Test(
         "a payload with a sound exposes the default sound",
         arguments: [
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "content-available that is not the integer 1 stays inside, and naming it is refused",
+        "content-available other than the integer 1 isn't exposed, and naming it is refused",
         arguments: [#"{"x":"SECRET"}"#, #""SECRET""#, #"["SECRET"]"#, "1.0", "1e0", "10", "0", "-1", "true", "null"])
     func otherContentAvailable(value: String) throws {
         let json = #"{"aps":{"alert":"x","content-available":\#(value)}}"#
@@ -60,7 +60,7 @@ import Testing
         expectSenderError(.notExposable) { try outside(json, ["content-available"]) }
     }
 
-    /// Members of `aps` with values of their types, each as it may stand in the inner payload.
+    /// Members of `aps` with values of their types, as the inner payload may contain them.
     static let exposable: [(name: String, values: [String])] = [
         ("badge", ["0", "7", "9007199254740991"]),
         (
@@ -78,7 +78,7 @@ import Testing
         ("later-member", [#""s""#, "1.5", "true", "false"]),
     ]
 
-    @Test("a named member of its type is copied byte for byte", arguments: exposable)
+    @Test("a named member with the right type is copied byte for byte", arguments: exposable)
     func byName(member: (name: String, values: [String])) throws {
         for value in member.values {
             let (aps, raw) = try outside(#"{"aps":{"alert":"x","\#(member.name)":\#(value)}}"#, [member.name])
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "a named member of another type is refused",
+        "a named member with a wrong type or value is refused",
         arguments: [
             ("badge", ["-1", "1.5", "1.50e0", "1e2", "9007199254740992", #""1""#, "true", "null", "[1]", #"{"a":1}"#]),
             (
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("a name that exposes nothing is refused, and the error says which", arguments: ["badge", "category", "x"])
+    @Test("a name that aps lacks is refused, and the error contains it", arguments: ["badge", "category", "x"])
     func absent(name: String) {
         let json = #"{"aps":{"alert":"x","sound":"s"},"badge":1}"#
         let error = expectSenderError(.notExposable) { try outside(json, ["sound", name]) }
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "a name that no member of aps has, and too many names, are refused before the payload is looked at",
+        "invalid names and more than 32 names are refused before the payload is parsed",
         arguments: [
             ["alert"], ["mutable-content"], [""], ["a\"b"], ["c\u{301}"], ["a b"], ["a.b"],
             [String(repeating: "a", count: 65)], Array(repeating: "badge", count: 33),

@@ -27,8 +27,9 @@ import Testing
         #expect(!String(decoding: push.json, as: UTF8.self).contains("cdn.example.com"))
     }
 
-    /// The members count to the byte, as everything does.
-    @Test("a payload with extras fits to the byte", arguments: [Channel.all[0], Channel.all[3], Channel.all[8]])
+    @Test(
+        "a payload with extras fits a limit of its exact size and not one byte less",
+        arguments: [Channel.all[0], Channel.all[3], Channel.all[8]])
     func exactSize(channel: Channel) throws {
         let sealer = try channel.sealer(Sealer.Options(padding: .none))
         func size(_ attachments: [AttachmentReference], _ isSelfTest: Bool = false, limit: Int = 4_096) throws -> Int {

@@ -7,7 +7,7 @@ import Testing
         #"{"aps":{"alert":{"body":"\#(String(repeating: "a", count: count))"}}}"#
     }
 
-    /// The longest body that fits, found by trying.
+    /// The longest body that fits, by binary search.
     private func longest(_ channel: Channel, _ options: Sealer.Options) throws -> Int {
         var (fits, doesNot) = (1, 4_096)
         while doesNot - fits > 1 {
@@ -21,7 +21,7 @@ import Testing
         return fits
     }
 
-    /// What is the longest doesn't depend on the padding: it gives way.
+    /// The longest payload doesn't depend on the padding, which is shortened.
     @Test("the largest payload fits and one byte more is refused", arguments: Channel.all)
     func toTheByte(channel: Channel) throws {
         var found: Set<Int> = []
@@ -43,7 +43,7 @@ import Testing
         #expect(found.count == 1)
     }
 
-    /// bytesNeeded is the size that the payload has where it fits.
+    /// bytesNeeded is the size of the same payload under a sufficient limit.
     @Test(
         "the error of a large payload names the bytes needed and available", arguments: Channel.all,
         [200, 201, 202, 203, 1_000])
@@ -59,9 +59,9 @@ import Testing
         }
     }
 
-    /// Every limit in a row: never exceeded, and not missed by more than base64 makes necessary.
+    /// Base64 has no text of every length, so the payload may be one byte shorter than the limit.
     @Test(
-        "sealing keeps every limit from 700 to 720 bytes",
+        "a payload that is padded to a limit from 700 to 720 bytes has that length or one byte less",
         arguments: [Channel.all[0], Channel.all[3], Channel.all[8], Channel.all[11]])
     func everyLimit(channel: Channel) throws {
         for limit in 700...720 {

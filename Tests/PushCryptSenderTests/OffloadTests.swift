@@ -18,8 +18,7 @@ import Testing
         #expect(String(decoding: plaintext, as: UTF8.self).hasPrefix(json + "  "))
     }
 
-    /// Whatever can be sealed can be offloaded.
-    @Test("every type of payload can be offloaded") func payloadTypes() throws {
+    @Test("a PushNotification and Data can be offloaded") func payloadTypes() throws {
         let notification = PushNotification(body: "x")
         for blob in [try Sealer.offload(notification), try Sealer.offload(Data(#"{"aps":{"alert":"x"}}"#.utf8))] {
             let plaintext = try BlobOpener.plaintext(of: blob.bytes, blob.reference)
@@ -35,7 +34,7 @@ import Testing
         expectSenderError(.invalidPayload) { try Sealer.offload(Array(json.utf8)) }
     }
 
-    @Test("a payload of too many values is refused, to be sealed or offloaded")
+    @Test("a payload with too many values is refused for sealing and for offloading")
     func tooManyValues() {
         let zeros = Array(repeating: "0", count: 16_381).joined(separator: ",")
         let json = #"{"aps":{"alert":"x"},"x":[\#(zeros)]}"#

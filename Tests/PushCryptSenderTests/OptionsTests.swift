@@ -27,19 +27,18 @@ import Testing
         return try sealer.seal(Data(Self.json.utf8), to: recipient, placeholder: Channel.placeholder)
     }
 
-    @Test("the message is issued at the time of the clock", arguments: [0, 1, 1_800_000_000, latest - 1])
+    @Test("the lifetime of a message begins at the clock's time", arguments: [0, 1, 1_800_000_000, latest - 1])
     func clock(time: Int64) throws {
         #expect(try seal(at: time).expiresAt == UnixTime(time + 1))
     }
 
-    /// Times that the protocol's integers don't hold.
+    /// The protocol's integers can't represent these times.
     @Test("a clock outside the protocol's range is refused", arguments: [-1, .min, latest, latest + 1, .max - 1, .max])
     func clockOutOfRange(time: Int64) {
         expectSenderError(.invalidOption) { try seal(at: time) }
         expectSenderError(.invalidOption) { try seal(at: time, expiresAfter: 30 * 86_400) }
     }
 
-    /// A call's own options take the place of the sealer's.
     @Test("the options of a call replace those of the sealer") func optionsOfACall() throws {
         let (sealer, recipient) = (try Channel.simple.sealer(), try Channel.simple.recipient())
         let options = Sealer.Options(padding: .limit, limitInBytes: 1_000, expiresAfterInSeconds: 7)
@@ -52,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "Sealer.init throws invalidTopic for a topic that is no bundle identifier",
+        "Sealer.init throws invalidTopic for a topic that isn't a bundle identifier",
         arguments: ["", "com example", "com.example.app\n", "é", String(repeating: "a", count: 156)])
     func topic(topic: String) {
         let error = #expect(throws: KeyError.self) { try Sealer(topic: topic) }

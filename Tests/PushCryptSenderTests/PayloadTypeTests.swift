@@ -2,7 +2,8 @@ import Foundation
 import PushCryptSender
 import Testing
 
-/// One function seals JSON and values that encode to JSON: bytes are the former, whatever the compiler knows of them.
+/// One function seals raw JSON and values that encode to JSON. It treats `Data` and `[UInt8]` as raw JSON, also behind a
+/// generic parameter.
 @Suite struct PayloadTypeTests {
     private static let json = #"{"z":1.10,"aps":{"alert":"x"}}"#
 
@@ -30,7 +31,7 @@ import Testing
         #expect(payload == Self.json)
     }
 
-    @Test("a Data payload is sealed with the options of the call") func dataWithOptions() throws {
+    @Test("a Data payload is sealed byte for byte in a call with options") func dataWithOptions() throws {
         let payload = try seal { sealer, recipient, placeholder in
             let data = Data(Self.json.utf8)
             return try sealer.seal(data, to: recipient, placeholder: placeholder, options: Sealer.Options())
@@ -61,7 +62,7 @@ import Testing
         }
     }
 
-    /// Text and other collections of bytes are values to encode: an array or a string, which is no payload.
+    /// A string and other collections of bytes are encoded as a JSON string or array, which isn't a payload.
     @Test("a string or another collection of bytes is refused") func otherFormsOfBytes() throws {
         let bytes = Array(Self.json.utf8)
         for value in [Self.json, ContiguousArray(bytes), ["json": bytes]] as [any Encodable & Sendable] {

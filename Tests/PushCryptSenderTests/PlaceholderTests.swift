@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PlaceholderTests {
     @Test(
-        "every kind of placeholder is written as its alert",
+        "each kind of placeholder becomes the outer alert",
         arguments: [
             (Placeholder.literal(title: "T", body: "B"), ["title": "T", "body": "B"]),
             (.literal(title: "T", body: nil), ["title": "T"]), (.literal(title: "", body: "B"), ["body": "B"]),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a placeholder with quotes and control characters is escaped",
+        "a placeholder with quotes, control characters or Unicode is read back unchanged",
         arguments: [
             "\"", "\\", "\u{0}", "\n\r\t\u{8}\u{C}\u{1F}\u{7F}", "\u{2028}\u{2029}", "</script>", "é e\u{301}", "👩‍👩‍👧‍👦🏳️‍🌈",
             "مرحبا \u{202E}abc", "\"},\"pushcrypt\":{\"v\":2}", "%@ \\(x)", "\u{10FFFF}",
@@ -49,7 +49,6 @@ import Testing
         }
     }
 
-    /// The placeholder takes room like anything else.
     @Test("a placeholder that leaves no room for the message is refused", arguments: [3_400, 3_900, 5_000])
     func tooLong(count: Int) throws {
         let placeholder = Placeholder.literal(title: String(repeating: "a", count: count), body: nil)

@@ -53,7 +53,7 @@ import Testing
         #expect(payload == #"{"aps":{"alert":{"title":"T"},"interruption-level":"\#(expected)"}}"#)
     }
 
-    /// Custom members are written as JSONEncoder writes them, also the types that it treats in its own way.
+    /// JSONEncoder encodes custom members, so it applies its strategies for URL, Data, Date and Decimal.
     @Test("custom members of any Encodable type are encoded") func customTypes() throws {
         let url = try #require(URL(string: "https://example.com/a?b=c"))
         let notification = PushNotification(

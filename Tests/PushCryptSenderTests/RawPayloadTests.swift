@@ -2,7 +2,7 @@ import Foundation
 import PushCryptSender
 import Testing
 
-/// JSON goes through byte for byte: open(seal(x)) == x.
+/// Raw JSON is sealed and opened byte for byte: open(seal(x)) == x.
 @Suite struct RawPayloadTests {
     private static let payloads = [
         #"{"aps":{"alert":"x"}}"#,
@@ -10,11 +10,11 @@ import Testing
         // Numbers that a parser would write another way, or couldn't hold.
         #"{"aps":{"alert":"x","badge":1.50},"n":[1.10,1e400,-1E-400,-0,-0.0,0.1e+1,9007199254740993]}"#,
         #"{"n":123456789012345678901234567890.12345678901234567890,"aps":{"alert":"x"}}"#,
-        // Order, names that differ by little, members that nobody knows.
+        // Order, similar names, unknown members.
         #"{"z":1,"a":2,"aps":{"zz":null,"alert":"x","aa":[]},"A":3,"":4," ":5}"#,
         "{\"aps\":{\"alert\":\"x\"},\"\u{E9}\":6,\"e\u{301}\":7}",
         #"{"aps":{"alert":"x","future-member":{"deep":[[[[{}]]]]}},"pushcrypt ":true,"Pushcrypt":{}}"#,
-        // White space, everywhere but behind the end.
+        // White space, except spaces at the end.
         " { \"aps\" : { \"alert\" : \"x\" } , \"y\" : [ 1 , 2 ] } \n", "\r\n\t{\"aps\":{\"alert\":\"x\"}\t}\r\n",
         // Escapes.
         #"{"\u0061ps":{"al\u0065rt":"\u0041\/\b\f\n\r\t\"\\ \u00e9\ud83d\ude00"},"\u0000":"\u2028"}"#,
@@ -28,15 +28,15 @@ import Testing
         #expect(reading.payload == json)
     }
 
-    /// Spaces behind the end can't be told from padding; they say nothing.
-    @Test("spaces at the end of raw JSON stay", arguments: [1, 2, 100])
+    /// Spaces at the end can't be distinguished from padding.
+    @Test("spaces at the end of raw JSON are removed like padding", arguments: [1, 2, 100])
     func spacesAtTheEnd(count: Int) throws {
         let json = #"{"aps":{"alert":"x"}}"#
         let push = try Channel.simple.seal(json + String(repeating: " ", count: count))
         #expect(try Reading(push, .simple).payload == json)
     }
 
-    @Test("the header is inserted into raw JSON", arguments: Channel.all)
+    @Test("the header contains the id and the times of the push", arguments: Channel.all)
     func header(channel: Channel) throws {
         let options = Sealer.Options(expiresAfterInSeconds: 3_600)
         let push = try channel.seal(#"{"aps":{"alert":"x"}}"#, options)
@@ -49,8 +49,8 @@ import Testing
         #expect(Data(base64Encoded: Self.base64(push.id)) == Data(header.id))
     }
 
-    /// The header stands last, behind whatever the payload holds.
-    @Test("the sealed message is the payload with its header and padding") func messageInFull() throws {
+    /// The header is the last member.
+    @Test("the sealed message is the payload with its header") func messageInFull() throws {
         let push = try Channel.simple.seal(#"{ "aps":{"alert":"x"} }"#, Sealer.Options(padding: .none))
         let expected =
             #"{ "aps":{"alert":"x"},"pushcrypt":{"id":"\#(push.id)","iat":1800000000,"exp":1802592000} }"#

@@ -3,9 +3,8 @@ import PushCryptSender
 import Testing
 
 @Suite struct RefusedPayloadTests {
-    /// Strict JSON and an alert with text, or nothing is sealed.
     @Test(
-        "an invalid payload is refused with its reason",
+        "a payload that isn't strict JSON or has no alert text is refused",
         arguments: [
             "", " ", "{", "null", "[]", "1", #""x""#, #"[{"aps":{"alert":"x"}}]"#, "{}", #"{"aps":null}"#,
             #"{"aps":[]}"#,
@@ -61,7 +60,7 @@ import Testing
         expectSenderError(.invalidPayload) { try Channel.simple.seal(String(decoding: push.json, as: UTF8.self)) }
     }
 
-    @Test("a payload nested to the limit is sealed, and one level more is refused", arguments: [62, 63])
+    @Test("a payload of up to 64 nested levels is sealed, and a deeper one is refused", arguments: [62, 63])
     func depth(nested: Int) throws {
         let arrays = String(repeating: "[", count: nested) + String(repeating: "]", count: nested)
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"},"y":\#(arrays)}"#)
@@ -69,7 +68,7 @@ import Testing
         expectSenderError(.invalidPayload) { try Channel.simple.seal(#"{"aps":{"alert":"x"},"y":[[\#(arrays)]]}"#) }
     }
 
-    /// An error says what is wrong and where, and nothing of what the payload holds.
+    /// An error names the fault and its place, and quotes nothing of the payload.
     @Test(
         "an error contains nothing of the payload",
         arguments: [
@@ -85,7 +84,6 @@ import Testing
         #expect(error?.reason.isEmpty == false)
     }
 
-    /// A body of no characters is nothing to show, unless there is a title.
     @Test("an alert with one empty and one other text is sealed") func emptyParts() throws {
         for alert in [#"{"title":"T","body":""}"#, #"{"title":"","body":"B"}"#, #"{"subtitle":"S","title":""}"#] {
             let json = #"{"aps":{"alert":\#(alert)}}"#

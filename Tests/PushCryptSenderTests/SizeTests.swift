@@ -12,9 +12,10 @@ import Testing
         return header + 16 + (channel.isSigned ? 64 : 0)
     }
 
-    /// byteCount is the JSON's, and that is the outside and ceil(4n/3) characters for the n bytes of `sealed`.
+    /// The n bytes of `sealed` have ceil(4n/3) characters.
     @Test(
-        "the reported byte count is the payload's length", arguments: Channel.all,
+        "byteCount is the payload's length, and sealed has the length that its suite determines",
+        arguments: Channel.all,
         [PaddingPolicy.none, .multiple(of: 128), .multiple(of: 100), .limit])
     func byteCount(channel: Channel, padding: PaddingPolicy) throws {
         for count in [1, 2, 3, 100, 101, 102, 1_500] {
@@ -28,7 +29,9 @@ import Testing
         }
     }
 
-    @Test("padding rounds the message up to its multiple", arguments: Channel.all, [128, 1, 7, 1_000, 4_096])
+    @Test(
+        "padding rounds the message up to its multiple or to the limit", arguments: Channel.all,
+        [128, 1, 7, 1_000, 4_096])
     func multiples(channel: Channel, multiple: Int) throws {
         let options = Sealer.Options(padding: .multiple(of: multiple))
         let room = try Reading(channel.seal(Self.payload(1), Sealer.Options(padding: .limit)), channel)
@@ -41,7 +44,6 @@ import Testing
         }
     }
 
-    /// Padded to the limit, nothing of the length shows.
     @Test("padding to the limit gives every payload one length", arguments: Channel.all)
     func limitPadding(channel: Channel) throws {
         let options = Sealer.Options(padding: .limit)
@@ -52,7 +54,7 @@ import Testing
         #expect((4_095...4_096).contains(sizes[0]))
     }
 
-    @Test("without padding the message has its own length") func noPadding() throws {
+    @Test("without padding, each byte of the body adds one or two bytes to the payload") func noPadding() throws {
         let options = Sealer.Options(padding: .none)
         let sizes = try (0..<60).map { try Channel.simple.seal(Self.payload($0 + 1), options).byteCount }
         for (size, next) in zip(sizes, sizes.dropFirst()) {
@@ -61,7 +63,6 @@ import Testing
         #expect(sizes[59] - sizes[0] == (59 * 4 + 2) / 3 || sizes[59] - sizes[0] == 59 * 4 / 3)
     }
 
-    /// The placeholder, the key id and exposed members are all that differs outside.
     @Test("default padding gives similar payloads one length") func defaultPaddingHidesSmallDifferences() throws {
         let sizes = try (30...130).map { try Channel.simple.seal(Self.payload($0)).byteCount }
         #expect(Set(sizes).count == 1)

@@ -25,8 +25,8 @@ import Testing
         #expect(root.keys.filter { $0 != "aps" }.map { Array($0.utf8) } == [Array(text.utf8)])
     }
 
-    /// The same text, raw and escaped, takes and keeps different bytes.
-    @Test("raw and escaped Unicode are opened as they were sealed", arguments: texts)
+    /// The escapes aren't replaced by the characters.
+    @Test("raw JSON with escaped Unicode is opened with its escapes", arguments: texts)
     func rawAndEscaped(text: String) throws {
         let escaped = text.utf16.map { unit in
             "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)

@@ -12,7 +12,7 @@ public struct NamedBackend: Sendable, CustomStringConvertible {
     public var description: String { backend.name }
 }
 
-/// Two backends, for what one makes and the other reads.
+/// Two backends, of which the second reads what the first makes.
 public struct BackendPair: Sendable, CustomStringConvertible {
     public let first: any CryptoBackend
     public let second: any CryptoBackend
@@ -27,7 +27,7 @@ public enum Backends {
 
     public static let all = [openSSL, cryptoKit]
 
-    /// Every ordered pair, each backend with itself included.
+    /// Every ordered pair, including each backend with itself.
     public static let pairs = all.flatMap { first in
         all.map { second in BackendPair(first: first.backend, second: second.backend) }
     }

@@ -35,7 +35,7 @@ public struct ChildProcess {
     }
 
     /// - Parameters:
-    ///   - folder: where it works.
+    ///   - folder: the working directory.
     ///   - stdin: the path of a file for the standard stream, as are the next two.
     public init(
         executable: String, arguments: [String], environment: [String: String], folder: String, stdin: String,
@@ -78,7 +78,7 @@ public struct ChildProcess {
         return RunningProcess(child)
     }
 
-    /// None blocked, and SIGPIPE not ignored, as a shell starts its commands.
+    /// Blocks no signal and doesn't ignore SIGPIPE, like a shell that starts a command.
     private func setSignals(of attributes: inout Attributes) throws {
         var (none, defaults) = (sigset_t(), sigset_t())
         _ = unsafe sigemptyset(&none)

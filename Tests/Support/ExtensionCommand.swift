@@ -31,7 +31,7 @@ public struct ExtensionCommand {
 
     /// Waits for its end.
     ///
-    /// - Returns: what it printed; nil where it failed.
+    /// - Returns: what it printed; nil if it failed.
     public static func output(_ arguments: [String], prefix: String = "") throws -> [String]? {
         let command = try ExtensionCommand(arguments, prefix: prefix)
         return try command.process.wait() == .exit(0) ? command.lines() : nil

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The public test vectors, which are no part of the project, and the project's own few in Tests/Vectors.
+/// The public test vectors, which aren't part of the project, and the project's own vectors in Tests/Vectors.
 public enum Vectors {
     private static let chosenFolder = ProcessInfo.processInfo.environment["PUSHCRYPT_VECTORS"]
 

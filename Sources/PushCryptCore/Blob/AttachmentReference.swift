@@ -37,7 +37,7 @@ public struct AttachmentReference: Equatable, Sendable {
         guard ReferenceGrammar.isURL(url.utf8) else {
             throw BlobError(
                 .invalidReference,
-                "the URL is not one of https://HOST[:PORT][/PATH][?QUERY], escaped, of at most 2,048 bytes")
+                "the URL is not an escaped https://HOST[:PORT][/PATH][?QUERY] of at most 2,048 bytes")
         }
     }
 
@@ -71,7 +71,7 @@ public struct AttachmentReference: Equatable, Sendable {
 
     /// The reference as JSON, which an app can store between sealing and sending. A secret, because it contains the key.
     public var json: [UInt8] {
-        // None of the strings needs an escape.
+        // The grammar allows no character that needs an escape.
         var json = Array(#"{"url":"\#(url)","#.utf8)
         blob.appendMembers(to: &json)
         json += #","type":"\#(type)""#.utf8
@@ -85,7 +85,8 @@ public struct AttachmentReference: Equatable, Sendable {
     /// - Throws: `BlobError` with `invalidReference`.
     public init(json: [UInt8]) throws(BlobError) {
         guard let text = try? JSONText(json), let reference = Self(text.root) else {
-            throw BlobError(.invalidReference, "not an attachment's reference: a member is missing or wrong")
+            throw BlobError(
+                .invalidReference, "the JSON is not an attachment's reference: a member is missing or wrong")
         }
         self = reference
     }
@@ -114,7 +115,7 @@ public struct OffloadReference: Equatable, Sendable {
 
     /// Makes a reference to an uploaded blob.
     ///
-    /// - Throws: `BlobError` with `invalidReference` for a wrong URL, or a blob that is no payload or too long for one.
+    /// - Throws: `BlobError` with `invalidReference` for a wrong URL, or a blob of another purpose or above ``maximumSize``.
     public init(url: String, blob: BlobReference) throws(BlobError) {
         try blob.require(.payload)
         try AttachmentReference.checkURL(url)
@@ -146,7 +147,8 @@ public struct OffloadReference: Equatable, Sendable {
     /// - Throws: `BlobError` with `invalidReference`.
     public init(json: [UInt8]) throws(BlobError) {
         guard let text = try? JSONText(json), let reference = Self(text.root) else {
-            throw BlobError(.invalidReference, "not an offloaded payload's reference: a member is missing or wrong")
+            throw BlobError(
+                .invalidReference, "the JSON is not an offloaded payload's reference: a member is missing or wrong")
         }
         self = reference
     }

@@ -54,7 +54,8 @@ public struct BlobReference: Equatable, Sendable {
 extension BlobReference {
     func require(_ wanted: BlobPurpose) throws(BlobError) {
         guard purpose == wanted else {
-            throw BlobError(.invalidReference, "the blob was sealed as \(purpose), and \(wanted) is needed here")
+            throw BlobError(
+                .invalidReference, "the blob was sealed as \(purpose); a blob sealed as \(wanted) is needed here")
         }
     }
 }

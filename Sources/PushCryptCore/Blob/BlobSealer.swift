@@ -9,7 +9,7 @@ public final class BlobSealer {
     private let aad: [UInt8]
     private let backend: any CryptoBackend
     private let digest: any IncrementalSHA256
-    /// Plaintext that isn't sealed yet: a chunk is sealed when it is known whether it is the last.
+    /// Plaintext that isn't sealed yet. A chunk is sealed when the next byte or the end shows whether it is the last.
     private var pending: [UInt8] = []
     private var nextIndex: Int64
     private var size: Int64 = 0
@@ -79,7 +79,7 @@ public final class BlobSealer {
         try sealPending(isLast: true, appendingTo: &output)
         isOver = true
         guard let reference = BlobReference(purpose, key: key, size: size, sha256: digest.finalize()) else {
-            throw BlobError(.backendFailure, "the digest has another length than SHA-256's")
+            throw BlobError(.backendFailure, "the digest doesn't have the length of SHA-256")
         }
         return reference
     }

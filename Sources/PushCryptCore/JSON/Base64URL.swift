@@ -48,7 +48,7 @@ package enum Base64URL {
         return isCanonical ? bytes : nil
     }
 
-    /// Decodes a secret, without a copy outside of the result.
+    /// Decodes a secret without copying it anywhere but to the result.
     package static func decodeSecret(_ text: ArraySlice<UInt8>) -> SecretBytes? {
         var isCanonical = false
         let secret = SecretBytes(count: decodedCapacity(text.count)) { bytes in

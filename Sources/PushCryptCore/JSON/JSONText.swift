@@ -17,7 +17,7 @@ package struct JSONText: Sendable {
     package var bytes: [UInt8] { storage.bytes }
     var tape: [JSONNode] { storage.tape }
 
-    /// One reference for both, because each copy of a value counts it.
+    /// One object holds both arrays, so that copying a value retains only one reference.
     private let storage: Storage
 
     private final class Storage: Sendable {

@@ -99,7 +99,8 @@ extension JSONText {
 
     /// Compares UTF-8 bytes, because "é" and "e\u{301}" are equal as `String`.
     ///
-    /// Lookups compare many names. So a name whose length can't match isn't read: an escape of a byte has at most six bytes.
+    /// Lookups compare many names, so a name whose length can't match isn't read. An escape has at most six times the bytes
+    /// of its character.
     @inline(__always)
     func content(of node: JSONNode, equals string: String) -> Bool {
         let (count, wanted) = (node.contentRange.count, string.utf8.count)

@@ -1,6 +1,6 @@
 /// Numbers modulo p = 2^255 - 19, little-endian.
 enum Field25519 {
-    /// Whether 32 bytes are a number below p. Only then does a key have one encoding and one thumbprint.
+    /// Whether 32 bytes are a number below p. A key with another encoding would have a second thumbprint.
     static func isCanonical(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == 32, bytes[31] <= 0x7f else { return false }
         let isAtLeastP = bytes[31] == 0x7f && bytes[1..<31].allSatisfy { $0 == 0xff } && bytes[0] >= 0xed
@@ -45,8 +45,8 @@ enum Ed25519Points {
 
 /// X25519 public keys of small order: every shared secret with them is zero.
 enum X25519Points {
-    /// Whether u is of a point of order 1, 2, 4 or 8, on the curve or its twist. Encodings at or above p are refused as not
-    /// canonical.
+    /// Whether u belongs to a point of order 1, 2, 4 or 8, on the curve or its twist. Encodings at or above p are refused
+    /// as not canonical.
     static func hasSmallOrder(_ u: [UInt8]) -> Bool {
         smallOrderU.contains(u)
     }

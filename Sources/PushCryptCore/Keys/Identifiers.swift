@@ -36,7 +36,7 @@ public struct KeyID: Hashable, Sendable, Comparable, CustomStringConvertible {
 
 /// The id of one registration of one device: 1 to 64 characters of `[A-Za-z0-9_-]`.
 ///
-/// Make it random and never use it twice: the next owner of the phone would derive the previous owner's key.
+/// Make it random and never use it twice. Otherwise the next owner of the phone gets the previous owner's key.
 public struct DeviceID: Hashable, Sendable, CustomStringConvertible {
     private let text: String
 
@@ -57,7 +57,7 @@ public struct DeviceID: Hashable, Sendable, CustomStringConvertible {
 
 extension UInt8 {
     /// Whether this is an ASCII letter or digit.
-    var isAlphanumeric: Bool { isLowercaseOrDigit || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+    package var isAlphanumeric: Bool { isLowercaseOrDigit || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
 
     /// Whether this is a lower-case ASCII letter or a digit.
     var isLowercaseOrDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
@@ -66,7 +66,7 @@ extension UInt8 {
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// Whether this is one of these ASCII characters.
-    func isOne(of characters: String) -> Bool { characters.utf8.contains(self) }
+    package func isOne(of characters: String) -> Bool { characters.utf8.contains(self) }
 }
 
 /// The bundle identifier of the app (not of its extension): 1 to 155 characters of `[A-Za-z0-9.-]`.

@@ -38,7 +38,7 @@ private struct JWKReader {
 
     init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
         guard jwk.kind == .object, let kty = jwk["kty"]?.string else {
-            throw KeyError(.malformed, "not a JWK: there is no kty")
+            throw KeyError(.malformed, "the JSON is not a JWK: it has no kty")
         }
         guard let kid = jwk["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
             throw KeyError(.malformed, "kid is missing or not \(KeyID.characterCount) characters of base64url")
@@ -52,11 +52,11 @@ private struct JWKReader {
 
     func material() throws -> KeyRecord.Material {
         guard let algorithm = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
-            throw KeyError(.unsupportedKey, "kty and crv are of a kind of key that pushcrypt doesn't support")
+            throw KeyError(.unsupportedKey, "pushcrypt doesn't support keys with this kty and crv")
         }
         guard jwk["alg"]?.string == algorithm.alg else {
             throw KeyError(
-                .unsupportedKey, "key \(kid): alg is not \"\(algorithm.alg)\", the one for this kind of key")
+                .unsupportedKey, "key \(kid): alg must be \"\(algorithm.alg)\" for a key of this kind")
         }
         return switch algorithm {
         case .suite(.p256): try recipientP256()

@@ -58,7 +58,8 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
 }
 
 extension KeyRecord {
-    /// Makes a key with the backend's CSPRNG. Its kid doesn't begin with `-`, because a command line would read an option.
+    /// Makes a key with the backend's CSPRNG. Its kid doesn't begin with `-`, because a command line would parse it as an
+    /// option.
     ///
     /// - Parameters:
     ///   - group: for a recipient.

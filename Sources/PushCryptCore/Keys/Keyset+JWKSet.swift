@@ -26,13 +26,13 @@ extension Keyset {
             throw KeyError(.malformed, "not a JSON text: \(error)")
         }
         guard root["sealed"] == nil else {
-            throw KeyError(.malformed, "its private keys are encrypted: name the keyset's folder, not its file")
+            throw KeyError(.malformed, "the private keys are encrypted: give the keyset's folder, not its file")
         }
         guard let keys = root["keys"] else {
             try self.init([Entry(try KeyRecord(root, backend: backend), .always)])
             return
         }
-        guard keys.kind == .array else { throw KeyError(.malformed, "keys is not an array") }
+        guard keys.kind == .array else { throw KeyError(.malformed, "the set's keys member is not an array") }
         let records = try keys.elements.map { try KeyRecord($0, backend: backend) }
         guard let member = root["pushcrypt"] else {
             guard records.count == 1 else {
@@ -87,7 +87,7 @@ extension Keyset {
 }
 
 extension KeyLifecycle {
-    /// The lifecycle of a key without one.
+    /// The lifecycle of a key for which the file has none.
     fileprivate static let always = KeyLifecycle(activatesAt: UnixTime(0))
 }
 

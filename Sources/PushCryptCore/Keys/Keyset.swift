@@ -29,11 +29,11 @@ public struct Keyset: Sendable {
             withRecord(try record.deviceRecord(id))
         }
 
-        /// The entry for sealing to a device or opening on it: for a shared key, that with the device's key. A key pair belongs
-        /// to one device anyway.
+        /// The entry for sealing to a device or opening on it: for a shared key, the entry with the device's key. The entry of
+        /// a key pair, which belongs to one device, doesn't change.
         ///
         /// - Throws: `KeyError` with `wrongDevice`.
-        func named(_ id: DeviceID?) throws -> Entry {
+        func forDevice(_ id: DeviceID?) throws -> Entry {
             guard let id, record.kind == .shared else { return self }
             return try device(id)
         }
@@ -135,19 +135,19 @@ extension KeyRecord {
     /// are the same key.
     package func isSameKey(as other: KeyRecord) -> Bool {
         guard kid == other.kid, let own = try? thumbprint(), let theirs = try? other.thumbprint() else { return false }
-        return constantTimeEqual(own.bytes, theirs.bytes) && belongings == other.belongings
+        return constantTimeEqual(own.bytes, theirs.bytes) && partsOutsideThumbprint == other.partsOutsideThumbprint
     }
 
     /// The parts of a key that its thumbprint doesn't cover.
-    private var belongings: Belongings {
+    private var partsOutsideThumbprint: PartsOutsideThumbprint {
         switch material {
-        case .recipient(_, _, let psk): Belongings(psk: psk, device: nil)
-        case .shared(_, let device): Belongings(psk: nil, device: device)
-        case .sender: Belongings(psk: nil, device: nil)
+        case .recipient(_, _, let psk): PartsOutsideThumbprint(psk: psk, device: nil)
+        case .shared(_, let device): PartsOutsideThumbprint(psk: nil, device: device)
+        case .sender: PartsOutsideThumbprint(psk: nil, device: nil)
         }
     }
 
-    private struct Belongings: Equatable {
+    private struct PartsOutsideThumbprint: Equatable {
         let psk: SecretBytes?
         let device: DeviceID?
     }

@@ -8,7 +8,7 @@ public struct Recipient: Sendable {
     public let kid: KeyID
     /// The suite of messages to the key.
     public let suite: Suite
-    /// The device of a shared key, or the id that was named with a public key. The message ids of a campaign depend on it.
+    /// The device of a shared key, or the id that was given with a public key. The message ids of a campaign depend on it.
     public let device: DeviceID?
     let scheme: EncryptionScheme<any DHPublicKey>
     package let backend: any CryptoBackend
@@ -29,9 +29,9 @@ public struct Recipient: Sendable {
     ///   only a name.
     /// - Throws: `KeyError` with `wrongKind`, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
-        let record = try entry.named(id).record
+        let record = try entry.forDevice(id).record
         guard !record.isPrivateAsymmetric else {
-            throw KeyError(.wrongKind, "key \(record.kid) is a private key: seal to the public one")
+            throw KeyError(.wrongKind, "key \(record.kid) is a private key: seal to its public key")
         }
         if entry.demandsPSK, !record.hasPSK {
             throw KeyError(
@@ -49,7 +49,7 @@ public struct Recipient: Sendable {
             device = owner
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
         case .sender:
-            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key: it signs, nothing is sealed to it")
+            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key, which only signs")
         }
     }
 }
@@ -67,11 +67,11 @@ extension Keyset {
     /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set.
     func onlyEntry() throws -> Entry {
         guard entries.count == 1 else {
-            throw KeyError(.malformed, "a set of \(entries.count) keys: choose one by time, from a Keyset")
+            throw KeyError(.malformed, "the set has \(entries.count) keys: use Keyset, which chooses one by time")
         }
         let (entry, lifecycle) = (entries[0], entries[0].lifecycle)
         guard lifecycle.retiresAt == nil, lifecycle.expiresAt == nil, lifecycle.revokedAt == nil else {
-            throw KeyError(.malformed, "key \(entry.record.kid) ends at a time: choose by time, from a Keyset")
+            throw KeyError(.malformed, "key \(entry.record.kid) has an end: use Keyset, which checks the time")
         }
         return entry
     }
@@ -97,7 +97,7 @@ public struct RecipientKey: Sendable {
     ///   only a name.
     /// - Throws: `KeyError` with `wrongKind` for a public key or a sender's, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
-        let record = try entry.named(id).record
+        let record = try entry.forDevice(id).record
         if entry.demandsPSK, !record.hasPSK {
             throw KeyError(.pskMissing, "key \(record.kid) demands a psk that its record doesn't contain")
         }
@@ -111,9 +111,9 @@ public struct RecipientKey: Sendable {
             suite = .shared
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
         case .recipient:
-            throw KeyError(.wrongKind, "key \(record.kid) is a public key: opening needs the private one")
+            throw KeyError(.wrongKind, "key \(record.kid) is a public key: opening needs its private key")
         case .sender:
-            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key: it signs, nothing is sealed to it")
+            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key, which only signs")
         }
     }
 }

@@ -45,16 +45,16 @@ public struct TrustedSenders: Sendable {
 
     /// Trusts the keys of a set.
     ///
-    /// - Throws: `KeyError` with `wrongKind` for keys that aren't senders'.
+    /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.
     public init(_ keyset: Keyset) throws {
         try self.init(keyset, revoked: [])
     }
 
     /// - Parameter thumbprints: RFC 7638 thumbprints, 32 bytes, of keys that are revoked in addition to those of the set.
-    /// - Throws: `KeyError` with `wrongKind` for keys that aren't senders'.
+    /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.
     package init(_ keyset: Keyset, revoked thumbprints: Set<[UInt8]>) throws {
         guard keyset.kind == .sender else {
-            throw KeyError(.wrongKind, "the set contains \(keyset.kind.rawValue) keys, and sender keys are needed")
+            throw KeyError(.wrongKind, "the set contains \(keyset.kind.rawValue) keys; sender keys are needed")
         }
         self.keyset = keyset
         let entries = try keyset.entries.filter { entry in

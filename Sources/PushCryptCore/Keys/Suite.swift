@@ -75,7 +75,7 @@ extension Suite {
     private static let p256HPKE = HPKE(kem: .dhkemP256, aead: Suite.p256.aead, backend: DefaultBackend.shared)
     private static let x25519HPKE = HPKE(kem: .dhkemX25519, aead: Suite.x25519.aead, backend: DefaultBackend.shared)
 
-    /// HPKE for the keys of a group. That of the platform's backend is made only once.
+    /// HPKE for the keys of a group. The values for the platform's backend are made only once.
     static func hpke(_ group: DHGroup, backend: any CryptoBackend) -> HPKE {
         if backend.name == DefaultBackend.shared.name { return group == .p256 ? p256HPKE : x25519HPKE }
         let kem: KEM = group == .p256 ? .dhkemP256 : .dhkemX25519
@@ -83,7 +83,7 @@ extension Suite {
     }
 }
 
-/// The algorithm of a key: a suite or, for a sender's key, Ed25519. With its names in JWKs (RFC 7518, RFC 8037) and keysets.
+/// The algorithm of a key, a suite or Ed25519 for a sender's key, and its names in JWKs (RFC 7518, RFC 8037) and keysets.
 package enum KeyAlgorithm: Hashable, Sendable, CaseIterable {
     case suite(Suite)
     case ed25519

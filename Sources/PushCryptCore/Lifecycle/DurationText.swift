@@ -66,7 +66,7 @@ package enum DurationText {
     private static func sum(_ text: Substring.UTF8View, units: [(Character, Int64)]) -> Int64? {
         var (rest, total) = (text, Int64(0))
         for (unit, seconds) in units {
-            let digits = rest.prefix { (48...57).contains($0) }
+            let digits = rest.prefix(while: \.isDigit)
             guard let mark = rest.dropFirst(digits.count).first, mark == unit.asciiValue else { continue }
             guard let count = number(digits) else { return nil }
             total += count * seconds
@@ -76,7 +76,7 @@ package enum DurationText {
     }
 
     private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.count <= 10, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.count <= 10, digits.allSatisfy(\.isDigit) else { return nil }
         let number = digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - 48) }
         return number <= Int64(UInt32.max) ? number : nil
     }

@@ -29,12 +29,13 @@ package enum Invariants {
         }
     }
 
-    /// A year of five digits, computed from other times, would make the file unreadable.
+    /// A file with a year of five digits can't be read. The times are computed from others, so they can get one.
     private static func requireWritableTimes(_ timeline: KeyTimeline) throws(LifecycleError) {
         for key in timeline.keys {
             for (name, time) in key.lifecycle.moments {
                 guard let time, !UnixTime.rfc3339Range.contains(time) else { continue }
-                throw broken("key \(key.kid): its \(name) would not be in the years 0000 to 9999, which files can hold")
+                throw broken(
+                    "key \(key.kid): its \(name) would be outside of the years 0000 to 9999, which files can contain")
             }
         }
     }
@@ -56,7 +57,7 @@ package enum Invariants {
 
     private static func requireTombstones(_ new: KeyTimeline, _ old: KeyTimeline) throws(LifecycleError) {
         for key in old.keys {
-            guard let after = new.key(key.kid) else { throw broken("key \(key.kid) would be forgotten") }
+            guard let after = new.key(key.kid) else { throw broken("key \(key.kid) would be missing") }
             guard key.lifecycle.destroyedAt == nil || after == key else {
                 throw broken("key \(key.kid) is destroyed and would change")
             }
@@ -71,10 +72,10 @@ package enum Invariants {
             guard let after = new.key(key.kid) else { continue }
             for (was, becomes) in zip(key.lifecycle.moments, after.lifecycle.moments) where was.time != becomes.time {
                 if let time = was.time, time <= now {
-                    throw broken("key \(key.kid): its \(was.name), \(time), has come and would change")
+                    throw broken("key \(key.kid): its \(was.name), \(time), has passed and would change")
                 }
                 if let time = becomes.time, time < now {
-                    throw broken("key \(key.kid): its \(was.name) would be set to \(time), which is past")
+                    throw broken("key \(key.kid): its \(was.name) would be set to \(time), which is in the past")
                 }
             }
         }
@@ -102,7 +103,7 @@ extension Invariants {
             guard let after = new.key(key.kid)?.lifecycle, after.destroyedAt == nil,
                 after.revokedAt == key.lifecycle.revokedAt
             else {
-                throw broken("key \(key.kid) may be needed by a push on its way and would be gone")
+                throw broken("a push on its way may need key \(key.kid), which would no longer open it")
             }
             let isAsBefore =
                 after.retiresAt == key.lifecycle.retiresAt && after.expiresAt == key.lifecycle.expiresAt

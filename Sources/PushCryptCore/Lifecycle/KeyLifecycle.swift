@@ -19,9 +19,9 @@ public struct KeyState: Hashable, Sendable, CustomStringConvertible {
     public static let pending = KeyState("pending", rank: 0)
     /// The key that seals.
     public static let primary = KeyState("primary", rank: 1)
-    /// The key opens pushes that are still in flight; it seals no more.
+    /// The key opens pushes that are still in flight; it no longer seals.
     public static let retiring = KeyState("retiring", rank: 2)
-    /// The key opens no more.
+    /// The key no longer opens.
     public static let expired = KeyState("expired", rank: 3)
     /// The key was revoked: it neither seals nor opens.
     public static let revoked = KeyState("revoked", rank: 4)
@@ -122,7 +122,7 @@ extension KeyLifecycle {
 extension JSONValue {
     /// The member as a time; nil if there is none.
     ///
-    /// - Throws: `KeyError` with `malformed` if it is no RFC 3339 string.
+    /// - Throws: `KeyError` with `malformed` if it isn't an RFC 3339 string.
     package func time(_ name: String) throws(KeyError) -> UnixTime? {
         guard let value = self[name] else { return nil }
         guard let time = value.string.flatMap(UnixTime.init(rfc3339:)) else {

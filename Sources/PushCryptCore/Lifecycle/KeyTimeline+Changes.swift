@@ -76,7 +76,7 @@ extension KeyTimeline {
         let state = state(of: kid, at: now)
         change(kid) { lifecycle in
             lifecycle.revokedAt = now
-            // `reseal` needs its material until then. A key that sealed no more keeps its expiry.
+            // `reseal` needs the material until the expiry. A key that no longer sealed keeps its expiry.
             let end = now + policy.opensAfterRetiringInSeconds
             let isOver = state == .retiring || state == .expired
             lifecycle.expiresAt = isOver ? lifecycle.expiresAt ?? end : max(lifecycle.expiresAt ?? end, end)
@@ -102,7 +102,7 @@ extension KeyTimeline {
             losses.append("`reseal` can no longer reseal the queued pushes of key \(kid)")
         case .pending: losses.append("key \(kid) will never seal; the previous key continues to seal")
         default:
-            losses.append("every push made with key \(kid) that is still on its way shows a placeholder, for good")
+            losses.append("every push made with key \(kid) that is still on its way shows a placeholder permanently")
         }
         guard losses.isEmpty || force else {
             let time = key(kid)?.lifecycle.expiresAt.map { "wait until \($0)" } ?? "retire it first"
@@ -142,7 +142,7 @@ extension KeyTimeline {
     }
 
     private static func unknown(_ kid: KeyID) -> LifecycleError {
-        LifecycleError(.unknownKey, "no key \(kid) in this keyset")
+        LifecycleError(.unknownKey, "this keyset has no key \(kid)")
     }
 }
 
@@ -154,7 +154,7 @@ extension KeyTimeline {
         let order = keys.indices.filter { willSeal(keys[$0].lifecycle, at: now) }
             .sorted { keys[$0].rank < keys[$1].rank }
         for (index, next) in zip(order, order.dropFirst().map(Optional.some) + [nil]) {
-            // In a file written by hand, several keys can seal. All but the primary end now.
+            // In a file written by hand, several keys can seal. All but the primary stop now.
             let end = next.flatMap { keys[$0].lifecycle.activatesAt }.map { max($0, now) }
             let longest = end.map { $0 + policy.opensAfterRetiringInSeconds }
             let isMoved = keys[index].lifecycle.retiresAt != end

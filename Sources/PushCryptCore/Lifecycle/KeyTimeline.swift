@@ -28,7 +28,7 @@ package struct KeyTimeline: Hashable, Sendable {
 
     package func key(_ kid: KeyID) -> Key? { keys.first { $0.kid == kid } }
 
-    /// The key that seals: of several, the one with the greatest (activatesAt, createdAt, kid bytes).
+    /// The key that seals. If several do, the one with the greatest (activatesAt, createdAt, kid bytes).
     package func primary(at time: UnixTime) -> Key? {
         let now = effective(time)
         return keys.filter { $0.lifecycle.seals(at: now) }.max { $0.rank < $1.rank }
@@ -55,7 +55,7 @@ package struct KeyTimeline: Hashable, Sendable {
         }
         let begin = moments.filter { $0 <= now }.max() ?? UnixTime(.min)
         let end = moments.filter { $0 > now }.min() ?? UnixTime(.max)
-        // A clock before the last write counts as that write.
+        // A time before the last write is evaluated as the time of that write.
         let isFixed = updatedAt.map { begin <= $0 } ?? false
         return (isFixed ? UnixTime(.min) : begin)..<end
     }

@@ -123,7 +123,7 @@ struct RotationPlanner {
         return waiting.map(promotion) ?? addition()
     }
 
-    /// Of the keys with `activatesAt`, the one that seals last.
+    /// The key with `activatesAt` that seals last.
     private var newest: KeyTimeline.Key? {
         timeline.keys(in: .pending, .primary, at: now).filter { $0.lifecycle.activatesAt != nil }
             .max { $0.rank < $1.rank }
@@ -182,7 +182,7 @@ struct RotationPlanner {
         timeline.keys.compactMap { key in
             guard key.lifecycle.destroyedAt == nil, let expiresAt = key.lifecycle.expiresAt else { return nil }
             let end = key.lifecycle.revokedAt ?? key.lifecycle.retiresAt
-            let sealed = end.map { "the last push was sealed with it before \($0)" } ?? "it seals no more"
+            let sealed = end.map { "the last push was sealed with it before \($0)" } ?? "it no longer seals"
             return .init(
                 action: .destroy(key.kid), dueAt: expiresAt,
                 why: "it opens nothing from \(expiresAt) on; \(sealed), and no push is valid for more than 30 days")

@@ -120,7 +120,7 @@ extension RotationPolicy.Coverage {
     package init?(_ text: String) {
         let number = text.last == "%" ? text.dropLast() : text[...]
         let parts = number.split(separator: ".", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
+        guard (1...2).contains(parts.count), parts.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }),
             (1...3).contains(parts[0].count), let whole = Int(parts[0])
         else { return nil }
         let fraction = parts.count == 2 ? String(parts[1]) : "0"

@@ -3,8 +3,8 @@ import PushCryptPrimitives
 
 /// The encryption with one key (PROTOCOL section 3).
 ///
-/// `Key` is `any DHPublicKey` for sealing and `any DHPrivateKey` for opening. The schemes are classes, because a copied
-/// struct would count a reference for each of its parts.
+/// `Key` is `any DHPublicKey` for sealing and `any DHPrivateKey` for opening. The schemes are classes, because copying
+/// a struct retains each of its parts.
 enum EncryptionScheme<Key: Sendable>: Sendable {
     /// Suites 1 and 2.
     case hpke(HPKEScheme<Key>)
@@ -39,8 +39,7 @@ final class HPKEScheme<Key: Sendable>: Sendable {
     let psk: PSK?
     private let hpke: HPKE
 
-    /// - Parameters:
-    ///   - psk: 32 bytes; its id is the key's `kid`.
+    /// - Parameter psk: 32 bytes; its id is the key's `kid`.
     init(_ key: Key, _ publicKey: any DHPublicKey, psk: SecretBytes?, kid: KeyID, backend: any CryptoBackend) throws {
         self.key = key
         self.publicKey = publicKey
@@ -68,7 +67,7 @@ extension HPKEScheme where Key == any DHPrivateKey {
 /// prk    = HKDF-Extract(salt, K)
 /// okm    = HKDF-Expand(prk, info, 44)
 /// ```
-/// Each message has a new salt and with it a new key, so no key can be used with one nonce twice.
+/// Each message has a new salt and therefore a new key, so no key is used twice with the same nonce.
 final class SharedSecretScheme: Sendable {
     static let saltByteCount = 16
     static let aead = AEAD.aes256GCM

@@ -16,7 +16,7 @@ public struct FailureClass: RawRepresentable, Error, Hashable, Sendable, CustomS
 
     /// The payload has no `pushcrypt` member.
     public static let notSealed = FailureClass(rawValue: "notSealed")
-    /// The payload is not strict JSON, or a member is missing or of the wrong type.
+    /// The payload is not strict JSON, or a member is missing or has the wrong type.
     public static let malformed = FailureClass(rawValue: "malformed")
     /// The payload has another protocol version.
     public static let unsupportedVersion = FailureClass(rawValue: "unsupportedVersion")
@@ -24,7 +24,7 @@ public struct FailureClass: RawRepresentable, Error, Hashable, Sendable, CustomS
     public static let unknownKey = FailureClass(rawValue: "unknownKey")
     /// The key can't be read before the device has been unlocked once after its start.
     public static let keyLocked = FailureClass(rawValue: "keyLocked")
-    /// The key has expired: it opens or verifies no more.
+    /// The key has expired: it no longer opens or verifies.
     public static let keyExpired = FailureClass(rawValue: "keyExpired")
     /// The key was revoked.
     public static let keyRevoked = FailureClass(rawValue: "keyRevoked")

@@ -8,7 +8,8 @@ package struct InnerPayload: Sendable {
 
     /// The longest JSON in bytes, without padding. In a message, the header counts too.
     package static let maximumByteCount = 262_144
-    /// The largest number of JSON values, without names. A limit, because a value needs more memory than it has bytes.
+    /// The largest number of JSON values, without names. It limits memory: the index entry of a value can be longer than
+    /// its text.
     package static let maximumValueCount = 16_384
 
     /// Why JSON is not an inner payload.
@@ -40,8 +41,8 @@ package struct InnerPayload: Sendable {
             case .tooLong: throw Flaw(reason: "the payload has more than \(maximumByteCount) bytes")
             case .tooManyValues:
                 throw Flaw(
-                    reason: "the payload has more than \(maximumValueCount) JSON values: byte \(error.byteOffset) "
-                        + "begins one too many")
+                    reason: "the payload has more than \(maximumValueCount) JSON values: the value at byte "
+                        + "\(error.byteOffset) exceeds the limit")
             default: throw error
             }
         }

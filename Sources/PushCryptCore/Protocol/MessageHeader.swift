@@ -3,7 +3,7 @@ import PushCryptPrimitives
 /// The member that sealing adds to the inner payload (PROTOCOL section 5).
 ///
 /// ```
-/// "pushcrypt": {"id": "<16 random bytes, base64url>", "iat": <unix seconds>, "exp": <unix seconds>, [extras]}
+/// "pushcrypt": {"id": "<16 bytes, base64url>", "iat": <unix seconds>, "exp": <unix seconds>, [extras]}
 /// iat < exp <= iat + 30 days
 /// ```
 package struct MessageHeader: Equatable, Sendable {
@@ -161,7 +161,7 @@ package struct MessageExtras: Equatable, Sendable {
 /// now = max(clock, H - 10 min)          H: the highest iat of an accepted message
 /// refuse if exp has passed, or if iat is more than 10 min ahead of now or older than the window
 /// ```
-/// H keeps expired messages refused after the clock was set back.
+/// Because of H, expired messages stay refused after the clock was set back.
 package enum Freshness {
     /// The tolerated difference between two clocks, in seconds.
     package static let toleranceInSeconds: Int64 = 600

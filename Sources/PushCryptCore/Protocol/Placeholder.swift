@@ -62,7 +62,7 @@ package enum AlertText {
         return alert.isNonEmptyString || sufficient.contains { name in alert[name]?.isNonEmptyString ?? false }
     }
 
-    /// Returns an alert's members with text as raw JSON, without members of a wrong type; nil if `alert` is no alert.
+    /// Returns an alert's members with text as raw JSON, without members of a wrong type; nil if `alert` isn't an alert.
     package static func json(of alert: JSONValue) -> [UInt8]? {
         if alert.kind == .string { return Array(alert.rawBytes) }
         guard alert.kind == .object else { return nil }

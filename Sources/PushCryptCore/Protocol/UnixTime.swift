@@ -10,7 +10,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
         self.seconds = seconds
     }
 
-    /// The time of the system's clock, the default of the `clock` parameters. Nothing in this module reads it.
+    /// The time of the system's clock, the default of the `clock` parameters. No other code in this module reads the clock.
     public static var now: UnixTime { UnixTime(SystemClock.secondsSince1970) }
 
     /// Whether `left` is before `right`.
@@ -138,14 +138,14 @@ private struct DateScanner {
 
     mutating func digits(_ count: Int) -> Int64? {
         let digits = rest.prefix(count)
-        guard digits.count == count, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard digits.count == count, digits.allSatisfy(\.isDigit) else { return nil }
         rest.removeFirst(count)
         return digits.reduce(0) { $0 * 10 + Int64($1 - 48) }
     }
 
     mutating func skipFraction() -> Bool {
         guard skip(".") else { return true }
-        let digits = rest.prefix { (48...57).contains($0) }
+        let digits = rest.prefix(while: \.isDigit)
         rest.removeFirst(digits.count)
         return !digits.isEmpty
     }

@@ -17,14 +17,14 @@ final class KeysetReloader: @unchecked Sendable {
     private let watched: WatchedKeyset
     private let clock: @Sendable () -> UnixTime
     private let logger: Logger
-    /// Every seal reads it.
+    /// The choice in use, which every seal reads.
     let choice: Locked<SealingChoice>
 
     private var stamp: FileStamp
     private var version: RawKeyset.Version?
     private var refusal: Refusal?
     /// Whether the same file may be valid later.
-    private var mustLookAgain = false
+    private var mustCheckAgain = false
 
     enum Cause: Sendable {
         /// The timer: the file is read only if `stat` changed.
@@ -51,32 +51,32 @@ final class KeysetReloader: @unchecked Sendable {
         self.watched = watched
         self.clock = clock
         self.logger = logger
-        // Before the file is read, so that the first look detects a change in between.
+        // Before the file is read, so that the first check detects a change in between.
         stamp = FileStamp(watched.place)
         let text = try watched.place.read()
         version = text.version
         choice = Locked(try SealingChoice(watched.keyset(text), at: clock()))
     }
 
-    func look(_ cause: Cause) -> Outcome {
+    func check(_ cause: Cause) -> Outcome {
         let now = FileStamp(watched.place)
-        if cause == .time, now == stamp, !mustLookAgain { return .unchanged }
+        if cause == .time, now == stamp, !mustCheckAgain { return .unchanged }
         stamp = now
         let known = version
-        let isRepeated = mustLookAgain
+        let isRepeated = mustCheckAgain
         version = nil
-        mustLookAgain = false
+        mustCheckAgain = false
         do {
             let text = try watched.place.read()
             version = text.version
             guard isRepeated || version != known else { return .unchanged }
             return try take(watched.keyset(text))
         } catch let error as KeystoreError where error.code == .notFound && cause == .time && !isRepeated {
-            // Another process may be replacing the folder, which takes two renames. The next look reports a missing file.
-            mustLookAgain = true
+            // Another process may be replacing the folder, which takes two renames. The next check reports a missing file.
+            mustCheckAgain = true
             return .unchanged
         } catch {
-            mustLookAgain = Self.mayPass(error)
+            mustCheckAgain = Self.isTemporary(error)
             return refuse("\(error)")
         }
     }
@@ -116,7 +116,7 @@ final class KeysetReloader: @unchecked Sendable {
     }
 
     /// Whether the same file may be valid later, for example after a key server or the table of open files recovers.
-    private static func mayPass(_ error: any Error) -> Bool {
+    private static func isTemporary(_ error: any Error) -> Bool {
         switch error {
         case let error as KeystoreError: [.wrapCommandFailed, .inputOutput, .changedMeanwhile].contains(error.code)
         case let error as KeyError: [.backendFailure, .noKeySeals].contains(error.code)
@@ -125,7 +125,7 @@ final class KeysetReloader: @unchecked Sendable {
     }
 }
 
-/// The status of a keyset's file and folder, with links followed. While it is unchanged, so is the keyset.
+/// The status of a keyset's file and folder, with links followed. If it is unchanged, the keyset is unchanged too.
 ///
 /// ```
 /// file    device, inode, mode, owner, size, time of the last write (ns), time of the last change of any kind (ns)

@@ -47,7 +47,7 @@ public final class KeysetWatcher: Sendable {
     ///     plain-text keys are refused, now and later. A command (`KeysetSecret.command`) must end by itself; one that hangs
     ///     ends the watch.
     ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing.
-    ///   - pollInterval: the time between two looks at the file; at least 10 milliseconds.
+    ///   - pollInterval: the time between two checks of the file; at least 10 milliseconds.
     ///   - logger: gets a line for every change and every refusal, and never a secret.
     ///   - clock: the time for choosing keys.
     /// - Throws: as `Keyset.init(folder:secret:allowsDemoKeys:)`; `KeyError` with `noKeySeals`, `wrongKind` for sender
@@ -79,8 +79,8 @@ public final class KeysetWatcher: Sendable {
     }
 
     /// - Parameters:
-    ///   - interval: nil to look only on request.
-    ///   - observe: called with the outcome of every look, on the watcher's queue.
+    ///   - interval: nil to check only on request.
+    ///   - observe: called with the outcome of every check, on the watcher's queue.
     init(
         _ watched: WatchedKeyset, _ interval: Duration?, logger: Logger,
         clock: @escaping @Sendable () -> UnixTime,
@@ -91,7 +91,7 @@ public final class KeysetWatcher: Sendable {
         self.clock = clock
         choice = reloader.choice
         // Nothing on the queue refers to the watcher, so releasing the watcher releases the loop.
-        loop = WatchLoop(every: interval) { cause in observe(reloader.look(cause)) }
+        loop = WatchLoop(every: interval) { cause in observe(reloader.check(cause)) }
     }
 
     /// The keyset in use. This value doesn't change with the file.
@@ -127,10 +127,10 @@ public final class KeysetWatcher: Sendable {
     }
 
     /// Reads the file at once and waits for the outcome, for example after a signal that the keys were rotated.
-    public func lookNow() { loop.lookNow(.request) }
+    public func checkNow() { loop.checkNow(.request) }
 
-    /// Runs the timer's look now.
-    func tick() { loop.lookNow(.time) }
+    /// Runs the timer's check now.
+    func tick() { loop.checkNow(.time) }
 
     /// Ends the watch; the keyset stays in use. Releasing the watcher also ends the watch.
     public func stop() { loop.stop() }
@@ -156,16 +156,16 @@ private final class WatchLoop: @unchecked Sendable {
     // Unchecked because of the timer, whose methods are thread-safe, though Dispatch doesn't declare it.
     private let queue = DispatchQueue(label: "pushcrypt.keyset-watcher", qos: .utility)
     private let timer: (any DispatchSourceTimer)?
-    private let look: @Sendable (KeysetReloader.Cause) -> Void
+    private let check: @Sendable (KeysetReloader.Cause) -> Void
 
-    /// - Parameter interval: nil to look only on request.
-    init(every interval: Duration?, look: @escaping @Sendable (KeysetReloader.Cause) -> Void) {
-        self.look = look
+    /// - Parameter interval: nil to check only on request.
+    init(every interval: Duration?, check: @escaping @Sendable (KeysetReloader.Cause) -> Void) {
+        self.check = check
         timer = interval.map { [queue] interval in
             let timer = DispatchSource.makeTimerSource(queue: queue)
             let time = max(interval, .milliseconds(10)).dispatchInterval
             timer.schedule(deadline: .now() + time, repeating: time)
-            timer.setEventHandler { look(.time) }
+            timer.setEventHandler { check(.time) }
             timer.activate()
             return timer
         }
@@ -175,9 +175,9 @@ private final class WatchLoop: @unchecked Sendable {
         stop()
     }
 
-    /// Looks at once and waits for the end of the look.
-    func lookNow(_ cause: KeysetReloader.Cause) {
-        queue.sync { look(cause) }
+    /// Checks at once and waits for the end of the check.
+    func checkNow(_ cause: KeysetReloader.Cause) {
+        queue.sync { check(cause) }
     }
 
     func stop() { timer?.cancel() }

@@ -57,18 +57,19 @@ struct WatchedKeyset: Sendable {
             return switch cause {
             case .otherKind(let old, let new):
                 "\(path) contains \(new.rawValue) keys now and contained \(old.rawValue) keys before"
-            case .lowerSequence(let old, let new): "\(path) was put back from seq \(old) to \(new). \(advice)"
+            case .lowerSequence(let old, let new): "\(path) went back from seq \(old) to seq \(new). \(advice)"
             case .sameSequence(let sequence):
                 "\(path) has other content with the same seq \(sequence), which every change by pushcrypt increases. "
                     + "To load it, restart the sender."
             case .earlierState(let old, let new):
-                "\(path) was put back from its state of \(old) to that of \(new). \(advice)"
+                "\(path) went back from updatedAt \(old) to updatedAt \(new). \(advice)"
             }
         }
     }
 }
 
-/// The key of a keyset that seals or signs, and the time span in which it does. It saves choosing a key for each push.
+/// The key of a keyset that seals or signs, and the time span in which it does. It is kept, so that each push doesn't
+/// choose a key again.
 final class SealingChoice: Sendable {
     enum Key: Sendable {
         case recipient(Recipient)

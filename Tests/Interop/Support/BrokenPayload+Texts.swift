@@ -1,7 +1,7 @@
 import PushCryptExtension
 
 extension BrokenPayload {
-    /// What strict JSON refuses, and what it doesn't.
+    /// Texts that a strict JSON reader refuses, and texts that it accepts.
     static func texts(_ channel: Channel) -> [BrokenPayload] {
         func extra(_ text: String, _ place: WritableKeyPath<Fields, String> = \.extra) -> String {
             var fields = Fields(channel)
@@ -12,9 +12,10 @@ extension BrokenPayload {
         let refused: KeyValuePairs = [
             "nothing": "", "white space": " ", "half": String(whole.prefix(whole.count / 2)),
             "cut short": String(whole.dropLast()), "an array": "[\(whole)]", "twice": whole + whole,
-            "byte order mark": "\u{FEFF}" + whole, "bytes behind": whole + "x", "NUL behind": whole + "\0",
-            "no-break space behind": whole + "\u{A0}", "vertical tab before": "\u{B}" + whole,
-            "comma behind": extra(","), "comment": extra("/**/"), "single quotes": extra(",'x':1"),
+            "byte order mark": "\u{FEFF}" + whole, "bytes after the end": whole + "x",
+            "NUL after the end": whole + "\0",
+            "no-break space after the end": whole + "\u{A0}", "vertical tab before": "\u{B}" + whole,
+            "comma after the last member": extra(","), "comment": extra("/**/"), "single quotes": extra(",'x':1"),
             "duplicate": extra(",\"x\":1,\"x\":1"), "duplicate aps": extra(#","aps":{}"#),
             "duplicate, escaped": extra(#","\u0061ps":{}"#), "duplicate inside": extra(#","x":[{"y":1,"y":2}]"#),
             "duplicate kid": extra(#","kid":"AAAAAAAAAAA""#, \.extraInPushcrypt),

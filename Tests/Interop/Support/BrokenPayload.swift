@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptTestSupport
 
-/// A payload that isn't quite right, and the class that the protocol has for it; nil where it is still right.
+/// A changed payload and its failure class in the protocol; nil if it is still valid.
 struct BrokenPayload: Sendable, CustomStringConvertible {
     let description: String
     let bytes: [UInt8]
@@ -21,7 +21,7 @@ struct BrokenPayload: Sendable, CustomStringConvertible {
         var extraInPushcrypt = ""
         var extraInAps = ""
 
-        /// Of a payload of the reference.
+        /// The fields of a payload of the reference.
         init(_ channel: Channel) {
             let vectors = ReferenceVectors.shared.opened
             let name = channel.isSigned ? channel.description : "\(channel), unsigned"

@@ -36,7 +36,7 @@ extension JWK {
         return record
     }
 
-    /// What the other side gets; of a shared key the same.
+    /// The record that the other side gets. For a shared key it is the same.
     var withoutPrivateKey: JWK { filter { $0.key != "d" } }
 
     var json: [UInt8] {
@@ -53,14 +53,14 @@ extension JWK {
     func sender(_ backend: any CryptoBackend) throws -> SenderKey { try SenderKey(keyset(backend).entries[0]) }
 }
 
-/// A recipient's key with a profile, as both implementations are told of it.
+/// A recipient's key with a profile, for both implementations.
 struct Channel: Sendable, CustomStringConvertible {
     let description: String
     let key: JWK
     let isSigned: Bool
     let trusted: [JWK]?
 
-    /// Of a signed one, the sender isn't the only one that the recipient pins.
+    /// If signed, the recipient pins the sender and another one.
     init(_ name: String, isSigned: Bool) {
         description = isSigned ? "\(name), signed" : name
         key = .named(name)

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptCore
 import PushCryptPrimitives
 
-/// What a message names besides its payload, as both implementations are told of it.
+/// The optional members of a message's header, for both implementations.
 struct Extras: Codable, Equatable, Sendable {
     struct Reference: Codable, Equatable, Sendable {
         let url: String

@@ -5,7 +5,7 @@ import PushCryptPrimitives
 import PushCryptSender
 import Testing
 
-/// What is sealed, the same for both.
+/// The input of a seal, the same for both implementations.
 struct Push: Sendable, CustomStringConvertible {
     static let topic = "com.example.app"
     static let now: Int64 = 1_800_000_000
@@ -30,7 +30,7 @@ struct Push: Sendable, CustomStringConvertible {
         return Array(push.json)
     }
 
-    /// The Python side's answer to the same.
+    /// The Python side's answer to the same input.
     func reference(_ channel: Channel) throws -> Answer {
         let texts = [
             ("title", placeholder.title), ("body", placeholder.body), ("title-loc-key", placeholder.titleLocKey),
@@ -54,7 +54,7 @@ extension Request.Padding {
     }
 }
 
-/// What opening gives, from either side.
+/// The result of opening, from either implementation.
 enum Outcome: Equatable {
     case opened(inner: String, id: String, iat: Int64, exp: Int64, signedBy: String?)
     case refused(FailureClass)
@@ -90,7 +90,7 @@ enum Outcome: Equatable {
             exp: try #require(answer.exp), signedBy: answer.signedBy)
     }
 
-    /// The inner payload, where it was opened.
+    /// The inner payload; nil if it was refused.
     var inner: String? {
         if case .opened(let inner, _, _, _, _) = self { inner } else { nil }
     }

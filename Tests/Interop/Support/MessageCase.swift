@@ -1,6 +1,6 @@
 import PushCryptExtension
 
-/// A message as it lies in the ciphertext, and the class that the protocol has for it; nil where it is right.
+/// A decrypted message and its failure class in the protocol; nil if it is valid.
 struct MessageCase: Sendable, CustomStringConvertible {
     let description: String
     let bytes: [UInt8]

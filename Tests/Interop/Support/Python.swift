@@ -3,7 +3,7 @@ import Testing
 
 /// The interpreter: `PUSHCRYPT_PYTHON`, or `python3` of the path.
 enum Python {
-    /// What a skipped suite says.
+    /// The reason of a skipped suite.
     static let missing: Comment = "python with cryptography and pyhpke not found: set PUSHCRYPT_PYTHON"
 
     /// Whether the interpreter has the libraries of requirements.txt.

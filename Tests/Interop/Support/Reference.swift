@@ -74,7 +74,7 @@ struct Answer: Decodable {
     let reference: BlobMembers?
     let extras: Extras?
 
-    /// What a blob determines of a reference to it.
+    /// The members of a reference that the blob determines.
     struct BlobMembers: Decodable {
         let key: String
         let size: Int64

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// Also for a ciphertext that is too short: a caller's mistake must not look like a forged message.
+    /// Expects invalidLength also for a short ciphertext, because a caller's mistake must not look like a forged message.
     private func expectInvalidLength(_ message: AEADMessage, _ backend: any CryptoBackend) throws {
         var output: [UInt8] = [1, 2, 3]
         let sealCode = try cryptoErrorCode {

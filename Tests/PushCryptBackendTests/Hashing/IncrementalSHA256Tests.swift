@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct IncrementalSHA256Tests {
     @Test(
-        "the messages of FIPS 180-2 appendix B, byte by byte, have the published digests",
+        "messages that are added byte by byte have the digests of FIPS 180-2 appendix B",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -19,7 +19,7 @@ import Testing
         #expect(digest.finalize() == [UInt8](hex: example.digest))
     }
 
-    @Test("a message in any two pieces has the digest of the whole message", arguments: Backends.pairs)
+    @Test("a message in random pieces has the digest of the whole message", arguments: Backends.pairs)
     func anySplitEqualsOneShot(_ pair: BackendPair) throws {
         var generator = SplitMix64(seed: 22)
         let digest = pair.first.sha256()

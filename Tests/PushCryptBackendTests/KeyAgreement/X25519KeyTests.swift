@@ -28,7 +28,7 @@ import Testing
     }
 
     /// All u-coordinates of order 1, 2, 4 and 8 on the curve and its twist (https://cr.yp.to/ecdh.html), with and
-    /// without the masked bit: whatever the private key, the result is zero.
+    /// without the masked bit. With every private key the result is zero.
     @Test("a public key of small order throws degenerateSharedSecret", arguments: Backends.all)
     func pointsOfSmallOrder(_ named: NamedBackend) throws {
         let ones = [UInt8](repeating: 0xff, count: 30)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("every 32-byte string is accepted as a private key", arguments: Backends.all)
+    @Test("private keys of 32 bytes 0x00 and of 32 bytes 0xff are accepted and agree", arguments: Backends.all)
     func extremePrivateKeys(_ named: NamedBackend) throws {
         for byte: UInt8 in [0, 0xff] {
             let bytes = [UInt8](repeating: byte, count: 32)

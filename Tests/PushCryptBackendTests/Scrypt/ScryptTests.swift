@@ -52,7 +52,7 @@ import Testing
                 }
             }
         }
-        // HMAC fills a short key up with zeros (RFC 2104 section 2), so that "a" and "a\0" are one passphrase, and
+        // HMAC pads a short key with zeros (RFC 2104 section 2), so that "a" and "a\0" are one passphrase, and
         // an empty passphrase is an ordinary one.
         #expect(keys.count == 4 * 2 * 2)
     }

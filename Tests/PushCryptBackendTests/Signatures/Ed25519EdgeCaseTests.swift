@@ -30,10 +30,10 @@ import Testing
                 }
             }
         }
-        #expect(verdicts == [true, false], "the cases must reach both ends")
+        #expect(verdicts == [true, false], "the cases must produce both verdicts")
     }
 
-    @Test("both backends give the same verdict for arbitrary bytes as keys")
+    @Test("both backends refuse random signatures under random keys")
     func backendsAgreeOnArbitraryKeys() throws {
         var generator = SplitMix64(seed: 70)
         for _ in 0..<200 {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// The verdict, a key that is refused counting as an invalid signature.
+    /// Returns the verdict that both backends must give. A refused key counts as an invalid signature.
     private func agreedVerdict(_ key: [UInt8], _ signature: [UInt8], _ message: [UInt8]) throws -> Bool {
         let verdicts = Backends.all.map { named in
             (try? named.backend.verificationKey(key.bytes))?.accepts(signature, for: message) ?? false

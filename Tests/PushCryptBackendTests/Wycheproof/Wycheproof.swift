@@ -7,7 +7,7 @@ protocol WycheproofTest: Decodable, Sendable {
     var tcId: Int { get }
     var comment: String { get }
     var category: WycheproofCategory { get }
-    /// Returns when `backend` does what the category demands.
+    /// Throws unless `backend` does what the category requires.
     func check(_ backend: any CryptoBackend) throws
 }
 
@@ -50,7 +50,7 @@ struct WycheproofFile<Test: WycheproofTest>: Decodable {
         try load(name).tests.map { WycheproofVector(file: name, test: $0) }
     }
 
-    /// Runs every test and counts those that did what their category demands. Their sum must be `numberOfTests`.
+    /// Runs every test and counts the passed tests of each category. All tests must pass.
     func tally(_ backend: any CryptoBackend) -> [WycheproofCategory: Int] {
         let passed = tests.filter { test in (try? test.check(backend)) != nil }
         #expect(passed.count == numberOfTests)
@@ -59,7 +59,7 @@ struct WycheproofFile<Test: WycheproofTest>: Decodable {
     }
 }
 
-/// What a backend did that it may not.
+/// A result that the category doesn't allow.
 struct WycheproofMismatch: Error {
     let what: String
 

@@ -18,7 +18,7 @@ import Testing
     }
 }
 
-/// The invalid ones ask for more than 255 blocks.
+/// The invalid tests request more than 255 blocks.
 struct HKDFTest: WycheproofTest {
     let tcId: Int
     let comment: String

@@ -25,7 +25,7 @@ import Testing
     }
 }
 
-/// Half of the tags are cut to 16 bytes, which the backends don't do: the front of theirs is compared.
+/// Half of the tags are truncated to 16 bytes. The backends don't truncate, so the check compares the first 16 bytes.
 struct HMACTest: WycheproofTest {
     let tcId: Int
     let comment: String

@@ -117,7 +117,7 @@ struct KeysChangeTests {
         let push = try place.sealed(to: "Keys/app", at: "2026-03-31T00:00:00Z")
         let forced = try change("destroy", "Keys/app", first, "--force", at: "2026-04-02T00:00:00Z")
         #expect(forced.exit == 0, "\(forced)")
-        #expect(forced.stderr.contains("shows a placeholder, for good"))
+        #expect(forced.stderr.contains("shows a placeholder permanently"))
         #expect(try place.states("Keys/app", at: "2026-04-02T00:00:00Z") == ["primary", "destroyed"])
         #expect(try place.opening(push, with: "Keys/app", at: "2026-04-02T00:00:00Z") == "unknownKey")
         #expect(try place.secrets(in: "Keys/app/keyset.json").count == 1)

@@ -104,7 +104,7 @@ import Testing
         let third = try SealedBlob(TestBlob.plaintext(100_000), for: .attachment, backend: TestBlob.openSSL)
         try expectRefused(third.bytes, reference, "another key")
         let grafted = Array(first[..<(4 + TestBlob.chunk + 16)] + third.bytes[(4 + TestBlob.chunk + 16)...])
-        try expectRefused(grafted, reference, "the end of another key's")
+        try expectRefused(grafted, reference, "the end of a blob under another key")
     }
 
     @Test("a blob under another key, size, digest or purpose is undecryptable", arguments: sizes)

@@ -40,7 +40,7 @@ import Testing
         let header = MessageHeader(try JSONText(Array(vector.header.utf8)).root)
         #expect((header != nil) == vector.valid)
         guard let header else { return }
-        // What was read is written, and read again, as the same.
+        // The written header is read as the same header.
         let member = try JSONText(Array("{\(String(decoding: header.rawMember, as: UTF8.self))}".utf8))
         #expect(MessageHeader(member.root["pushcrypt"]) == header)
     }

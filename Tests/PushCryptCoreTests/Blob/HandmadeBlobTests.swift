@@ -33,14 +33,17 @@ import Testing
         HandmadeBlob(description: "flag 0xff", chunks: [.init(short, 0, flag: 0xff)]),
         HandmadeBlob(
             description: "flag 2 before the last", chunks: [.init(full, 0, flag: 2), .init(short, 1, flag: 1)]),
-        HandmadeBlob(description: "every chunk the last", chunks: [.init(full, 0, flag: 1), .init(short, 1, flag: 1)]),
         HandmadeBlob(
-            description: "the first one the last", chunks: [.init(full, 0, flag: 1), .init(short, 1, flag: 0)]),
+            description: "every chunk has the flag of the last",
+            chunks: [.init(full, 0, flag: 1), .init(short, 1, flag: 1)]),
+        HandmadeBlob(
+            description: "only the first chunk has the flag of the last",
+            chunks: [.init(full, 0, flag: 1), .init(short, 1, flag: 0)]),
         HandmadeBlob(description: "the end is missing", chunks: [.init(full, 0, flag: 0), .init(full, 1, flag: 0)]),
         HandmadeBlob(
             description: "an empty chunk at the end", chunks: [.init(full, 0, flag: 0), .init([], 1, flag: 1)]),
         HandmadeBlob(
-            description: "an empty chunk at the end, one byte more said", size: 65_537,
+            description: "an empty chunk at the end, and a size of one byte more", size: 65_537,
             chunks: [.init(full, 0, flag: 0), .init([], 1, flag: 1)]),
         HandmadeBlob(description: "a short chunk first", chunks: [.init(short, 0, flag: 0), .init(full, 1, flag: 1)]),
         HandmadeBlob(description: "a long chunk", chunks: [.init(full + [1], 0, flag: 1)]),

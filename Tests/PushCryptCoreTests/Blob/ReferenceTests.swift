@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// What a sender can make, and that it is what a recipient reads.
+/// The references that a sender writes and a recipient reads.
 @Suite struct ReferenceTests {
     private static let url = "https://cdn.example.com/a"
 
@@ -34,14 +34,14 @@ import Testing
         let offload = try OffloadReference(url: Self.url, blob: Self.blob(.payload))
         #expect(try OffloadReference(json: offload.json) == offload)
         #expect(try JSONText(offload.json).root["type"] == nil)
-        // An attachment's is no payload's, and the other way round.
+        // An offload reference isn't an attachment's, and an attachment's is read with another purpose.
         let attachment = try AttachmentReference(url: Self.url, blob: Self.blob(.attachment), type: "image/png")
         #expect(throws: BlobError.self) { try AttachmentReference(json: offload.json) }
         #expect(try OffloadReference(json: attachment.json).blob != attachment.blob)
     }
 
     @Test(
-        "a text that is no reference throws invalidReference",
+        "a text that isn't a reference throws invalidReference",
         arguments: ["", "{}", "[]", "null", #"{"url":"https://a.b"}"#])
     func notJSON(text: String) {
         let error = #expect(throws: BlobError.self) { try AttachmentReference(json: Array(text.utf8)) }

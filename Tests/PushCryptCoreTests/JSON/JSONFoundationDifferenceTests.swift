@@ -31,7 +31,7 @@ import Testing
         #expect(root["e\u{301}"]?.protocolInteger == 2)
     }
 
-    /// Of the Foundation on Linux; Apple's isn't bound by it.
+    /// These differences are known only of Foundation on Linux.
     #if !canImport(Darwin)
     @Test(
         "a trailing comma is refused although Foundation accepts it",

@@ -2,12 +2,12 @@ import Foundation
 
 @testable import PushCryptCore
 
-/// What Foundation makes of the same bytes.
+/// The value that Foundation reads from the bytes; nil if it refuses them.
 func foundationValue(_ bytes: [UInt8]) -> Any? {
     try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
 }
 
-/// Where the two differ, as a path into the document; `nil` where they mean the same.
+/// The path of the first difference between two values; nil if they have the same meaning.
 func difference(_ ours: JSONValue, _ theirs: Any, path: String = "$") -> String? {
     switch ours.kind {
     case .null: return theirs is NSNull ? nil : path
@@ -39,7 +39,7 @@ private func objectDifference(_ ours: JSONValue, _ theirs: Any, path: String) ->
     return nil
 }
 
-/// Foundation on Linux loses U+FEFF at the start of a string and behind an escape.
+/// Foundation on Linux loses U+FEFF at the start of a string and after an escape.
 private func isSameString(_ ours: JSONValue, _ theirs: Any) -> Bool {
     guard let own = ours.string, let utf8 = ours.utf8, let theirs = theirs as? String else { return false }
     guard Array(own.utf8) == Array(utf8) else { return false }

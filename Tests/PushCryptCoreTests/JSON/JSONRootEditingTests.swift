@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "appending to a root that is no object throws rootIsNotAnObject",
+        "appending to a root that isn't an object throws rootIsNotAnObject",
         arguments: ["[]", "1", #""{}""#, "null", " [{}]"])
     func appendingToAnotherValue(text: String) throws {
         let start = text.hasPrefix(" ") ? 1 : 0

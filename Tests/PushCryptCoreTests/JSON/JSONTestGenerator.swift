@@ -1,12 +1,14 @@
+import PushCryptTestSupport
+
 @testable import PushCryptCore
 
-/// Random valid documents in all the ways the grammar has to write them.
+/// Random valid documents that use all forms of the grammar.
 struct JSONTestGenerator {
-    private var random: JSONTestRandom
+    private var random: SplitMix64
     private var output = ""
 
     init(seed: UInt64) {
-        random = JSONTestRandom(seed: seed)
+        random = SplitMix64(seed: seed)
     }
 
     mutating func document() -> [UInt8] {
@@ -19,7 +21,7 @@ struct JSONTestGenerator {
         return Array(output.utf8)
     }
 
-    /// With an object at the root.
+    /// A document with an object at the root.
     mutating func object() -> [UInt8] {
         output = ""
         writeWhiteSpace()
@@ -32,9 +34,9 @@ struct JSONTestGenerator {
     mutating func mutation(of bytes: [UInt8]) -> [UInt8] {
         var mutated = bytes
         let place = below(bytes.count)
-        let telling =
+        let significant =
             Array("{}[]\",:\\/-+.eE0159utfn \n".utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xBF, 0xC3, 0xED, 0xF4, 0xFF]
-        let byte = oneIn(3) ? UInt8.random(in: 0...255, using: &random) : pick(telling)
+        let byte = oneIn(3) ? UInt8.random(in: 0...255, using: &random) : pick(significant)
         switch below(3) {
         case 0: mutated[place] = byte
         case 1: mutated.insert(byte, at: place)

@@ -16,7 +16,7 @@ extension JSONText {
     }
 }
 
-/// A text that must be refused, why and where.
+/// A text that must be refused, with the code and offset of the error.
 struct RefusedJSON: Sendable, CustomTestStringConvertible {
     let bytes: [UInt8]
     let error: JSONError
@@ -41,21 +41,4 @@ struct RefusedJSON: Sendable, CustomTestStringConvertible {
 func readable(_ bytes: [UInt8]) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     return Array(text.utf8) == bytes ? text : "\(bytes)"
-}
-
-/// SplitMix64: the same documents on every machine and in every run.
-struct JSONTestRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "a sign, fraction, exponent or larger number is no protocol integer",
+        "a sign, fraction, exponent or larger number isn't a protocol integer",
         arguments: [
             "9007199254740992", "9999999999999999", "10000000000000000", "18446744073709551617", "-0", "-1", "1.0",
             "1.5",
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "a number beyond the doubles, or another value, is no double",
+        "a number above the range of Double, or another kind of value, isn't a double",
         arguments: ["1.7976931348623159e308", "-1e309", "1e99999", "\"1\"", "true", "null", "[]"])
     func notDoubles(text: String) throws {
         #expect(try JSONText(text: text).root.double == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// A private half that isn't in the record, as one in a Secure Enclave is.
+/// Private halves that aren't in the record, such as one in a Secure Enclave.
 @Suite struct ExternalKeyTests {
     private static let pairs = ["p256", "p256 psk", "x25519", "x25519 psk"].map(TestJWK.named)
 
@@ -15,7 +15,8 @@ import Testing
         return privateKey
     }
 
-    @Test("a public record joined with its private key opens what is sealed to it", arguments: pairs) func joined(
+    @Test("a public record joined with its private key is written like the private record", arguments: pairs)
+    func joined(
         _ jwk: TestJWK
     ) throws {
         let open = try jwk.withoutPrivateKey.record()
@@ -36,7 +37,8 @@ import Testing
         }
     }
 
-    @Test("a record that is no key pair throws wrongKind", arguments: ["shared", "device", "sender"]) func noPair(
+    @Test("a record that isn't a recipient's key pair throws wrongKind", arguments: ["shared", "device", "sender"])
+    func noPair(
         _ name: String
     ) throws {
         let record = try TestJWK.named(name).record()

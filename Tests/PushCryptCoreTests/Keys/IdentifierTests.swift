@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "texts of another length or with foreign characters are no key id",
+        "texts of another length, with foreign characters or with trailing bits aren't key ids",
         arguments: [
             "", "A", "AAAAAAAAAA", "AAAAAAAAAAAA", "AAAAAAAAAA=", "AAAAAAAAAAB", "AAAAAAAAAAC", "AAAAAAAAAAD",
             "AAAAA AAAAA",

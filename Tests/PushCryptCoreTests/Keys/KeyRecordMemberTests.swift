@@ -24,7 +24,7 @@ struct ChangedMember: Sendable, CustomStringConvertible {
         expectKeyError(changed.code) { try changed.jwk.record(backend.backend) }
     }
 
-    /// Members of a record, with the failure of one that isn't there or is no string.
+    /// Members of a record, with the failure of one that is missing or not a string.
     private static func required(_ jwk: TestJWK) -> [(String, KeyError.Code)] {
         jwk.members.keys.sorted().compactMap { name in
             switch name {
@@ -70,7 +70,7 @@ struct ChangedMember: Sendable, CustomStringConvertible {
         return otherLengths.map { Base64URL.encode($0) } + otherSpellings
     }
 
-    /// A member of another kind of record: a psk in an oct record would silently not be used.
+    /// A member of another kind of record: a psk in an oct record would be ignored silently.
     private static let misplaced = TestJWK.all.flatMap { jwk -> [ChangedMember] in
         let isPair = jwk.members["d"] != nil
         let psk = jwk.members["x"] == nil || jwk.description == "sender"
@@ -90,7 +90,7 @@ struct ChangedMember: Sendable, CustomStringConvertible {
     }
 
     @Test(
-        "a JSON value that is no JWK is refused as malformed",
+        "a JSON value that isn't a JWK is refused as malformed",
         arguments: ["[]", "null", "1", "\"EC\"", "{}", #"{"keys":1}"#, #"{"keys":[]}"#, #"{"keys":{}}"#])
     func noRecord(json: String) {
         expectKeyError(.malformed) { try Keyset(json: Array(json.utf8)) }

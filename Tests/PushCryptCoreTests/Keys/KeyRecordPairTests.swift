@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// A private key beside the public key of another.
+/// Records with the halves of two key pairs.
 @Suite struct KeyRecordPairTests {
     @Test("a record with the private key of another pair throws invalidKey", arguments: TestJWK.withPair, Backends.all)
     func anotherPrivateKey(jwk: TestJWK, backend: NamedBackend) {
@@ -23,7 +23,9 @@ import Testing
         }
     }
 
-    @Test("a record with another public key throws kidMismatch", arguments: TestJWK.withPair, Backends.all)
+    @Test(
+        "a record with another public key throws invalidKey if it has a private key, else kidMismatch",
+        arguments: TestJWK.withPair, Backends.all)
     func anotherPublicKey(jwk: TestJWK, backend: NamedBackend) {
         let stranger = TestJWK.named("other \(jwk.description.split(separator: " ")[0])")
         let changed = jwk.with("x", stranger.members["x"]).with("y", stranger.members["y"])

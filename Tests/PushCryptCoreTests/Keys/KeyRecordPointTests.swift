@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// Public keys that are no points, not canonical, or of small order. Each record has the kid of its own members, so
+/// Public keys that aren't points, not canonical, or of small order. Each record has the kid of its own members, so
 /// that nothing but the point is wrong with it.
 @Suite struct KeyRecordPointTests {
     private static let p256 = TestJWK.named("p256").withoutPrivateKey
@@ -25,7 +25,7 @@ import Testing
         try expectInvalid(Self.p256.with("x", bytes: Self.zero).with("y", bytes: Self.zero), backend)
     }
 
-    @Test("the coordinate 0 is accepted and its other encoding p throws invalidKey", arguments: Backends.all)
+    @Test("the P-256 coordinate 0 is accepted and its other encoding p throws invalidKey", arguments: Backends.all)
     func p256CoordinateNotBelowP(backend: NamedBackend) throws {
         let y = [UInt8](hex: "66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4")
         let p = [UInt8](hex: "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "a set whose seq is no protocol integer is refused as malformed",
+        "a set whose seq isn't a protocol integer is refused as malformed",
         arguments: ["null", "-1", "1.0", "1e3", "\"1\"", "true", "[]", "9007199254740992"])
     func sequence(text: String) {
         let member = #"{"seq":\#(text),"keys":\#(Self.lifecycles([(Self.first, "{}")]))}"#
@@ -76,14 +76,15 @@ import Testing
     }
 
     @Test(
-        "a lifecycle that is no object is refused as malformed", arguments: ["null", "1", "true", "\"\"", "[]", "[1]"])
+        "a lifecycle that isn't an object is refused as malformed",
+        arguments: ["null", "1", "true", "\"\"", "[]", "[1]"])
     func lifecycleIsNoObject(text: String) {
         let member = #"{"seq":1,"keys":\#(Self.lifecycles([(Self.first, text)]))}"#
         expectKeyError(.malformed) { try Keyset(json: Self.set([Self.first], member)) }
     }
 
     @Test(
-        "a time of a key that is no RFC 3339 string is refused as malformed",
+        "a time of a key that isn't an RFC 3339 string is refused as malformed",
         arguments: ["createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt"])
     func timesOfAKey(name: String) {
         for time in Self.wrongTimes {
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("an updatedAt that is no RFC 3339 string is refused as malformed")
+    @Test("an updatedAt that isn't an RFC 3339 string is refused as malformed")
     func timeOfTheSet() {
         for time in Self.wrongTimes {
             let member = #"{"seq":1,"updatedAt":\#(time),"keys":\#(Self.lifecycles([(Self.first, "{}")]))}"#
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "a psk in the lifecycle of a key that is no recipient's is refused as malformed",
+        "a psk in the lifecycle of a key that isn't a recipient's is refused as malformed",
         arguments: ["shared", "device", "sender"])
     func pskOfAnotherKind(name: String) {
         let jwk = TestJWK.named(name)

@@ -21,21 +21,22 @@ import Testing
     }
 
     @Test(
-        "a private key of a pair makes no recipient", arguments: ["p256", "p256 psk", "x25519", "x25519 psk", "sender"])
+        "a private key of a pair is refused as a recipient",
+        arguments: ["p256", "p256 psk", "x25519", "x25519 psk", "sender"])
     func privateKeyIsRefused(name: String) throws {
         let jwk = TestJWK.named(name)
         expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
         expectKeyError(.wrongKind) { try jwk.keyset().recipient(at: UnixTime(0)) }
     }
 
-    @Test("a sender's key makes no recipient")
+    @Test("a sender's key neither seals nor opens")
     func senderIsNoRecipient() throws {
         let jwk = TestJWK.named("sender").withoutPrivateKey
         expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
         expectKeyError(.wrongKind) { try RecipientKey(TestJWK.named("sender").keyset().entries[0]) }
     }
 
-    @Test("a public key makes no key for opening", arguments: ["p256", "x25519"])
+    @Test("a public key is refused for opening", arguments: ["p256", "x25519"])
     func openingNeedsThePrivateKey(name: String) throws {
         let keyset = try TestJWK.named(name).withoutPrivateKey.keyset()
         expectKeyError(.wrongKind) { try RecipientKey(keyset.entries[0]) }
@@ -59,7 +60,7 @@ import Testing
         let recipient = try Recipient(entry, device: DeviceID("a"))
         #expect(try recipient.device == DeviceID("a") && Recipient(entry).device == nil)
         #expect(recipient.kid.description == jwk.text("kid"))
-        // Of the record itself it is no member.
+        // The record itself has no such member.
         expectKeyError(.malformed) { try Recipient(jwk: jwk.with("device", "\"a\"").json.utf8) }
     }
 

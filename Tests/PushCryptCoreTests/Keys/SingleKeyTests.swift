@@ -11,7 +11,7 @@ import Testing
         KeyLifecycle(activatesAt: UnixTime(0), revokedAt: UnixTime(9)),
     ]
 
-    @Test("a single key with an end makes no recipient without a time", arguments: endings)
+    @Test("a single key with an end is refused as a recipient or sender key", arguments: endings)
     func endingKeyIsRefused(_ lifecycle: KeyLifecycle) throws {
         let recipient = try json([.recipient], lifecycle)
         #expect(throws: KeyError.self) { try Recipient(jwk: recipient) }
@@ -19,14 +19,14 @@ import Testing
         #expect(throws: KeyError.self) { try SenderKey(jwk: sender) }
     }
 
-    @Test("a single key without an end makes a recipient")
+    @Test("a single key without an end makes a recipient or sender key")
     func endlessKeyIsTaken() throws {
         let lifecycle = KeyLifecycle(activatesAt: UnixTime(0))
         #expect(throws: Never.self) { try Recipient(jwk: json([.recipient], lifecycle)) }
         #expect(throws: Never.self) { try SenderKey(jwk: json([.sender], lifecycle, keepsPrivate: true)) }
     }
 
-    @Test("several keys make no recipient without a time")
+    @Test("several keys are refused as a recipient")
     func severalKeysAreRefused() throws {
         let two = try json([.recipient, .recipient], KeyLifecycle(activatesAt: UnixTime(0)))
         let error = #expect(throws: KeyError.self) { try Recipient(jwk: two) }

@@ -16,7 +16,7 @@ struct ProtocolSuite: Sendable, CustomStringConvertible {
 
     var description: String { "suite \(number)" }
 
-    /// The rows, but for the reserved ones.
+    /// The rows without the reserved ones.
     static let all: [ProtocolSuite] = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -33,7 +33,7 @@ struct ProtocolSuite: Sendable, CustomStringConvertible {
         }
     }()
 
-    /// The identifiers of RFC 9180 behind the names: `DHKEM(P-256, HKDF-SHA256) 0x0010`, ...
+    /// The names with their identifiers of RFC 9180: `DHKEM(P-256, HKDF-SHA256) 0x0010`, ...
     var identifiers: [(name: String, id: UInt16)] {
         scheme.matches(of: /([A-Za-z0-9-]+(?:\([^)]*\))?) 0x([0-9a-f]{4})/).compactMap { match in
             UInt16(match.2, radix: 16).map { (String(match.1), $0) }

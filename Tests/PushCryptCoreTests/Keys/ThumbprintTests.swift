@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "a whole thumbprint or a shorter part of it is no kid",
+        "a part of the thumbprint with another length or with trailing bits is refused as a kid",
         arguments: ["kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k", "kPrK_qmxVWaY", "kPrK_qmxVQ", "kPrK_qmxVWa"])
     func lengthOfKeyID(kid: String) {
         expectKeyError(.malformed) { try Self.rfc8037.with("kid", "\"\(kid)\"").record() }

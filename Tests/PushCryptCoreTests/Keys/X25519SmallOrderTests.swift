@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// A key that makes every shared secret zero is refused when it is imported, on both backends, as the primitives prove.
+/// A key with which both backends refuse to agree, because every shared secret is zero, is refused at its import.
 @Suite struct X25519SmallOrderTests {
     static let points = [
         "0000000000000000000000000000000000000000000000000000000000000000",

@@ -40,7 +40,7 @@ import Testing
         try sample.add(c, on: 11, sealsFrom: 50)
         #expect(sample.lines == ["A 0 50 140+10m", "B 90 - -", "C 50 90 180+10m"])
         try sample.add(d, on: 12, sealsFrom: 90)
-        // Of two keys for one moment the later one seals; the other never does.
+        // B and D have the same activatesAt: D, which was added later, seals, and B never does.
         #expect(sample.lines == ["A 0 50 140+10m", "B 90 90 180+10m", "C 50 90 180+10m", "D 90 - -"])
         #expect(sample.states(on: 90) == "retiring retiring retiring primary")
     }
@@ -69,7 +69,7 @@ import Testing
         #expect(LifecycleError.code { try sample.promote(c, on: 91) } == .unknownKey)
     }
 
-    @Test("a forced early promotion returns what it loses")
+    @Test("a forced early promotion returns its loss")
     func aForcedPromotionSaysWhatItLoses() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: 90)
@@ -109,7 +109,7 @@ import Testing
         #expect(sample.lines == ["A 0 500 590+10m", "B 500 - -"])
     }
 
-    @Test("retiring a pending key lets its predecessor seal on")
+    @Test("after a pending key retires, its predecessor continues to seal")
     func retiringAPendingKey() throws {
         var sample = TimelineInDays()
         try sample.add(b, on: 83, sealsFrom: 90)

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-/// Years of `rotate` in cron, for policies of every shape, watched at every second at which something changes.
+/// Years of `rotate` in cron under random policies, checked at every second at which a state changes.
 @Suite struct CronTests {
     /// When cron runs.
     enum Pattern: String, Sendable, CaseIterable {
@@ -51,8 +51,8 @@ import Testing
         }
         witness.watch(keyset, until: now)
         #expect(witness.flaws == [], "\(policy.json)")
-        #expect(now >= Self.start + span, "it came to an end")
-        #expect(keyset.timeline.keys.count >= 2, "it rotated")
+        #expect(now >= Self.start + span, "the simulation reached its end")
+        #expect(keyset.timeline.keys.count >= 2, "keys were added")
     }
 
     private func interval(

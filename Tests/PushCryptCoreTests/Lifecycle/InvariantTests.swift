@@ -1,7 +1,7 @@
 import PushCryptCore
 import Testing
 
-/// The net below every change: a keyset with one thing wrong is not written.
+/// Every change is checked: a keyset that violates an invariant isn't written.
 @Suite struct InvariantTests {
     private static let a = TimelineInDays.a
     private static let b = TimelineInDays.b
@@ -54,51 +54,65 @@ import Testing
             Case("two keys seal at once", "would both seal at") {
                 $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(181), .days(300)) }
             },
-            Case("a tombstone is removed", "would be forgotten") { timeline in timeline.keys.removeAll { $0.kid == d }
+            Case("a tombstone is removed", "would be missing") { timeline in timeline.keys.removeAll { $0.kid == d }
             },
-            Case("a key is removed", "would be forgotten", givingUp: [c]) { timeline in
+            Case("a key is removed", "would be missing", givingUp: [c]) { timeline in
                 timeline.keys.removeAll { $0.kid == c }
                 timeline.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
             },
             Case("a destroyed key comes back", "is destroyed and would change") { $0.edit(d) { $0.destroyedAt = nil } },
             Case("a tombstone changes", "is destroyed and would change") { $0.edit(d) { $0.expiresAt = .days(500) } },
-            Case("a retired key gets another end", "retiresAt, 1970-04-01T00:00:00Z, has come and would change") {
+            Case("a retired key gets another end", "retiresAt, 1970-04-01T00:00:00Z, has passed and would change") {
                 $0.edit(a) { $0.retiresAt = .days(91) }
             },
-            Case("the primary's beginning changes", "activatesAt, 1970-04-01T00:00:00Z, has come and would change") {
+            Case("the primary's beginning changes", "activatesAt, 1970-04-01T00:00:00Z, has passed and would change") {
                 $0.edit(b) { $0.activatesAt = .days(91) }
             },
-            Case("a creation time changes", "createdAt, 1970-06-23T00:00:00Z, has come and would change") {
+            Case("a creation time changes", "createdAt, 1970-06-23T00:00:00Z, has passed and would change") {
                 $0.edit(c) { $0.createdAt = .days(175) }
             },
-            Case("an end in the past", "would be set to 1970-06-24T00:00:00Z, which is past") {
+            Case("an end in the past", "would be set to 1970-06-24T00:00:00Z, which is in the past") {
                 $0.edit(a) { $0.expiresAt = .days(174) }
             },
             Case("a key that opens expires early", "would expire before its time, 1970-06-30T00:10:00Z") {
                 $0.edit(a) { $0.expiresAt = .days(179) }
             },
-            Case("it expires early, and another one was given up", "would expire before its time", givingUp: [b, c]) {
+            Case(
+                "a key that opens expires early although others are given up", "would expire before its time",
+                givingUp: [b, c]
+            ) {
                 $0.edit(a) { $0.expiresAt = .days(179) }
             },
-            Case("a key that opens is destroyed", "may be needed by a push on its way") {
+            Case("a key that opens is destroyed", "a push on its way may need key") {
                 $0.edit(a) { $0.destroyedAt = .days(175) }
             },
-            Case("it is destroyed, and another one was given up", "may be needed by a push", givingUp: [b, c]) {
+            Case(
+                "a key that opens is destroyed although others are given up", "a push on its way may need key",
+                givingUp: [b, c]
+            ) {
                 $0.edit(a) { $0.destroyedAt = .days(175) }
             },
-            Case("a pending key is destroyed", "may be needed by a push on its way") {
+            Case("a pending key is destroyed", "a push on its way may need key") {
                 $0.edit(c) { $0.destroyedAt = .days(175) }
                 $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
             },
-            Case("a key that opens is revoked", "may be needed by a push") { $0.edit(a) { $0.revokedAt = .days(175) } },
+            Case("a key that opens is revoked", "a push on its way may need key") {
+                $0.edit(a) { $0.revokedAt = .days(175) }
+            },
             Case("the overlap is too short by a second", "would expire while pushes sealed with it are on their way") {
                 $0.edit(b) { $0.expiresAt = .days(210) + 599 }
             },
-            Case("and counts from a promotion", "would expire while pushes sealed with it are on their way") {
+            Case(
+                "the overlap after a promotion is too short by a second",
+                "would expire while pushes sealed with it are on their way"
+            ) {
                 $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(205) + 599) }
                 $0.edit(c) { $0.activatesAt = .days(175) }
             },
-            Case("a pending key's overlap", "would expire while pushes sealed with it are on their way") {
+            Case(
+                "a pending key's overlap is too short by a second",
+                "would expire while pushes sealed with it are on their way"
+            ) {
                 $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(200), .days(230) + 599) }
                 $0.keys.append(.init(.spare, KeyLifecycle(activatesAt: .days(200))))
             },
@@ -117,12 +131,12 @@ import Testing
     @Test(
         "a change that keeps the invariants is accepted",
         arguments: [
-            Case("as it was", "") { _ in },
+            Case("no change", "") { _ in },
             Case("the shortest overlap", "") { $0.edit(b) { $0.expiresAt = .days(210) + 600 } },
-            Case("a longer one", "") { $0.edit(a) { $0.expiresAt = .days(500) } },
+            Case("a longer overlap", "") { $0.edit(a) { $0.expiresAt = .days(500) } },
             Case("a revocation", "", givingUp: [a]) { $0.edit(a) { $0.revokedAt = .days(175) } },
             Case("a destruction", "", givingUp: [a]) { $0.edit(a) { $0.destroyedAt = .days(175) } },
-            Case("a pending key taken back", "") {
+            Case("a pending key is retired", "") {
                 $0.edit(c) { ($0.retiresAt, $0.expiresAt) = (.days(175), .days(206)) }
                 $0.edit(b) { ($0.retiresAt, $0.expiresAt) = (nil, nil) }
             },
@@ -151,7 +165,7 @@ import Testing
         #expect(error?.reason.contains("is retiring and would be primary again") == true)
     }
 
-    @Test("a change of something else is accepted in a file that violates invariants")
+    @Test("a change of updatedAt alone is accepted in a file that violates invariants")
     func nothingChanges() throws {
         let odd = KeyTimeline([.init(Self.a, KeyLifecycle()), .init(Self.a, KeyLifecycle())])
         var written = odd

@@ -41,14 +41,14 @@ import Testing
     }
 
     @Test(
-        "a lifecycle that is no object is refused as malformed",
+        "a lifecycle that isn't an object is refused as malformed",
         arguments: ["[]", "null", "1", "true", #""2026-01-01T00:00:00Z""#])
     func noObject(text: String) {
         expectKeyError(.malformed) { try read(text) }
     }
 
     @Test(
-        "a time that is no RFC 3339 string is refused as malformed",
+        "a time that isn't an RFC 3339 string is refused as malformed",
         arguments: ["createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt"],
         [#""tomorrow""#, "1772355600", "null", "{}", #""2026-02-30T00:00:00Z""#, #""2026-01-01T00:00:00""#])
     func noTime(name: String, value: String) {

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("a key without createdAt has a first phase without a start")
-    func beforeAnybodyNotedIt() throws {
+    func withoutACreationTime() throws {
         try expect([.at(100, retires: 200)], [[("pending", nil, 100), ("primary", 100, 200), ("retiring", 200, nil)]])
     }
 

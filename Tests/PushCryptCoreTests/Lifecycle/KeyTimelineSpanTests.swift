@@ -5,7 +5,7 @@ import Testing
 
 /// The range of time in which all states stay the same.
 @Suite("KeyTimeline.span") struct KeyTimelineSpanTests {
-    @Test("all states are the same within a span and change at its ends", arguments: 0..<LongTests.value(60, short: 20))
+    @Test("all states are the same at every time of a span", arguments: 0..<LongTests.value(60, short: 20))
     func everySecond(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let lifecycles = (0..<3).map { _ -> KeyLifecycle in

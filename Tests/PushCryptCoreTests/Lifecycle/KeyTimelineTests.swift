@@ -53,7 +53,7 @@ import Testing
         #expect(timeline.effective(UnixTime(clock)) == UnixTime(max(clock, 120)))
     }
 
-    @Test("a single key goes through every state")
+    @Test("a single key that doesn't seal has the state of its timestamps")
     func everyStateAlone() throws {
         let cases: [(KeyLifecycle, KeyState)] = [
             (.at(nil), .pending), (.at(nil, created: 5), .pending), (.at(nil, retires: 11), .pending),

@@ -12,7 +12,7 @@ import Testing
         arguments: [
             (0, ["next add 83: seals from 90"]), (82, ["next add 83: seals from 90"]),
             (83, ["add 83: seals from 90", "next -"]), (84, ["add 83: seals from 91", "next -"]),
-            // cron was down for a year: the next key is published for as long as any.
+            // cron was down for a year: the next key is still published for the whole lead.
             (455, ["add 83: seals from 462", "next -"]), (36_500, ["add 83: seals from 36507", "next -"]),
         ] as [(Int64, [String])])
     func theFirstRotation(day: Int64, expected: [String]) {
@@ -55,7 +55,7 @@ import Testing
         #expect(sample.plan(on: 10, beginsNow: true).lines == ["add 10: seals from 17", "next -"])
         #expect(sample.plan(on: 85, beginsNow: true).lines == ["add 83: seals from 92", "next -"])
         try sample.add(b, on: 10, sealsFrom: 17)
-        // It has begun: asking again begins no other one.
+        // A rotation that has begun isn't begun again.
         #expect(sample.plan(on: 11, beginsNow: true).lines == ["next add 100: seals from 107"])
     }
 

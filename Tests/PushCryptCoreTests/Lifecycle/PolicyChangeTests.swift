@@ -1,7 +1,7 @@
 import PushCryptCore
 import Testing
 
-/// A new policy over keys that are on their way already.
+/// A new policy for existing keys.
 @Suite struct PolicyChangeTests {
     private let a = TimelineInDays.a
     private let b = TimelineInDays.b
@@ -27,7 +27,7 @@ import Testing
         var sample = try rotating()
         try sample.adopt(.days(90, lead: 7, keep: 1), on: 175)
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 180 270+10m", "C 180 - -"])
-        // A new end is one by the new policy.
+        // A new end follows the new policy.
         try sample.revoke(c, on: 176)
         try sample.add(TimelineInDays.d, on: 176, sealsFrom: 190)
         #expect(sample.lines[1] == "B 90 190 220+10m")

@@ -49,7 +49,7 @@ import Testing
             #"{"rotateEvery": "P90D", "overlap": "P30D", "keep": 2}"#,
             #"{"rotateEvery": "P90D", "publishLead": "P7D", "keep": 2}"#,
             #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D"}"#,
-            // People's form is no file's form.
+            // Files don't allow the short form.
             #"{"rotateEvery": "90d", "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
             #"{"rotateEvery": 90, "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#,
             #"{"rotateEvery": "P90D", "publishLead": "P1M", "overlap": "P30D", "keep": 2}"#,
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "a keep that is no protocol integer is refused as malformed",
+        "a keep that isn't a protocol integer is refused as malformed",
         arguments: ["\"2\"", "2.0", "-1", "true", "null", "1e2", "9007199254740992"])
     func malformedKeep(text: String) {
         let text = Self.standard.replacing("\"keep\": 2", with: "\"keep\": \(text)")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "a required coverage that is no percentage is refused as malformed",
+        "a required coverage that isn't a percentage is refused as malformed",
         arguments: ["\"99.9\"", "\"99.9%\"", "100.1", "-1", "1e1", "99.9999", "true", "null", "{}", "[99]"])
     func malformedCoverage(text: String) {
         let text = String(Self.standard.dropLast()) + ", \"requireCoverage\": \(text)}"

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "a retired key opens for the longest of overlap, flight and keep, and ten minutes",
+        "a retired key opens for the longest of overlap, flight and keep, plus ten minutes",
         arguments: [
             (90, 30, 1, 30), (90, 0, 1, 30), (90, 29, 1, 30), (90, 31, 1, 31), (90, 400, 1, 400), (90, 30, 2, 90),
             (90, 89, 2, 90), (90, 91, 2, 91), (90, 30, 3, 180), (10, 0, 2, 30), (10, 0, 4, 30), (10, 0, 5, 40),
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "a text that is no percentage is refused",
+        "a text that isn't a percentage is refused",
         arguments: [
             "", "%", ".", ".5", "5.", "99.9.9", "-1", "+1", "100.001", "101", "1000", "0099", "99.9999", "99,9",
             "99.9%%",

@@ -47,7 +47,7 @@ import Testing
         #expect(Base64URL.encode(id) == vector.id)
     }
 
-    @Test("campaign ids differ for campaigns and devices with the same letters")
+    @Test("campaigns and devices whose concatenated names are equal have different ids")
     func campaignsAndDevicesDiffer() throws {
         let master = try TestJWK.named("shared").record()
         let recipients = try ["a", "ab", "abc"].map { id in

@@ -45,7 +45,7 @@ import Testing
         #expect(Envelope.overheadByteCount(suite, isSigned: true) == byteCount + 64)
     }
 
-    @Test("every truncated envelope is undecryptable", arguments: TestChannel.all, Backends.all)
+    @Test("a truncated or extended envelope is undecryptable", arguments: TestChannel.all, Backends.all)
     func tooShort(channel: TestChannel, backend: NamedBackend) throws {
         let sealed = try channel.seal([], backend.backend)
         for count in (0..<sealed.count).sampled(every: 3) {
@@ -69,7 +69,7 @@ import Testing
         #expect(throws: FailureClass.undecryptable) { try channel.open(forged, DefaultBackend.shared) }
     }
 
-    @Test("an enc that is no point or of small order is undecryptable", arguments: ["p256", "x25519"], Backends.all)
+    @Test("an enc that isn't a point or has small order is undecryptable", arguments: ["p256", "x25519"], Backends.all)
     func badPoint(name: String, backend: NamedBackend) throws {
         let channel = TestChannel(jwk: .named(name), isSigned: false)
         let sealed = try channel.seal(Array("message".utf8), backend.backend)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("two seals of one message share no part", arguments: TestChannel.all)
+    @Test("two seals of one message have no equal run of 8 bytes", arguments: TestChannel.all)
     func twoSealsShareNothing(channel: TestChannel) throws {
         let message = [UInt8](repeating: 0x20, count: 256)
         let sealed = try (0..<2).map { _ in try channel.seal(message, DefaultBackend.shared) }
@@ -117,7 +117,7 @@ import Testing
     }
 }
 
-/// Seals a plaintext of the caller's where signature and message belong.
+/// Seals any plaintext in the place of signature and message.
 private struct ForgedSignature {
     private let channel: TestChannel
 

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "a clock or a memory beyond every date refuses a message and doesn't trap",
+        "an extreme clock or highest iat gives a failure class or nil and doesn't trap",
         arguments: [
             (.max, nil, .expired), (.min, nil, .notYetValid), (.min, .min, .notYetValid), (now, .max, .expired),
             (now, .min, nil), (.max, .max, .expired),

@@ -7,7 +7,7 @@ import Testing
     private static let header = MessageHeader(id: Array(0...15), issuedAt: UnixTime(1), expiresAt: UnixTime(2))
 
     @Test(
-        "JSON that is no alert payload is refused as a flaw",
+        "JSON that isn't an alert payload is refused as a flaw",
         arguments: [
             "[]", "1", "null", #""aps""#, "{}", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"alert"}"#, #"{"aps":{}}"#,
             #"{"alert":"x"}"#, #"{"APS":{"alert":"x"}}"#, #"{"aps":{"content-available":1}}"#,
@@ -30,7 +30,7 @@ import Testing
         #expect(throws: FailureClass.malformed) { try InnerPayload(message: Array(text.utf8)) }
     }
 
-    /// A payload of so many values, names not counted: four and the zeros.
+    /// A payload with that number of values without names: four and the zeros.
     static func payload(values count: Int) -> [UInt8] {
         let zeros = Array(repeating: "0", count: count - 4).joined(separator: ",")
         return Array(#"{"aps":{"alert":"x"},"x":[\#(zeros)]}"#.utf8)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("the length is looked at before anything else, without the padding", arguments: [262_144, 262_145])
+    @Test("the limit of the length is checked before parsing, without the padding", arguments: [262_144, 262_145])
     func length(count: Int) throws {
         let start = #"{"aps":{"alert":""#
         let json = Array((start + String(repeating: "a", count: count - start.utf8.count - 3) + "\"}}").utf8)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("the scan ends at the first value too many, whatever follows")
+    @Test("the scan ends at the first value above the limit, before a later error")
     func scanEnds() {
         let text = Array(#"[1,{"a":2},?"#.utf8)
         let error = #expect(throws: JSONError.self) { try JSONText(text, maximumValueCount: 3) }
@@ -95,7 +95,7 @@ import Testing
         #expect(String(decoding: read.withoutHeader, as: UTF8.self) == text.trimmingSpacesAtTheEnd)
     }
 
-    @Test("spaces after a message are removed and counted", arguments: [0, 1, 7, 500])
+    @Test("spaces after a message are removed", arguments: [0, 1, 7, 500])
     func paddingIsTakenOff(count: Int) throws {
         let text = #"{"aps":{"alert":"x"}}"#
         let message = try InnerPayload(json: Array(text.utf8)).message(with: Self.header)

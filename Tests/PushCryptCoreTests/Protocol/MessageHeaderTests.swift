@@ -49,7 +49,7 @@ import Testing
         "9007199254740992", "99999999999999999999", "[1500]",
     ]
 
-    @Test("a header whose time is no protocol integer is refused", arguments: notNumbers)
+    @Test("a header whose time isn't a protocol integer is refused", arguments: notNumbers)
     func timeIsNoInteger(text: String) throws {
         #expect(try Self.header(Self.json(iat: text)) == nil)
         #expect(try Self.header(Self.json(iat: "0", exp: text)) == nil)
@@ -82,7 +82,7 @@ import Testing
         #expect(try Self.header(text) == nil)
     }
 
-    @Test("a header that is no object is refused", arguments: ["null", "1", "\"x\"", "[]", "{}", "true"])
+    @Test("a header that isn't an object is refused", arguments: ["null", "1", "\"x\"", "[]", "{}", "true"])
     func noObject(text: String) throws {
         #expect(try Self.header(text) == nil)
         #expect(MessageHeader(nil) == nil)

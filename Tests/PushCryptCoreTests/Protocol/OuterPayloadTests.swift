@@ -82,7 +82,7 @@ import Testing
     private static let noEnvelopes = WrongJSON.types.map { #"{"pushcrypt":\#($0)}"# }
 
     @Test(
-        "a payload whose root or pushcrypt member is no object is malformed",
+        "a payload whose root or pushcrypt member isn't an object is malformed",
         arguments: ["[]", "1", "null", #""pushcrypt""#, #"[{"pushcrypt":{}}]"#] + noEnvelopes)
     func noEnvelope(json: String) { expect(.malformed, json) }
 
@@ -91,7 +91,7 @@ import Testing
         "100000000000000000000",
     ]
 
-    @Test("a version that is no protocol integer is malformed", arguments: notIntegers)
+    @Test("a version that isn't a protocol integer is malformed", arguments: notIntegers)
     func versionIsNoInteger(text: String?) { expect(.malformed, Fields(v: text).json) }
 
     @Test(
@@ -129,7 +129,7 @@ import Testing
     @Test("a mutable-content that isn't 1 is malformed", arguments: notIntegers + ["0", "2"])
     func mutableContent(text: String?) { expect(.malformed, Fields(mutableContent: text).json) }
 
-    @Test("an aps that is no object is malformed", arguments: WrongJSON.types)
+    @Test("an aps that isn't an object is malformed", arguments: WrongJSON.types)
     func apsIsNoObject(text: String) {
         let envelope = #"{"v":1,"kid":"AAAAAAAAAAA","sealed":"AAAA"}"#
         expect(.malformed, #"{"aps":\#(text),"pushcrypt":\#(envelope)}"#)

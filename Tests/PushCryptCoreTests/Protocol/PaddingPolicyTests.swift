@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "the padded length is the least multiple that isn't above the capacity",
+        "the padded length is the least multiple, or the capacity if that is less",
         arguments: [1, 2, 3, 64, 100, 128, 1_000, 4_096])
     func everyLength(multiple: Int) {
         for capacity in [0, 1, 500, 1_024] {

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("the computed length of the payload is the real one for every message length")
+    @Test("a message fits if and only if it isn't longer than the capacity")
     func everyMessageSize() {
         let budget = PayloadBudget(limitInBytes: 4_096, fixedByteCount: 200, overheadByteCount: 81)
         for count in 0...5_000 {

@@ -51,14 +51,14 @@ import Testing
         #expect(UnixTime(rfc3339: text) == nil)
     }
 
-    @Test("sums and differences are clamped to the range of Int64")
+    @Test("times are added, subtracted and compared in seconds")
     func arithmetic() {
         #expect(UnixTime(5) + 3 == UnixTime(8))
         #expect(UnixTime(5) - 8 == UnixTime(-3))
         #expect(UnixTime(4) < UnixTime(5))
     }
 
-    @Test("a sum beyond the last moment is the last moment, and one before the first is the first")
+    @Test("sums and differences are clamped to the range of Int64")
     func saturatingArithmetic() {
         #expect(UnixTime(.max) + 1 == UnixTime(.max))
         #expect(UnixTime(.min) + -1 == UnixTime(.min))

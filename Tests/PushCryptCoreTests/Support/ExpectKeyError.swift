@@ -13,7 +13,7 @@ func expectKeyError(
     }
 }
 
-/// Raw JSON that is no string, and empty strings.
+/// Raw JSON values that aren't strings.
 enum WrongJSON {
     static let types = ["null", "true", "1", "[]", "{}", #"["a"]"#, #"{"a":"b"}"#]
 }

@@ -33,7 +33,7 @@ struct TestJWK: Sendable, CustomStringConvertible {
 
     func with(_ member: String, bytes: [UInt8]) -> TestJWK { with(member, "\"\(Base64URL.encode(bytes))\"") }
 
-    /// With the kid that belongs to the members, by RFC 7638 written down once more.
+    /// The record with the kid of its members, computed by another implementation of RFC 7638.
     func withOwnKeyID() throws -> TestJWK {
         let required = ["crv", "k", "kty", "x", "y"].filter { members[$0] != nil }
         let text = "{" + required.map { "\"\($0)\":\(members[$0] ?? "")" }.joined(separator: ",") + "}"

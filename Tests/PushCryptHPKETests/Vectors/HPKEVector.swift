@@ -34,7 +34,7 @@ struct HPKEVector: Decodable, Sendable {
         case encryptions, exports
     }
 
-    /// Of RFC 9180, in the project's own file.
+    /// The section of RFC 9180; only in the project's own file.
     let section: String?
     let mode: UInt8
     let kemID, kdfID, aeadID: UInt16

@@ -5,8 +5,8 @@ import Testing
 @testable import PushCryptHPKE
 
 extension VectorCheck {
-    /// All messages through one pair of contexts. Where the vector leaves numbers out the contexts are set to the next
-    /// one; otherwise they must have come to it themselves.
+    /// Seals and opens all messages with one pair of contexts. If the vector skips numbers, the contexts are set to the next
+    /// one; otherwise they must have reached it themselves.
     func encryptions() throws {
         var setup = try senderSetup()
         var receiving = try recipientContext()

@@ -4,12 +4,12 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// What isn't sealed again, and what is said about it.
+/// Payloads that a resealer refuses, and their errors.
 @Suite struct ResealRefusalTests {
     private static let kid = TestKeys.kid(Rotation.old)
 
     @Test(
-        "a payload that is no sealed push is refused with the class of its fault",
+        "a payload that isn't a sealed push is refused with the class of its fault",
         arguments: [
             ("", .malformed), ("{", .malformed), ("[]", .malformed), ("\u{feff}{}", .malformed), ("{}", .notSealed),
             (#"{"aps":{"alert":"x"}}"#, .notSealed), (#"{"pushcrypt":1}"#, .malformed),
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "correctly sealed bytes that are no message are refused",
+        "correctly sealed bytes that aren't a message are refused",
         arguments: ["", " ", "{}", #"{"aps":{"alert":"x"}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{"id":""}}"#])
     func noMessage(message: String) throws {
         let recipient = try TestKeys.keyset(Rotation.old).recipient(at: Rotation.now)

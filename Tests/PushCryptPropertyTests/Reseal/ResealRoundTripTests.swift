@@ -5,7 +5,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// A resealed push is to the new key what the queued one was to the old key.
+/// A resealed push opens with the new key as the queued push opened with the old key.
 @Suite struct ResealRoundTripTests {
     @Test(
         "a resealed push has the same length, ids, times and content, and opens only with the new key",
@@ -72,7 +72,7 @@ import Testing
         #expect(!second.isChanged)
     }
 
-    @Test("two resealings of one push differ in everything except the frame", arguments: Rotation.all)
+    @Test("two resealings of one push have different sealed members", arguments: Rotation.all)
     func twice(rotation: Rotation) throws {
         let (resealer, queued) = (try rotation.resealer(), try rotation.seal())
         let sealed = try (0..<2).map { _ in

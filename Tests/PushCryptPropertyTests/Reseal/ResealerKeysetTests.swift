@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptSender
 import Testing
 
-/// Keysets that nothing could be sealed again with are refused before the first payload.
+/// A resealer refuses keysets that it can't seal or sign with at its initialisation.
 @Suite struct ResealerKeysetTests {
     private static let rotation = Rotation(device: "phone-1_A", isSigned: true)
 

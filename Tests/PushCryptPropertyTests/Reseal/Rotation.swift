@@ -47,7 +47,7 @@ struct Rotation: Sendable, CustomStringConvertible {
 
     func deviceID() throws -> DeviceID? { try device.map { try DeviceID($0) } }
 
-    /// Sealed to and signed by keys of those names, 60 seconds before now.
+    /// Seals to and signs with the keys of those names, 60 seconds before now.
     func seal(
         _ json: String = #"{"aps":{"alert":"x"}}"#, to key: String = old, by sender: String = oldSender,
         options: Sealer.Options = .init()
@@ -58,7 +58,7 @@ struct Rotation: Sendable, CustomStringConvertible {
         return Array(try sealer.seal(Array(json.utf8), to: recipient, placeholder: Channel.placeholder).json)
     }
 
-    /// A recipient that has the one key, and pins the one sender where messages are signed.
+    /// A recipient with that key, which pins that sender if messages are signed.
     func opener(_ key: String, _ sender: String) throws -> Opener {
         let trusted: SenderTrust =
             isSigned ? .pinned(try TrustedSenders(TestKeys.keyset(sender, backend))) : .unsigned

@@ -19,9 +19,9 @@ struct Channel: Sendable, CustomStringConvertible {
     static let crosswise = Backends.pairs.flatMap { pair in
         all.map { Channel(key: $0.key, isSigned: $0.isSigned, sender: pair.first, receiver: pair.second) }
     }
-    /// Opened by either backend.
+    /// The channels in which OpenSSL seals and either backend opens.
     static let opened = crosswise.filter { $0.sender.name == Backends.openSSL.backend.name }
-    /// The cheapest, for tests of what doesn't depend on the suite.
+    /// The cheapest channel, for tests that don't depend on the suite.
     static let simple = Channel(key: "shared", isSigned: false)
 
     static let topic = "com.example.app"
@@ -42,7 +42,7 @@ struct Channel: Sendable, CustomStringConvertible {
         try TrustedSenders(Keyset(json: TestKeys.publicJWK("sender"), backend: receiver))
     }
 
-    /// With the sender pinned where messages are signed.
+    /// Pins the sender if messages are signed.
     func opener() throws -> Opener {
         try opener(senders: isSigned ? .pinned(trustedSenders()) : .unsigned)
     }

@@ -12,11 +12,11 @@ struct OwnVectors: Decodable {
         let trust: [String]?
         let at: Int64
         let payload: String
-        /// Of those that open.
+        /// Only in payloads that open.
         let id: String?
         let iat: Int64?
         let exp: Int64?
-        /// Of those that are refused.
+        /// Only in payloads that are refused.
         let topic: String?
         let failure: String?
 

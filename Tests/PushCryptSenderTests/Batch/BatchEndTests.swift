@@ -2,11 +2,11 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// A batch that ends before its time leaves nobody reading.
+/// A batch that ends early stops reading requests.
 @Suite struct BatchEndTests {
     private struct Broken: Error {}
 
-    /// A source that nothing comes from: `isAsked` when somebody waits for it, `hasEnded` when nobody does any more.
+    /// A source without elements. It gives `isAsked` when a reader waits, and `hasEnded` when that reader is cancelled.
     private struct Silence {
         let isAsked = Signal()
         let hasEnded = Signal()
@@ -48,7 +48,7 @@ import Testing
         #expect(try await reader.value == Array(0..<10))
     }
 
-    @Test("releasing a batch's iterator cancels the reading of requests") func letGo() async throws {
+    @Test("releasing a batch's iterator cancels the reading of requests") func released() async throws {
         let (silence, sealer) = (Silence(), BatchSealer(try Channel.simple.sealer()))
         var iterator: SealedBatch<Int>.AsyncIterator? = sealer.seal(silence.requests).makeAsyncIterator()
         await silence.isAsked.wait()
@@ -57,7 +57,6 @@ import Testing
         await silence.hasEnded.wait()
     }
 
-    /// What came before the error comes out before it.
     @Test("a source's error is thrown after the outcomes of earlier requests", arguments: [1, 4, 100])
     func brokenSource(width: Int) async throws {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SealRequest<Int>.self)

@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct BatchSealerTests {
-    /// Every outcome in its place and with its context, the refused among the sealed.
+    /// Sealed and refused requests alternate at random.
     @Test(
         "outcomes are in the order of their requests", arguments: [1, 2, 7, 64, 1_000],
         [Channel.all[0], Channel.all[11]])
@@ -24,7 +24,7 @@ import Testing
         #expect(contexts == Array(0..<100))
     }
 
-    /// The source has no end: without a bound it would be read far ahead of what is taken.
+    /// The source has no end, so a batch without a bound would read far ahead.
     @Test("a batch reads no more requests ahead than its width", arguments: [1, 2, 5, 32])
     func backpressure(width: Int) async throws {
         let requests = try Requests(Channel.simple, count: .max)
@@ -33,7 +33,7 @@ import Testing
         for taken in 1...200 {
             let outcome = try await iterator.next()
             #expect(outcome?.context == taken - 1)
-            // The permit of the one that was just taken is out already.
+            // The permit of the outcome that was just taken is available already.
             #expect(requests.readCount <= taken + width)
         }
     }
@@ -51,7 +51,6 @@ import Testing
         for try await _ in BatchSealer(try Channel.simple.sealer()).seal(requests) { Issue.record("an outcome") }
     }
 
-    /// Nobody waits for the next request to get what was sealed.
     @Test("an outcome is available before the next request arrives") func prompt() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Int>.self)
         var outcomes = BatchSealer(try Channel.simple.sealer(), width: 8).seal(stream).makeAsyncIterator()
@@ -63,7 +62,9 @@ import Testing
         #expect(try await outcomes.next() == nil)
     }
 
-    @Test("a request's own options and payload type are used") func ownOptionsAndEncodable() async throws {
+    @Test("a request's own options are used, and the error of an encoder isn't quoted") func ownOptionsAndEncodable()
+        async throws
+    {
         let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Void>.self)
         let recipient = try Channel.simple.recipient()
         let options = Sealer.Options(expiresAfterInSeconds: 7)

@@ -1,7 +1,7 @@
 import PushCryptPrimitives
 import PushCryptSender
 
-/// Requests to one recipient, numbered, that know how far they were read.
+/// Numbered requests to one recipient. They count how many were read.
 struct Requests: AsyncSequence, Sendable {
     typealias Element = SealRequest<Int>
 

@@ -17,7 +17,7 @@ struct Channel: Sendable, CustomStringConvertible {
     static let allOnBoth = Backends.all.flatMap { named in
         all.map { Channel(key: $0.key, isSigned: $0.isSigned, backend: named.backend) }
     }
-    /// The cheapest, for tests of what doesn't depend on the suite.
+    /// The cheapest channel, for tests that don't depend on the suite.
     static let simple = Channel(key: "shared", isSigned: false)
 
     static let now = UnixTime(1_800_000_000)

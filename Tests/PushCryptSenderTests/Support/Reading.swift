@@ -6,7 +6,7 @@ import Testing
 /// A sealed push as its recipient reads it. The outside is read by Foundation, which shares nothing with the sealer.
 struct Reading {
     let outer: [String: Any]
-    /// With the padding.
+    /// The message with its padding.
     let message: [UInt8]
     let inner: InnerPayload
 
@@ -37,7 +37,7 @@ struct Reading {
     var alert: [String: Any] { aps["alert"] as? [String: Any] ?? [:] }
 }
 
-/// Expects a `SenderError` of that code and hands it over.
+/// Expects a `SenderError` with that code and returns it.
 @discardableResult
 func expectSenderError(
     _ code: SenderError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,

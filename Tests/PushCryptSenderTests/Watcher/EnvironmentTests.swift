@@ -9,7 +9,7 @@ import Testing
     private static let plain = try! Operator()
     private static let encrypted = try! Operator(.sender, under: .cheap, .test("right"))
 
-    /// All are set before the first is read, and none after: reading and setting don't get on with each other.
+    /// All variables are set before the first is read, because setenv isn't safe while another thread reads.
     private static let variables: [String: String] = {
         let (plain, encrypted) = (Data(try! Self.plain.text()), Data(try! Self.encrypted.text()))
         let base64 = plain.base64EncodedString()
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "with a secret everything but an encrypted keyset is refused",
+        "with a secret, a variable that isn't encrypted is refused",
         arguments: ["TEXT", "SPACED", "BASE64", "BASE64URL", "JWK", "PRIVATE_JWK", "DEMO"])
     func notEncrypted(variable: String) throws {
         let error = expect(.notEncrypted) { try Keyset(environment: name(variable), secret: .test("right")) }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test("a variable that isn't set is reported as not found") func notSet() {
-        expect(.notFound) { try Keyset(environment: "PUSHCRYPT_TEST_THAT_NOBODY_SETS") }
+        expect(.notFound) { try Keyset(environment: "PUSHCRYPT_TEST_UNSET") }
     }
 
     @Test("a variable with neither JSON nor base64 is refused", arguments: ["EMPTY", "SPACES", "PADDING", "WORDS"])

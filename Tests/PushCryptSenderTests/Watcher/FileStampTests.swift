@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushCryptSender
 
-/// What a watcher sees without reading.
+/// What a watcher compares without reading the file.
 @Suite("the stamp of a keyset's file") struct FileStampTests {
     private let place: TemporaryFolder
     private let keyset: KeysetPlace
@@ -53,7 +53,8 @@ import Testing
     }
 
     @Test(
-        "changes with the owner of the keyset's folder", .enabled(if: geteuid() == 0, "only root can give files away"))
+        "the stamp changes with the owner of the keyset's folder",
+        .enabled(if: geteuid() == 0, "only root can give files away"))
     func owner() throws {
         let before = FileStamp(keyset)
         try #require(unsafe chown(place.path + "/ios", 65_534, 65_534) == 0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushCryptSender
 
-/// What a watcher gives for each kind of keyset, and what it refuses to give.
+/// The keys that a watcher returns for each kind of keyset, and those that it refuses.
 @Suite("KeysetWatcher's keys") struct KeyTests {
     @Test(
         "a keyset of recipient keys gives a recipient and no sender key", arguments: [DHGroup.p256, .x25519],
@@ -48,7 +48,7 @@ import Testing
         expectWrongKind { try senders.watcher.recipient(device: DeviceID("one")) }
     }
 
-    /// A file is what others hand over: private keys of a recipient in it are a mistake, and so is a published sender key.
+    /// A file comes from another party. A recipient's private key in it is a mistake, and a published sender key can't sign.
     @Test("a file whose keys can't seal is refused at the start") func filesThatCannotSeal() throws {
         let place = try Operator(.recipient, psk: true)
         let now: @Sendable () -> UnixTime = { Operator.start }
@@ -59,12 +59,12 @@ import Testing
         #expect(try KeysetWatcher(file: senders.filePath, clock: now).senderKey().kid == senders.keyset().keyIDs[0])
     }
 
-    @Test("a published JWK set gives its primary") func aPublishedFile() throws {
+    @Test("a published JWK set gives its primary, also after a rotation") func aPublishedFile() throws {
         let place = try Operator(.recipient)
         let watch = try Watch(KeysetPlace(file: place.path + "/public.jwks.json"), clock: place.clock)
         #expect(try place.open(watch.seal()) == Watch.payload)
         let kid = try place.rotate()
-        #expect(watch.look() == .taken(sequence: 2))
+        #expect(watch.check() == .taken(sequence: 2))
         #expect(try watch.watcher.recipient().kid == kid)
     }
 

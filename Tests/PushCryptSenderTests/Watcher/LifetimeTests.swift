@@ -6,11 +6,11 @@ import Testing
 
 @testable import PushCryptSender
 
-@Suite("KeysetWatcher ends") struct LifetimeTests {
-    /// Says when the last reference to it goes.
+@Suite("The end of a KeysetWatcher") struct LifetimeTests {
+    /// Signals when its last handle is released.
     private final class Trace: Sendable {
         let gone = DispatchSemaphore(value: 0)
-        let looks = Looks()
+        let outcomes = Outcomes()
 
         func handle() -> Handle { Handle(self) }
 
@@ -21,7 +21,7 @@ import Testing
                 self.trace = trace
             }
 
-            func add(_ outcome: KeysetReloader.Outcome) { trace.looks.add(outcome) }
+            func add(_ outcome: KeysetReloader.Outcome) { trace.outcomes.add(outcome) }
 
             deinit {
                 trace.gone.signal()
@@ -37,8 +37,10 @@ import Testing
             observe: { handle.add($0) })
     }
 
-    /// Nothing holds it but its owner, and with it go the timer, its handler and the keys.
-    @Test("a released watcher looks no more", arguments: [nil, .milliseconds(10), .seconds(10)] as [Duration?])
+    /// Only the owner refers to the watcher. Its release frees the timer, the handler and the keys.
+    @Test(
+        "a released watcher is freed with its handler",
+        arguments: [nil, .milliseconds(10), .seconds(10)] as [Duration?])
     func whenReleased(interval: Duration?) throws {
         let (place, trace) = (try Operator(), Trace())
         weak var released: KeysetWatcher?
@@ -46,25 +48,25 @@ import Testing
             let watcher = try makeWatcher(place, trace, every: interval)
             released = watcher
             try place.rotate()
-            watcher.lookNow()
+            watcher.checkNow()
             #expect(watcher.current.sequence == 2)
         }()
         #expect(released == nil)
         #expect(trace.gone.wait(timeout: .now() + 60) == .success)
     }
 
-    @Test("a stopped watcher looks no more and keeps its keyset") func whenStopped() throws {
+    @Test("a stopped watcher keeps its keyset and checks the file only on request") func whenStopped() throws {
         let (place, trace) = (try Operator(), Trace())
         let watcher = try makeWatcher(place, trace, every: .milliseconds(10))
         try place.rotate()
-        try trace.looks.wait(for: .taken(sequence: 2))
+        try trace.outcomes.wait(for: .taken(sequence: 2))
         watcher.stop()
         watcher.stop()
-        // Behind what was on its way already.
-        watcher.lookNow()
-        let count = trace.looks.all.count
-        // Another one that looks as often has time for much, and sees what the stopped one doesn't.
-        let other = Looks()
+        // Waits for a check that the timer had started.
+        watcher.checkNow()
+        let count = trace.outcomes.all.count
+        // Another watcher with the same interval shows that the stopped one had time for many checks.
+        let other = Outcomes()
         let witness = try KeysetWatcher(
             WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false),
             .milliseconds(10),
@@ -73,15 +75,14 @@ import Testing
         let kid = try place.rotate()
         try other.wait(for: .taken(sequence: 3))
         try other.wait(forCount: other.all.count + 20)
-        #expect(trace.looks.all.count == count)
+        #expect(trace.outcomes.all.count == count)
         #expect(try watcher.recipient().kid != kid)
         #expect(try witness.recipient().kid == kid)
-        // Asked, it still looks.
-        watcher.lookNow()
+        // A request still checks the file.
+        watcher.checkNow()
         #expect(try watcher.recipient().kid == kid)
     }
 
-    /// Where there is nothing to watch yet, there is no watcher.
     @Test("a watcher without a valid keyset never starts") func neverBegunWithoutAKeyset() throws {
         let place = try Operator()
         let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(folder: place.path + "/none") }

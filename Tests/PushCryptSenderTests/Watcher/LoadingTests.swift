@@ -6,7 +6,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// `Keyset(folder:)` and `Keyset(file:)`: with nothing but the sender's import, as a backend has it.
+/// `Keyset(folder:)` and `Keyset(file:)`, with only the import that a backend has.
 @Suite("loading a keyset") struct LoadingTests {
     @Test("a keyset's folder is loaded with all its keys", arguments: ["recipient", "shared", "sender"])
     func aFolder(kind: String) throws {
@@ -17,7 +17,7 @@ import Testing
         #expect(keyset.keyIDs.count == 2)
         #expect(keyset.state(of: kid, at: place.clock.now) == .primary)
         #expect(try Keyset(folder: place.path + "/").keyIDs == keyset.keyIDs)
-        // A keystore's file by its own name is the same keyset.
+        // The path of the keystore's file gives the same keyset.
         #expect(try Keyset(file: place.filePath).keyIDs == keyset.keyIDs)
     }
 
@@ -60,7 +60,7 @@ import Testing
         expect(.demoKeys) { try Keyset(folder: place.path) }
         expect(.demoKeys) { try Keyset(file: place.filePath) }
         #expect(try Keyset(folder: place.path, allowsDemoKeys: true).keyIDs.count == 1)
-        // They have nothing to hide.
+        // Demo keys are public, so their file's mode doesn't matter.
         try place.folder.setMode(0o644, of: "Keys/push/keyset.json")
         #expect(try Keyset(file: place.filePath, allowsDemoKeys: true).keyIDs.count == 1)
     }
@@ -78,12 +78,12 @@ import Testing
         let place = try Operator()
         try place.folder.setMode(0o750, of: "Keys/push")
         expect(.looseMode) { try Keyset(folder: place.path) }
-        // A file by its own name is judged by itself.
+        // For a file's path, only the file's mode matters.
         #expect(try Keyset(file: place.filePath).keyIDs.count == 1)
     }
 
-    /// Of a file that holds a secret others may know nothing; a published one is for everybody.
-    @Test("a file that other users can open is refused", arguments: [0o604, 0o602, 0o660, 0o666, 0o644])
+    /// A file with secrets must be private. A published file may be readable for all users.
+    @Test("a file with secrets that other users can open is refused", arguments: [0o604, 0o602, 0o660, 0o666, 0o644])
     func looseFile(mode: Int) throws {
         let (place, senders) = (try Operator(), try Operator(.sender, under: .cheap, .test("right")))
         for place in [place, senders] {
@@ -94,8 +94,9 @@ import Testing
         #expect(try Keyset(file: senders.path + "/public.jwks.json").kind == .sender)
     }
 
-    /// As Kubernetes hands a secret to a program that isn't root: owned by root, for the program's group to read.
-    @Test("root's group may read a file of root's") func groupOfRoot() throws {
+    /// Kubernetes mounts a secret for a program that isn't root like this: root owns it, and the program's group can read it.
+    @Test("a file of root may be readable for its group, and a file of another user may not") func groupOfRoot() throws
+    {
         let place = try Operator()
         for mode in [0o640, 0o440] {
             try place.folder.setMode(mode, of: "Keys/push/keyset.json")
@@ -107,7 +108,8 @@ import Testing
         }
     }
 
-    @Test("a link to a file with keys is followed") func aLinkToAFile() throws {
+    @Test("a link to a key file is followed, and a link in the place of a keyset's folder is refused")
+    func aLinkToAFile() throws {
         let place = try Operator()
         let link = place.folder.path + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.filePath)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushCryptSender
 
-/// A bad file is not taken: sealing goes on with the keyset before it, and the log says so once.
+/// A watcher rejects an invalid file, keeps the previous keyset and logs one error.
 @Suite("KeysetWatcher refuses a new file") struct RefusalTests {
     @Test("a spoilt file is refused and the previous keyset stays in use", arguments: Spoiling.all)
     func keepsTheOldKeyset(spoiling: Spoiling) throws {
@@ -19,9 +19,9 @@ import Testing
         let good = try FileSystem.readFile(place.rotatedCopy() + "/keyset.json")
 
         try spoiling.spoil(place)
-        let reason = try #require(watch.look()?.reason, "\(watch.looks.all)")
+        let reason = try #require(watch.check()?.reason, "\(watch.outcomes.all)")
         #expect(reason.contains(spoiling.reason), "\(reason)")
-        for _ in 0..<3 { #expect(watch.look()?.sequence == nil) }
+        for _ in 0..<3 { #expect(watch.check()?.sequence == nil) }
         #expect(watch.errors.count == 1)
         let line = try #require(watch.errors.first)
         #expect(line["keyset"] == place.path)
@@ -31,9 +31,9 @@ import Testing
         #expect(try watch.watcher.recipient().kid == before)
         #expect(try Operator.open(watch.seal(), with: watch.watcher.current, at: place.clock.now) == Watch.payload)
 
-        try spoiling.mend(place)
+        try spoiling.repair(place)
         try place.write(good)
-        #expect(watch.look() == .taken(sequence: 3))
+        #expect(watch.check() == .taken(sequence: 3))
         #expect(try watch.watcher.recipient().kid != before)
         #expect(watch.errors.count == 1)
         #expect(watch.notices.count == 1)
@@ -45,43 +45,43 @@ import Testing
         let good = try place.text()
         for (index, text) in ["{", "[]", "{}", #"{"keys":[]}"#].enumerated() {
             try place.write(Array(text.utf8))
-            #expect(watch.look()?.reason != nil)
-            #expect(watch.look() == .unchanged)
+            #expect(watch.check()?.reason != nil)
+            #expect(watch.check() == .unchanged)
             #expect(watch.errors.count == index + 1)
         }
-        // The keyset in use comes back: that is worth a line too, because the last one said that all is not well.
+        // The return of the keyset in use is logged too, because the last line reported an error.
         try place.write(good)
-        #expect(watch.look() == .taken(sequence: 1))
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .taken(sequence: 1))
+        #expect(watch.check() == .unchanged)
         #expect(watch.notices.count == 1)
     }
 
     /// Exchanging folders takes two renames.
-    @Test("a missing file is reported at the second look of the timer, not at the first")
+    @Test("a missing file is reported at the timer's second check, not at the first")
     func aMissingFileIsReportedWhenItStaysAway() throws {
         let place = try Operator()
         let reloader = try reloader(place)
         try Replacement.rename(place.path, to: place.path + ".old")
-        #expect(reloader.look(.time) == .unchanged)
-        #expect(reloader.look(.time).reason?.contains("No such file") == true)
+        #expect(reloader.check(.time) == .unchanged)
+        #expect(reloader.check(.time).reason?.contains("No such file") == true)
         try Replacement.rename(place.path + ".old", to: place.path)
-        #expect(reloader.look(.time) == .taken(sequence: 1))
+        #expect(reloader.check(.time) == .taken(sequence: 1))
     }
 
-    /// A key server that can't be reached comes back without any change of the file.
-    @Test("a failure that may pass is tried again at the next look") func whatMayPassIsTriedAgain() throws {
+    /// A key server can recover without a change of the file.
+    @Test("a temporary failure is retried at the next check") func whatMayPassIsTriedAgain() throws {
         let keyServer = try KeyServer()
         let place = try Operator(.sender, under: .command, keyServer.secret)
         let reloader = try reloader(place)
         let kid = try place.rotate()
         try keyServer.stop()
-        #expect(reloader.look(.request).reason?.contains("unwrap") == true)
-        #expect(reloader.look(.time).reason?.contains("unwrap") == true)
+        #expect(reloader.check(.request).reason?.contains("unwrap") == true)
+        #expect(reloader.check(.time).reason?.contains("unwrap") == true)
         try keyServer.start()
-        #expect(reloader.look(.time) == .taken(sequence: 2))
+        #expect(reloader.check(.time) == .taken(sequence: 2))
         #expect(reloader.choice.withLock { $0 }.entry.record.kid == kid)
         try keyServer.stop()
-        #expect(reloader.look(.time) == .unchanged)
+        #expect(reloader.check(.time) == .unchanged)
     }
 
     /// A wrong passphrase doesn't become right by itself, and trying it costs a third of a second.
@@ -89,8 +89,8 @@ import Testing
         let place = try Operator()
         let reloader = try reloader(place)
         try place.write(Array("{".utf8))
-        #expect(reloader.look(.time).reason != nil)
-        #expect(reloader.look(.time) == .unchanged)
+        #expect(reloader.check(.time).reason != nil)
+        #expect(reloader.check(.time) == .unchanged)
     }
 
     private func reloader(_ place: Operator) throws -> KeysetReloader {
@@ -105,7 +105,7 @@ extension KeysetReloader.Outcome {
         if case .refused(let reason) = self { reason } else { nil }
     }
 
-    /// Of a keyset that was taken.
+    /// The sequence number of an accepted keyset.
     var sequence: Int64? {
         if case .taken(let sequence) = self { sequence } else { nil }
     }

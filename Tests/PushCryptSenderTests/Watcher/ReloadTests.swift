@@ -6,19 +6,19 @@ import Testing
 
 @testable import PushCryptSender
 
-/// A new file is in use without a restart, however it came and however that shows.
+/// A watcher loads a new file without a restart, for every way of replacing the old one.
 @Suite("KeysetWatcher takes a new keyset") struct ReloadTests {
-    @Test("lookNow takes a rotated keyset", arguments: ["recipient", "shared", "sender"])
+    @Test("checkNow loads a rotated keyset", arguments: ["recipient", "shared", "sender"])
     func whenAsked(kind: String) throws {
         let place = try Operator(try #require(KeyKind(rawValue: kind)))
         let watch = try Watch(place)
         let old = watch.watcher.current
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .unchanged)
         let kid = try place.rotate()
         #expect(watch.watcher.current.keyIDs == old.keyIDs)
-        #expect(watch.look() == .taken(sequence: 2))
+        #expect(watch.check() == .taken(sequence: 2))
         #expect(watch.watcher.current.primary(at: place.clock.now)?.record.kid == kid)
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .unchanged)
         #expect(watch.errors.isEmpty)
     }
 
@@ -27,7 +27,7 @@ import Testing
         let watch = try Watch(place)
         let old = try #require(watch.watcher.current.keyIDs.first)
         let new = try place.rotate()
-        for _ in 0..<3 { _ = watch.look() }
+        for _ in 0..<3 { _ = watch.check() }
         let line = [
             "keyset": place.path, "seq": "2", "previousSeq": "1", "primary": new.description,
             "previousPrimary": old.description,
@@ -35,8 +35,10 @@ import Testing
         #expect(watch.notices == [line])
     }
 
-    /// The timer fires once a second, so this is seen within two, however long a look takes.
-    @Test("the first look of the timer after a change sees it, whatever replaced the file", arguments: Replacement.all)
+    /// The timer fires once a second, so a change is detected within two seconds.
+    @Test(
+        "the timer's first check after a change detects it, for every way of replacing the file",
+        arguments: Replacement.all)
     func byTimer(replacement: Replacement) throws {
         let place = try Operator()
         let watch = try Watch(place)
@@ -46,12 +48,12 @@ import Testing
         #expect(try place.open(watch.seal()) == Watch.payload)
         #expect(watch.errors.isEmpty)
         #expect(watch.tick() == .unchanged)
-        // The folder that has the name now is watched as the first one was.
+        // The new folder is watched like the first one.
         try place.rotate()
         #expect(watch.tick() == .taken(sequence: 3))
     }
 
-    @Test("a change between the reading of the first keyset and the first look is seen at that look")
+    @Test("the first check detects a change since the first keyset was read")
     func changeAtTheStart() throws {
         let place = try Operator()
         let watch = try Watch(place)
@@ -59,15 +61,15 @@ import Testing
         #expect(watch.tick() == .taken(sequence: 2))
     }
 
-    @Test("a real timer looks without being asked")
+    @Test("the real timer detects a change without a request")
     func realTimer() throws {
         let place = try Operator()
         let watch = try Watch(place, every: .milliseconds(10))
         try place.rotate()
-        try watch.looks.wait(for: .taken(sequence: 2))
+        try watch.outcomes.wait(for: .taken(sequence: 2))
     }
 
-    @Test("a file of the same size and write time in the place of the old one is seen")
+    @Test("a replacement with the same size and write time is detected")
     func sameSizeAndTime() throws {
         let place = try Operator()
         let watch = try Watch(place)
@@ -75,7 +77,7 @@ import Testing
         let copy = try place.rotatedCopy() + "/keyset.json"
         var text = try FileSystem.readFile(copy)
         let size = try #require(old[.size] as? Int)
-        // JSON allows spaces at its end. The old text is shorter: it is padded before the watcher's first look.
+        // JSON allows spaces at its end. The old text is shorter: it is padded before the watcher's first check.
         try place.write(place.text() + Array(repeating: UInt8(ascii: " "), count: max(text.count - size, 0)))
         #expect(watch.tick() == .unchanged)
         let time = try #require(
@@ -87,7 +89,7 @@ import Testing
         #expect(watch.tick() == .taken(sequence: 2))
     }
 
-    @Test("a mounted secret of Kubernetes is seen: the file is a link through a link that is exchanged")
+    @Test("a changed mount of Kubernetes is detected: the file is a link through an exchanged link")
     func mountedFile() throws {
         let place = try Operator()
         let mount = try TemporaryFolder()
@@ -122,10 +124,10 @@ import Testing
         let place = try Operator()
         let watch = try Watch(place)
         try place.write(place.text())
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .unchanged)
         // Another text of the same keyset.
         try place.write(place.text() + Array("\n".utf8))
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .unchanged)
         #expect(watch.notices.isEmpty)
     }
 
@@ -133,7 +135,7 @@ import Testing
         let place = try Operator(.sender, under: .cheap, .test("right"))
         let watch = try Watch(place)
         let kid = try place.rotate()
-        #expect(watch.look() == .taken(sequence: 2))
+        #expect(watch.check() == .taken(sequence: 2))
         #expect(try watch.watcher.senderKey().kid == kid)
     }
 }

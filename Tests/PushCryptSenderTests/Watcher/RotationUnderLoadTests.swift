@@ -58,7 +58,7 @@ import Testing
         for turn in 0..<load.rotationCount {
             for worker in workers { try worker.waitForTurn() }
             let sequence = try place.rotate(turn)
-            try watch.looks.wait(for: .taken(sequence: sequence))
+            try watch.outcomes.wait(for: .taken(sequence: sequence))
             for worker in workers { worker.endTurn() }
         }
         let pushes = try workers.map { try $0.finish() }
@@ -68,7 +68,7 @@ import Testing
         try expectAllOpen(pushes, place, recipients, load)
     }
 
-    /// - Parameter pushes: of each thread, in order.
+    /// - Parameter pushes: the pushes of each thread, in order.
     private func expectAllOpen(
         _ pushes: [[SealedPush]], _ place: Operator, _ recipients: Operator, _ load: Load
     ) throws {
@@ -95,7 +95,7 @@ import Testing
     private struct Tally {
         var failures = [String]()
         var messageIDs = Set<String>()
-        /// Of the keys that signed, or that were sealed to.
+        /// The keys that signed, or that were sealed to.
         var keyIDs = Set<String>()
 
         mutating func add(_ push: SealedPush, _ result: Result<OpenedPush, FailureClass>, expecting payload: [UInt8]) {
@@ -116,8 +116,8 @@ import Testing
 }
 
 extension Operator {
-    /// What operators do in the course of time: a key that takes over when its time comes, one that takes over at once,
-    /// and one that is withdrawn before it ever sealed. The clock moves on by an hour.
+    /// Makes one of three changes: a key that seals after half an hour, a key that seals at once, or a key that is retired
+    /// before it sealed. The clock advances by an hour or less.
     ///
     /// - Returns: the keyset's new sequence number.
     func rotate(_ turn: Int) throws -> Int64 {

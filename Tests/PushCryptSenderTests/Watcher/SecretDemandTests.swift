@@ -5,16 +5,16 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// Somebody who can write the folder, but doesn't know the secret, puts other keys in the place of the encrypted ones.
-@Suite("plain keys in the place of an encrypted keyset are refused where a secret is given")
+/// An attacker who can write to the folder, but doesn't know the secret, replaces the encrypted keys.
+@Suite("with a secret, plain keys in the place of an encrypted keyset are refused")
 struct SecretDemandTests {
-    /// What such a person can make: everything but an encrypted keyset.
+    /// The files that the attacker can make: all except an encrypted keyset.
     enum Forgery: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case plainKeyset, plainKeysetWithoutDigest, publicKeyset, publicSet, privateJWK, publicJWK, demoKeys, noKeys
 
         var testDescription: String { rawValue }
 
-        /// A keystore reads no JWK: there the file is malformed.
+        /// Whether a keystore reads the file. It doesn't read JWKs.
         var isKeyset: Bool {
             [.plainKeyset, .plainKeysetWithoutDigest, .publicKeyset, .demoKeys, .noKeys].contains(self)
         }
@@ -47,7 +47,7 @@ struct SecretDemandTests {
         #expect(try Keyset(folder: place.path, secret: .test("right")).keyIDs.count == 1)
         try place.write(forgery.text())
         expectRefusal(place.filePath) { try Keyset(folder: place.path, secret: .test("right")) }
-        // A secret isn't read before: no key server is asked about keys that it never wrapped.
+        // The file is refused before the secret is read, so no command runs for keys that it didn't wrap.
         expectRefusal(place.filePath) { try Keyset(folder: place.path, secret: .command("exit 1;")) }
     }
 
@@ -71,8 +71,8 @@ struct SecretDemandTests {
         expectRefusal(place.filePath) { try KeysetWatcher(file: place.filePath, secret: .test("right")) }
     }
 
-    /// With the `seq` and the keys of the keyset in use, too: what is in plain text isn't believed.
-    @Test("KeysetWatcher refuses plain keys later, and the keys in use stay", arguments: [false, true])
+    /// Also with the `seq` and the keys of the keyset in use, because plain text isn't authenticated.
+    @Test("KeysetWatcher with a secret refuses plain keys later and keeps the keys in use", arguments: [false, true])
     func watcherLater(_ isFile: Bool) throws {
         let place = try Operator(.shared, under: .cheap, .test("right"))
         let keyset = isFile ? KeysetPlace(file: place.filePath) : KeysetPlace(folder: place.path)
@@ -84,11 +84,11 @@ struct SecretDemandTests {
                     (stored.protection, stored.secret) = (.plaintext, nil)
                     stored.metadata.sequence += raise
                 })
-            let reason = try #require(watch.look()?.reason)
+            let reason = try #require(watch.check()?.reason)
             #expect(reason.hasPrefix("\(place.filePath) is not encrypted"), "\(reason)")
             #expect(try watch.watcher.recipient().kid == kid)
             try place.write(Self.sealed(place))
-            _ = watch.look()
+            _ = watch.check()
         }
     }
 
@@ -99,7 +99,7 @@ struct SecretDemandTests {
         return try stored.fileText()
     }
 
-    @Test("the published demo keys are read with a secret where they are allowed")
+    @Test("the published demo keys are loaded with any secret if they are allowed")
     func allowedDemoKeys() throws {
         let place = try Operator()
         try place.write(Array(DemoKeys.sharedJSON.utf8))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushCryptSender
 
-/// Every change by pushcrypt raises `seq`: other content under the same one is somebody else's.
+/// Every change by pushcrypt increases `seq`, so other content with the same `seq` has another origin.
 @Suite("KeysetWatcher and a file with the seq of the keyset in use")
 struct SequenceTests {
     /// Other content for a recipient's keyset with a pre-shared key.
@@ -33,13 +33,13 @@ struct SequenceTests {
                         backend: DefaultBackend.shared)
                 }
             },
-            Change(testDescription: "a later end of a key") { stored in
+            Change(testDescription: "a later expiry of a key") { stored in
                 stored.metadata.timeline.keys[0].lifecycle.expiresAt = Operator.start + 1_000_000
             },
-            Change(testDescription: "a key that was withdrawn and isn't any more") { stored in
+            Change(testDescription: "a revoked key that is no longer revoked") { stored in
                 stored.metadata.timeline.keys[1].lifecycle.revokedAt = nil
             },
-            Change(testDescription: "a later moment of its last change") { stored in
+            Change(testDescription: "a later updatedAt") { stored in
                 stored.metadata.timeline.updatedAt = Operator.start + 100
             },
         ]
@@ -52,7 +52,9 @@ struct SequenceTests {
         }
     }
 
-    @Test("refuses other content, whether it is encrypted or not", arguments: Change.all, [true, false])
+    @Test(
+        "other content with the same seq is refused, whether it is encrypted or not", arguments: Change.all,
+        [true, false])
     func otherContent(_ change: Change, _ isEncrypted: Bool) throws {
         let place = try Operator(
             .recipient, psk: true, under: isEncrypted ? .cheap : .plaintext, isEncrypted ? .test("right") : nil)
@@ -65,15 +67,15 @@ struct SequenceTests {
         let watch = try Watch(place)
         let kid = try watch.watcher.recipient().kid
         try place.write(place.edited(change.make))
-        let reason = try #require(watch.look()?.reason, "\(watch.looks.all)")
+        let reason = try #require(watch.check()?.reason, "\(watch.outcomes.all)")
         #expect(reason.contains("has other content with the same seq 3"), "\(reason)")
         #expect(try watch.watcher.recipient().kid == kid)
         #expect(watch.errors.map { $0["seq"] } == ["3"])
         try place.write(good)
-        #expect(watch.look() == .taken(sequence: 3))
+        #expect(watch.check() == .taken(sequence: 3))
     }
 
-    /// As `keys passwd` doesn't do, which raises `seq`; as a restored copy or a tool of the operator's may.
+    /// `keys passwd` increases `seq`. A tool of the operator may encrypt the same content without that.
     @Test("the same content encrypted again with other salts is no change")
     func encryptedAgain() throws {
         let place = try Operator(.recipient, psk: true, under: .cheap, .test("right"))
@@ -83,7 +85,7 @@ struct SequenceTests {
             let text = try place.edited { $0.metadata.timeline.keys.reverse() }
             #expect(try text != place.text())
             try place.write(text)
-            #expect(watch.look() == .unchanged)
+            #expect(watch.check() == .unchanged)
         }
         #expect(watch.errors.isEmpty && watch.notices.isEmpty)
     }
@@ -93,10 +95,10 @@ struct SequenceTests {
         let place = try Operator(.sender, under: .cheap, .test("right"))
         let watch = try Watch(place)
         try place.folder.setMode(0o400, of: "Keys/push/keyset.json")
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .unchanged)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)], ofItemAtPath: place.filePath)
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .unchanged)
         #expect(watch.errors.isEmpty && watch.notices.isEmpty)
     }
 
@@ -123,7 +125,7 @@ struct SequenceTests {
         for (index, change) in changes.enumerated() {
             place.clock.now = place.clock.now + 1
             try place.change(change)
-            #expect(watch.look() == .taken(sequence: Int64(index) + 2))
+            #expect(watch.check() == .taken(sequence: Int64(index) + 2))
         }
         #expect(watch.errors.isEmpty)
     }
@@ -138,18 +140,18 @@ struct SequenceTests {
         let watch = try Watch(KeysetPlace(file: path))
         #expect(try watch.watcher.recipient().suite == .p256)
         try write(keys[1])
-        #expect(watch.look() == .taken(sequence: 0))
+        #expect(watch.check() == .taken(sequence: 0))
         #expect(try watch.watcher.recipient().suite == .x25519)
         try write(Array(#"{"keys":["#.utf8) + keys[1] + Array("]}".utf8))
-        #expect(watch.look() == .unchanged)
+        #expect(watch.check() == .unchanged)
         try write(Array(#"{"keys":["#.utf8) + keys[0] + Array("]}".utf8))
-        #expect(watch.look() == .taken(sequence: 0))
+        #expect(watch.check() == .taken(sequence: 0))
 
         // From a file without a seq to one with it, and not back.
         let numbered = try Operator(.recipient)
         try write(FileSystem.readFile(numbered.path + "/public.jwks.json"))
-        #expect(watch.look() == .taken(sequence: 1))
+        #expect(watch.check() == .taken(sequence: 1))
         try write(keys[0])
-        #expect(watch.look()?.reason?.contains("put back from seq 1 to 0") == true)
+        #expect(watch.check()?.reason?.contains("went back from seq 1 to seq 0") == true)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import PushCryptSender
 
 /// The key that seals changes with time, though the file doesn't.
-@Suite("KeysetWatcher as time goes by") struct TimeTests {
+@Suite("KeysetWatcher chooses keys by time") struct TimeTests {
     @Test("the next key seals from its activation on without a new file") func theNextKeySealsFromItsTimeOn() throws {
         let place = try Operator()
         let first = try place.keyset().keyIDs[0]
@@ -17,7 +17,7 @@ import Testing
             place.clock.now = Operator.start + offset
             #expect(try watch.watcher.recipient().kid == kid, "after \(offset) s")
         }
-        // A clock that was wrong and is set right leaves no trace.
+        // The choice also follows a clock that is set back.
         place.clock.now = Operator.start + lead - 1
         #expect(try watch.watcher.recipient().kid == first)
         #expect(watch.notices.isEmpty)
@@ -33,7 +33,7 @@ import Testing
         #expect(try watch.watcher.senderKey().kid == second)
     }
 
-    /// A clock behind the keystore's: the file's own time counts.
+    /// The sender's clock is behind the keystore's.
     @Test("a clock before the last change uses the time of that change") func aClockThatIsBehind() throws {
         let place = try Operator()
         let clock = TestClock(Operator.start - 3_600)
@@ -58,11 +58,11 @@ import Testing
         }
         // A new file with another key that seals.
         let kid = try place.add(activatesAt: place.clock.now)
-        #expect(watch.look() == .taken(sequence: 2))
+        #expect(watch.check() == .taken(sequence: 2))
         #expect(try watch.watcher.recipient().kid == kid)
     }
 
-    /// The keyset is good, its time comes: nobody touches the file for that.
+    /// The file doesn't change when its key begins to seal.
     @Test("a keyset whose keys seal later is taken when they do") func aKeysetThatSealsLaterIsTakenLater() throws {
         let place = try Operator()
         let watch = try Watch(place)
@@ -71,7 +71,7 @@ import Testing
             stored.metadata.timeline.keys[0].lifecycle.activatesAt = Operator.start + 60
         }
         try place.write(text)
-        #expect(watch.look()?.reason?.contains("none of the 1 keys seals") == true)
+        #expect(watch.check()?.reason?.contains("none of the 1 keys seals") == true)
         place.clock.now = Operator.start + 60
         #expect(watch.tick() == .taken(sequence: 2))
         #expect(watch.errors.count == 1)

@@ -51,11 +51,11 @@ enum TestBlob {
         }
     }
 
-    /// How bytes are fed.
+    /// How bytes are split.
     enum Pieces: Sendable, CustomStringConvertible {
         case whole
         case of(Int)
-        /// Up to that many bytes, empty ones too.
+        /// Pieces of random lengths up to that number of bytes, including empty ones.
         case random(Int, seed: UInt64)
 
         func split(_ bytes: [UInt8]) -> [[UInt8]] {

@@ -7,7 +7,7 @@ struct SimulatedKeyset {
     private(set) var policy: RotationPolicy
     var random: SplitMix64
 
-    /// With one key that seals from `time` on.
+    /// Makes a keyset with one key that seals from `time` on.
     init(_ policy: RotationPolicy, at time: UnixTime, seed: UInt64) throws {
         self.init(KeyTimeline([]), policy, seed: seed)
         let first = newID()
@@ -25,7 +25,7 @@ struct SimulatedKeyset {
 
     mutating func newID() -> KeyID { .random(&random) }
 
-    /// Makes a change, or none of it where it is refused.
+    /// Makes a change. A refused change changes nothing.
     @discardableResult
     mutating func change<Result>(
         at clock: UnixTime, givingUp givenUp: Set<KeyID> = [],
@@ -37,7 +37,7 @@ struct SimulatedKeyset {
         do {
             try Invariants.check(changed, after: timeline.keys.isEmpty ? nil : timeline, at: now, givingUp: givenUp)
         } catch {
-            throw LifecycleError(.invariantBroken, "let through, then caught: \(error)")
+            throw LifecycleError(.invariantBroken, "not refused, but it violates an invariant: \(error)")
         }
         changed.updatedAt = now
         timeline = changed
@@ -52,7 +52,7 @@ struct SimulatedKeyset {
         self.policy = policy
     }
 
-    /// Does what is due.
+    /// Carries out the due steps.
     mutating func carryOut(_ plan: RotationPlan, at clock: UnixTime) throws(LifecycleError) {
         for step in plan.due { try carryOut(step, at: clock) }
     }
@@ -76,7 +76,7 @@ extension KeyID {
 }
 
 extension RotationPolicy {
-    /// Of any shape, with rotations of a day to a year.
+    /// A random policy with rotations of a day to a year.
     static func random(_ random: inout SplitMix64, gated: Bool? = nil) -> RotationPolicy {
         let rotateEvery = [1, 3, 7, 30, 30, 90, 90, 180, 365].randomElement(using: &random)! * day
         let share = Int.random(in: 0...100_000, using: &random)

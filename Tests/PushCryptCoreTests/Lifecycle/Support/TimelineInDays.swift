@@ -4,7 +4,7 @@ import PushCryptCore
 ///
 /// ```
 /// A 0 90 180+10m               activatesAt retiresAt expiresAt, - for none
-/// B 90 - - revoked 95          and what ended it early
+/// B 90 - - revoked 95          and its revocation or destruction
 /// ```
 struct TimelineInDays {
     static let a = KeyID("AAAAAAAAAAA")!
@@ -43,7 +43,7 @@ struct TimelineInDays {
         timeline.keys.map { timeline.state(of: $0.kid, at: .days(day))!.description }.joined(separator: " ")
     }
 
-    /// A change on that day, checked as before each write.
+    /// Makes a change on that day and checks the invariants, as before each write.
     @discardableResult
     mutating func on<Result>(
         _ day: Int64, givingUp givenUp: Set<KeyID> = [],
@@ -118,7 +118,7 @@ extension UnixTime {
 }
 
 extension RotationPlan.Step {
-    /// `add 83: seals from 90`, `promote B 7`, with ` blocked` where it is.
+    /// `add 83: seals from 90`, `promote B 7`, with ` blocked` if it is blocked.
     var line: String {
         let what: String =
             switch action {
@@ -132,7 +132,7 @@ extension RotationPlan.Step {
 }
 
 extension RotationPlan {
-    /// What is due; what is blocked; what is next.
+    /// The due steps, the blocked steps and the next step.
     var lines: [String] { due.map(\.line) + blocked.map(\.line) + ["next " + (next?.line ?? "-")] }
 }
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PushCryptSender
 
-/// A keyset of a keystore in a folder of its own, and who changes it.
+/// A keyset of a keystore in its own folder, and the operator who changes it.
 struct Operator {
     static let start = UnixTime(1_800_000_000)
     private static let actor = Actor(name: "operator", reason: nil)
@@ -19,7 +19,6 @@ struct Operator {
     let secret: KeysetSecret?
     let clock = TestClock(start)
 
-    /// - Parameter kind: with `protection`, how the keyset begins.
     init(
         _ kind: KeyKind = .shared, group: DHGroup = .p256, psk: Bool = false, under protection: Protection = .plaintext,
         _ secret: KeysetSecret? = nil
@@ -40,14 +39,14 @@ struct Operator {
         try Self.change(KeysetStore(path), at: clock.now, secret, body)
     }
 
-    /// A second later: a new key that seals at once; the old one opens on.
+    /// Adds a key that seals at once, a second later. The old key continues to open.
     @discardableResult
     func rotate() throws -> KeyID {
         clock.now = clock.now + 1
         return try Self.rotate(KeysetStore(path), at: clock.now, secret)
     }
 
-    /// A new key that seals from then on.
+    /// Adds a key that seals from `activatesAt` on.
     func add(activatesAt: UnixTime?) throws -> KeyID { try change { try $0.add(activatesAt: activatesAt) } }
 
     private static func change<Result>(
@@ -92,7 +91,7 @@ struct Operator {
 
     func keyset() throws -> Keyset { try Keyset(folder: path, secret: secret) }
 
-    /// What the keyset's keys open, now.
+    /// Opens a push with the keyset's keys at the clock's time.
     func open(_ push: SealedPush, device: DeviceID? = nil) throws -> String {
         try Self.open(push, with: device.map { try keyset().device($0) } ?? keyset(), at: clock.now)
     }

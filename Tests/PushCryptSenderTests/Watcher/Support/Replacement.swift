@@ -3,7 +3,7 @@ import PushCryptFiles
 import PushCryptKeysets
 import Testing
 
-/// How a new keyset comes to lie where the old one was.
+/// A way to replace a keyset with a rotated one.
 struct Replacement: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let perform: @Sendable (Operator) throws -> Void
@@ -17,20 +17,20 @@ struct Replacement: Sendable, CustomTestStringConvertible {
         try rename(place.copyPath + "/audit.jsonl", to: place.path + "/audit.jsonl")
     }
 
-    private static let exchangedFolder = Replacement(testDescription: "another folder under the name") { place in
+    private static let exchangedFolder = Replacement(testDescription: "a folder renamed to the old name") { place in
         let copy = try place.rotatedCopy()
         try rename(place.path, to: place.path + ".old")
         try rename(copy, to: place.path)
     }
 
-    private static let newFolder = Replacement(testDescription: "a folder that was away for a while") { place in
+    private static let newFolder = Replacement(testDescription: "a folder removed and made again") { place in
         let copy = try place.rotatedCopy()
         FileSystem.removeFolder(place.path)
         try FileSystem.makeFolder(place.path)
         for name in ["audit.jsonl", "keyset.json"] { try rename(copy + "/" + name, to: place.path + "/" + name) }
     }
 
-    private static let writtenInPlace = Replacement(testDescription: "a file written over") { place in
+    private static let writtenInPlace = Replacement(testDescription: "a file overwritten in place") { place in
         let copy = try place.rotatedCopy()
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: place.filePath))
         try file.write(contentsOf: FileSystem.readFile(copy + "/keyset.json"))

@@ -4,8 +4,8 @@ import PushCryptPrimitives
 import PushCryptSender
 import Testing
 
-/// A thread that seals and seals. It says how far it is, so that something happens all along its way, and goes on
-/// meanwhile: only when the thing before last isn't done yet does it wait.
+/// A thread that seals. It begins a turn at regular intervals, in which the test rotates keys, and continues meanwhile. It
+/// waits only if the previous turn hasn't ended.
 final class SealingWorker: Sendable {
     private let count: Int
     private let stride: Int
@@ -33,13 +33,13 @@ final class SealingWorker: Sendable {
     private func step(_ index: Int) throws -> SealedPush {
         if index.isMultiple(of: stride) {
             turns.signal()
-            try #require(endedTurns.wait(timeout: .now() + 120) == .success, "nobody rotates any more")
+            try #require(endedTurns.wait(timeout: .now() + 120) == .success, "the test doesn't end the turn")
         }
         return try seal(index)
     }
 
     func waitForTurn() throws {
-        try #require(turns.wait(timeout: .now() + 120) == .success, "the thread doesn't get ahead")
+        try #require(turns.wait(timeout: .now() + 120) == .success, "the thread doesn't reach its next turn")
     }
 
     func endTurn() { endedTurns.signal() }

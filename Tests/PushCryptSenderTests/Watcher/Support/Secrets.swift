@@ -9,6 +9,6 @@ extension KeysetSecret {
 }
 
 extension Protection {
-    /// Under a passphrase that is no work to try.
+    /// A passphrase with cheap scrypt parameters.
     static let cheap = Protection.passphrase(try! ScryptParameters(n: 16, r: 8, p: 1))
 }

@@ -5,33 +5,33 @@ import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 
-/// What can be wrong with a file that lies where a good keyset is in use, with seq 2.
+/// A fault of a file that replaces a valid keyset with seq 2.
 struct Spoiling: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// A part of what the refusal says.
+    /// A part of the refusal's text.
     let reason: String
     var secret: KeysetSecret?
     let spoil: @Sendable (Operator) throws -> Void
-    /// What writing a good file alone doesn't mend.
-    var mend: @Sendable (Operator) throws -> Void = { _ in }
+    /// Repairs what writing a valid file doesn't.
+    var repair: @Sendable (Operator) throws -> Void = { _ in }
 
     var protection: Protection { secret == nil ? .plaintext : .cheap }
 
     static let all = texts + others
 
     private static let texts: [Spoiling] = [
-        .init("nothing", "not a JSON text") { _ in [] },
-        .init("half of it", "not a JSON text") { place in try Array(place.text().dropLast(200)) },
+        .init("an empty file", "not a JSON text") { _ in [] },
+        .init("a truncated file", "not a JSON text") { place in try Array(place.text().dropLast(200)) },
         .init("a flipped bit", "doesn't match its digest") { place in
             var text = try place.text()
             let index = try #require(text.firstRange(of: Array(#""seq": 2"#.utf8))?.upperBound) - 1
             text[index] ^= 1
             return text
         },
-        .init("an older keyset", "put back from seq 2 to 1") { place in
+        .init("an older keyset", "went back from seq 2 to seq 1") { place in
             try place.edited { $0.metadata.sequence = 1 }
         },
-        .init("an older keyset with a higher seq", "put back from its state of 2027-01-15T08:00:01Z") { place in
+        .init("an older keyset with a higher seq", "went back from updatedAt 2027-01-15T08:00:01Z") { place in
             try place.edited { stored in
                 stored.metadata.sequence = 9
                 stored.metadata.timeline.updatedAt = Operator.start - 1
@@ -90,7 +90,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
         .init(
             testDescription: "a folder that others can enter", reason: "chmod 700",
             spoil: { try $0.folder.setMode(0o711, of: "Keys/push") },
-            mend: { try $0.folder.setMode(0o700, of: "Keys/push") }),
+            repair: { try $0.folder.setMode(0o700, of: "Keys/push") }),
         .init(
             testDescription: "no file", reason: "No such file",
             spoil: { try FileManager.default.removeItem(atPath: $0.filePath) }),
@@ -107,14 +107,14 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
                 try FileManager.default.removeItem(atPath: place.filePath)
                 try FileSystem.makeFolder(place.filePath)
             },
-            mend: { try FileManager.default.removeItem(atPath: $0.filePath) }),
+            repair: { try FileManager.default.removeItem(atPath: $0.filePath) }),
     ]
 
     private init(
         testDescription: String, reason: String, spoil: @escaping @Sendable (Operator) throws -> Void,
-        mend: @escaping @Sendable (Operator) throws -> Void = { _ in }
+        repair: @escaping @Sendable (Operator) throws -> Void = { _ in }
     ) {
-        (self.testDescription, self.reason, self.spoil, self.mend) = (testDescription, reason, spoil, mend)
+        (self.testDescription, self.reason, self.spoil, self.repair) = (testDescription, reason, spoil, repair)
     }
 
     private init(

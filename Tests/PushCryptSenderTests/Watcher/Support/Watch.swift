@@ -4,16 +4,16 @@ import PushCryptKeysets
 
 @testable import PushCryptSender
 
-/// A watcher with its log and everything that it saw.
+/// A watcher with its log and the outcomes of its checks.
 struct Watch {
     static let topic = "com.example.app"
     static let payload = #"{"aps":{"alert":"x"}}"#
 
     let watcher: KeysetWatcher
-    let looks = Looks()
+    let outcomes = Outcomes()
     private let log: InMemoryLogHandler
 
-    /// - Parameter interval: nil: the test says when to look.
+    /// - Parameter interval: nil if the test requests every check.
     init(_ place: Operator, every interval: Duration? = nil) throws {
         try self.init(KeysetPlace(folder: place.path), place.secret, every: interval, clock: place.clock)
     }
@@ -26,19 +26,20 @@ struct Watch {
         self.log = log
         watcher = try KeysetWatcher(
             WatchedKeyset(place: place, secret: secret, allowsDemoKeys: false), interval,
-            logger: Logger(label: "test") { _ in log }, clock: { clock.now }, observe: { [looks] in looks.add($0) })
+            logger: Logger(label: "test") { _ in log }, clock: { clock.now },
+            observe: { [outcomes] in outcomes.add($0) })
     }
 
-    /// Asks the watcher to look and returns what it saw.
-    func look() -> KeysetReloader.Outcome? {
-        watcher.lookNow()
-        return looks.all.last
+    /// Makes the watcher check the file and returns the outcome.
+    func check() -> KeysetReloader.Outcome? {
+        watcher.checkNow()
+        return outcomes.all.last
     }
 
-    /// What the watcher sees when its timer fires.
+    /// Runs the timer's check and returns the outcome.
     func tick() -> KeysetReloader.Outcome? {
         watcher.tick()
-        return looks.all.last
+        return outcomes.all.last
     }
 
     /// The metadata of each line of that level.

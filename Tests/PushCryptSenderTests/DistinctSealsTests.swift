@@ -2,8 +2,7 @@ import Foundation
 import PushCryptSender
 import Testing
 
-@Suite struct FreshnessOfSealsTests {
-    /// Two seals of the same input have nothing in common but the frame: neither id nor enc, salt or ciphertext.
+@Suite struct DistinctSealsTests {
     @Test("two seals of one payload share no id, enc or ciphertext", arguments: Channel.allOnBoth)
     func twoSealsDiffer(channel: Channel) throws {
         let pushes = try (0..<2).map { _ in try channel.seal(#"{"aps":{"alert":"x"}}"#) }
@@ -17,7 +16,6 @@ import Testing
         #expect(sealed[0].prefix(20) != sealed[1].prefix(20))
     }
 
-    /// One sealer, many threads.
     @Test("seals on many threads have different ids", arguments: [Channel.all[0], Channel.all[5], Channel.all[8]])
     func manyThreads(channel: Channel) async throws {
         let (sealer, recipient) = (try channel.sealer(), try channel.recipient())

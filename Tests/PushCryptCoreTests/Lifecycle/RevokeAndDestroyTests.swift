@@ -1,8 +1,8 @@
 import PushCryptCore
 import Testing
 
-/// Keys that are withdrawn or erased.
-@Suite struct EndTests {
+/// Keys that are revoked or destroyed.
+@Suite struct RevokeAndDestroyTests {
     private let a = TimelineInDays.a
     private let b = TimelineInDays.b
     private let c = TimelineInDays.c
@@ -15,7 +15,7 @@ import Testing
         return sample
     }
 
-    @Test("revoking the primary ends it and returns what is lost")
+    @Test("revoking the primary ends it and returns the loss")
     func revokingThePrimary() throws {
         var sample = try rotating()
         #expect(LifecycleError.code { try sample.revoke(b, on: 175) } == .invariantBroken)
@@ -36,7 +36,7 @@ import Testing
         #expect(sample.lines == ["A 0 90 180+10m", "B 90 180 270+10m revoked 175", "C 175 - -"])
     }
 
-    @Test("revoking a pending key loses nothing and lets its predecessor seal on")
+    @Test("revoking a pending key loses nothing, and its predecessor continues to seal")
     func revokingAPendingKey() throws {
         var sample = try rotating()
         #expect(try sample.revoke(c, on: 175) == [])
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test("revoking a retired key keeps its expiry")
-    func revokingAKeyThatSealsNoMore() throws {
+    func revokingARetiredKey() throws {
         var sample = try rotating()
         #expect(try sample.revoke(a, on: 179).count == 1)
         #expect(sample.lines[0] == "A 0 90 180+10m revoked 179")
@@ -98,7 +98,7 @@ import Testing
         #expect(refusal == nil || sample.timeline == before)
     }
 
-    @Test("a forced destruction returns what it loses")
+    @Test("a forced destruction returns its loss")
     func destroyingWithForce() throws {
         var sample = try rotating()
         #expect(try sample.destroy(a, on: 175, force: true).count == 1)

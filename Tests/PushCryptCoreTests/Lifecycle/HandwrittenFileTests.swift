@@ -3,7 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 /// Files written by hand with any times: the plan makes one key seal at a time again.
-@Suite struct OddFileTests {
+@Suite struct HandwrittenFileTests {
     private let a = TimelineInDays.a
     private let b = TimelineInDays.b
     private let c = TimelineInDays.c
@@ -44,7 +44,7 @@ import Testing
         #expect(sample.lines == ["A 0 50 500", "B 200 - -", "C 100 200 290+10m"])
     }
 
-    @Test("of two sealing keys the one that isn't primary retires now")
+    @Test("when a key is added, the sealing keys other than the primary retire")
     func twoKeysSeal() throws {
         var sample = TimelineInDays(.standard, [(a, life(0)), (b, life(10)), (c, life(20))])
         try sample.add(TimelineInDays.d, on: 100, sealsFrom: 110)
@@ -61,7 +61,7 @@ import Testing
         #expect(sample.plan(on: 50).due.map(\.line) == ["destroy A 40"])
     }
 
-    @Test("keys that seal no more get their missing expiry")
+    @Test("retired and revoked keys get their missing expiresAt")
     func noExpiry() throws {
         var sample = TimelineInDays(.standard, [(a, life(0, 30)), (b, life(30, nil, nil, revoked: 60)), (c, life(60))])
         #expect(sample.states(on: 999) == "retiring revoked primary")

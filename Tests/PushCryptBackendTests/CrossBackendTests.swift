@@ -2,8 +2,8 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// What one backend makes the other reads, and where nothing is random both make the same.
-@Suite struct CrosswiseTests {
+/// Each backend reads the other's output, and deterministic functions return the same bytes.
+@Suite struct CrossBackendTests {
     @Test("one backend opens what the other has sealed", arguments: Backends.pairs, AEADAlgorithm.allCases)
     func aead(_ pair: BackendPair, _ algorithm: AEADAlgorithm) throws {
         for seed in 0..<100 {
@@ -36,7 +36,7 @@ import Testing
     func importedKeys(_ pair: BackendPair, _ group: DHGroup) throws {
         var generator = SplitMix64(seed: 40)
         for _ in 0..<50 {
-            // Below the order of P-256, since the first bytes of that are ff.
+            // Below the order of P-256, which begins with ff.
             let ours = [0x7f] + generator.bytes(31)
             let theirs = [0x7e] + generator.bytes(31)
             let publicKeys = try [pair.first, pair.second].map { backend in
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("both backends compute the same SHA-256 and HMAC", arguments: Backends.pairs)
+    @Test("both backends compute the same SHA-256, HMAC and HKDF-Extract", arguments: Backends.pairs)
     func hashes(_ pair: BackendPair) throws {
         var generator = SplitMix64(seed: 42)
         for byteCount in 0..<150 {

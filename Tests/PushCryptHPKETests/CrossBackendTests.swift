@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptHPKE
 
-@Suite struct CrosswiseTests {
+@Suite struct CrossBackendTests {
     @Test("a single-shot message that one backend seals opens with the other", arguments: Scenario.all, Backends.pairs)
     func singleShot(_ scenario: Scenario, _ pair: BackendPair) throws {
         let sender = try Parties(scenario, pair.first)
@@ -74,7 +74,7 @@ import Testing
         #expect(areDifferent)
     }
 
-    @Test("empty and long info, aad and plaintext open again", arguments: Scenario.all, Backends.pairs)
+    @Test("messages with empty and long info, aad and plaintext open again", arguments: Scenario.all, Backends.pairs)
     func fieldLengths(_ scenario: Scenario, _ pair: BackendPair) throws {
         for field in [\Parties.info, \.aad, \.plaintext] {
             for count in LongTests.areEnabled ? [0, 1, 64, 5000] : [0, 5000] {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import PushCryptSender
 
-/// What a watcher saw, as it tells it.
-final class Looks: Sendable {
+/// The outcomes of a watcher's checks.
+final class Outcomes: Sendable {
     typealias Outcome = KeysetReloader.Outcome
 
     private let outcomes = Locked<[Outcome]>([])
@@ -18,7 +18,7 @@ final class Looks: Sendable {
 
     var all: [Outcome] { outcomes.withLock { $0 } }
 
-    /// Waits for the watcher to see that; a minute is the end of patience and fails the test.
+    /// Waits for that outcome, at most a minute.
     func wait(for wanted: Outcome, _ location: SourceLocation = #_sourceLocation) throws {
         try wait(location) { $0.contains(wanted) }
     }
