@@ -70,7 +70,7 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         // A function of Linux that Swift can't call.
-        .systemLibrary(name: "CPushCryptProcess"),
+        .systemLibrary(name: "CPushCryptPrctl"),
         .target(name: "PushCryptPrimitives"),
         .target(name: "PushCryptFiles", dependencies: ["PushCryptPrimitives"]),
         .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
@@ -124,7 +124,7 @@ let package = Package(
             dependencies: [
                 "PushCryptPrimitives", "PushCryptFiles", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
                 "PushCryptRecipients",
-                .target(name: "CPushCryptProcess", condition: .when(platforms: [.linux])),
+                .target(name: "CPushCryptPrctl", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/PushCryptCLI"

@@ -1,7 +1,7 @@
 import PushCryptFiles
 
 #if os(Linux)
-import CPushCryptProcess
+import CPushCryptPrctl
 #endif
 
 /// The output of a crash, which would show memory that contains keys.
