@@ -103,7 +103,7 @@ struct ImportTests {
 
     @Test("an import of several MiB reports increasing numbers of bytes")
     func readingProgress() throws {
-        try place.write(Device.ofOneMaster(6_000).map(\.line))
+        try place.write(Device.ofOneMaster(12_000).map(\.line))
         nonisolated(unsafe) var seen: [DirectoryProgress] = []
         _ = try DirectoryImport(from: place.path, into: target.path) { unsafe seen.append($0) }
         let reading = unsafe seen.filter { $0.phase == .reading }

@@ -59,13 +59,16 @@ struct Workplace {
 
     /// Seals a payload, which must succeed.
     func sealed(to keys: String, _ options: String..., payload: Data = inner) throws -> Data {
-        if options.isEmpty, let push = sealedByLibrary(to: keys, at: .now, payload: payload) { return push }
+        let time = try #require(UnixTime(rfc3339: Self.now))
+        if options.isEmpty, let push = sealedByLibrary(to: keys, at: time, payload: payload) {
+            return push + Data("\n".utf8)
+        }
         let output = try run(["seal", "--to", keys] + Self.atTopic(options), stdin: payload)
         try #require(output.isSuccess, "\(output)")
         return output.stdout
     }
 
-    /// The output of `seal --to KEYS`: the library takes less time than a debug build of the tool.
+    /// The payload that `seal --to KEYS` prints: the library takes less time than a debug build of the tool.
     ///
     /// - Returns: nil for private recipient keys, to which only the tool seals, and for encrypted keys.
     func sealedByLibrary(to keys: String, at time: UnixTime, payload: Data = inner) -> Data? {
@@ -75,7 +78,7 @@ struct Workplace {
             let push = try? Sealer(topic: Self.topic, clock: { time })
                 .seal(payload, to: recipient, placeholder: .standard)
         else { return nil }
-        return push.json + Data("\n".utf8)
+        return push.json
     }
 
     private static func atTopic(_ options: [String]) -> [String] {
