@@ -12,18 +12,13 @@ import Testing
         small = try ScryptParameters(n: 16, r: 1, p: 1)
     }
 
+    /// The largest one needs 1 GiB of memory and 5 seconds: it runs in a long run.
     @Test(
-        "scrypt of the inputs of RFC 7914 section 12 returns the published keys", arguments: ScryptKnownAnswer.rfc7914)
+        "scrypt of the inputs of RFC 7914 section 12 returns the published keys",
+        arguments: ScryptKnownAnswer.rfc7914 + LongTests.value([.largest], short: []))
     func knownAnswers(_ answer: ScryptKnownAnswer) throws {
         let parameters = try ScryptParameters(n: answer.n, r: answer.r, p: answer.p)
         #expect(try key(answer.passphrase, answer.salt, parameters, count: 64) == answer.key)
-    }
-
-    @Test(
-        "scrypt at the limit of 1 GiB of memory returns the key of RFC 7914 section 12",
-        .enabled(if: LongTests.areEnabled, "needs 1 GiB of memory and 5 seconds: set PUSHCRYPT_LONG_TESTS"))
-    func largestMemory() throws {
-        try knownAnswers(.largest)
     }
 
     @Test("a shorter key is the beginning of a longer one, and impossible lengths are refused")
