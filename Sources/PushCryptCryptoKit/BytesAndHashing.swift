@@ -31,9 +31,7 @@ extension SecretBytes {
     convenience init(copying source: some ContiguousBytes) {
         let bytes = unsafe source.withUnsafeBytes { buffer in
             SecretBytes(count: buffer.count) { target in
-                for index in buffer.indices {
-                    target[index] = unsafe buffer[index]
-                }
+                for index in buffer.indices { target[index] = unsafe buffer[index] }
             }
         }
         self.init(copying: bytes.bytes)
@@ -41,9 +39,7 @@ extension SecretBytes {
 }
 
 extension SymmetricKey {
-    init(copying key: Span<UInt8>) {
-        self = key.withContiguousBytes { bytes in SymmetricKey(data: bytes) }
-    }
+    init(copying key: Span<UInt8>) { self = key.withContiguousBytes { bytes in SymmetricKey(data: bytes) } }
 }
 
 /// HMAC-SHA256. The keyed state is a value: each message begins with a copy of it.
@@ -61,9 +57,7 @@ final class CryptoKitHMAC: HMACSHA256 {
     }
 
     func finalize(into code: inout MutableSpan<UInt8>) {
-        for (index, byte) in running.finalize().enumerated() {
-            code[index] = byte
-        }
+        for (index, byte) in running.finalize().enumerated() { code[index] = byte }
         running = keyed
     }
 }

@@ -25,17 +25,11 @@ package struct CryptoKitBackend: CryptoBackend {
         return SecretBytes(copying: SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)))
     }
 
-    package func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
-        Array(SHA256.hash(data: Array(message)))
-    }
+    package func sha256(_ message: Span<UInt8>) throws -> [UInt8] { Array(SHA256.hash(data: Array(message))) }
 
-    package func sha256() -> any IncrementalSHA256 {
-        CryptoKitSHA256()
-    }
+    package func sha256() -> any IncrementalSHA256 { CryptoKitSHA256() }
 
-    package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
-        CryptoKitHMAC(key: key)
-    }
+    package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { CryptoKitHMAC(key: key) }
 
     package func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
         switch group {
@@ -64,9 +58,7 @@ package struct CryptoKitBackend: CryptoBackend {
         Ed25519SigningKey(Curve25519.Signing.PrivateKey())
     }
 
-    package func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
-        try Ed25519SigningKey(seed)
-    }
+    package func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { try Ed25519SigningKey(seed) }
 
     package func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
         try Ed25519VerificationKey(serialized)

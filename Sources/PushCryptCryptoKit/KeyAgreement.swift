@@ -48,9 +48,7 @@ final class P256PrivateKey: DHPrivateKey {
         self.init(key)
     }
 
-    var serialized: SecretBytes {
-        get throws { SecretBytes(copying: key.rawRepresentation) }
-    }
+    var serialized: SecretBytes { get throws { SecretBytes(copying: key.rawRepresentation) } }
 
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
         guard let peer = peer as? P256PublicKey else {
@@ -99,9 +97,7 @@ final class X25519PrivateKey: DHPrivateKey {
         self.init(key)
     }
 
-    var serialized: SecretBytes {
-        get throws { SecretBytes(copying: key.rawRepresentation) }
-    }
+    var serialized: SecretBytes { get throws { SecretBytes(copying: key.rawRepresentation) } }
 
     /// swift-crypto returns an all-zero secret for a point of small order. RFC 9180 section 7.1.4 requires a refusal.
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
@@ -112,9 +108,7 @@ final class X25519PrivateKey: DHPrivateKey {
             throw CryptoError(.degenerateSharedSecret, "X25519")
         }
         let secret = SecretBytes(copying: shared)
-        if constantTimeIsZero(secret.bytes) {
-            throw CryptoError(.degenerateSharedSecret, "X25519")
-        }
+        if constantTimeIsZero(secret.bytes) { throw CryptoError(.degenerateSharedSecret, "X25519") }
         return secret
     }
 }

@@ -13,9 +13,7 @@ final class Ed25519VerificationKey: VerificationKey {
 
     var serialized: [UInt8] { Array(key.rawRepresentation) }
 
-    init(_ key: Curve25519.Signing.PublicKey) {
-        self.key = key
-    }
+    init(_ key: Curve25519.Signing.PublicKey) { self.key = key }
 
     convenience init(_ serialized: Span<UInt8>) throws {
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: Array(serialized)) else {
@@ -45,9 +43,7 @@ final class Ed25519SigningKey: SigningKey {
         self.init(key)
     }
 
-    var serialized: SecretBytes {
-        get throws { SecretBytes(copying: key.rawRepresentation) }
-    }
+    var serialized: SecretBytes { get throws { SecretBytes(copying: key.rawRepresentation) } }
 
     func signature(for message: Span<UInt8>) throws -> [UInt8] {
         Array(try key.signature(for: Array(message)))

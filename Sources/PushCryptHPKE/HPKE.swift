@@ -58,9 +58,7 @@ public struct HPKEError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
 
     /// - Parameter code: the kind of failure.
-    public init(_ code: Code) {
-        self.code = code
-    }
+    public init(_ code: Code) { self.code = code }
 
     /// The code's name.
     public var description: String { "HPKE: \(code.name)" }

@@ -66,9 +66,7 @@ struct SequenceNumber {
     }
 
     func check() throws(HPKEError) {
-        if bytes.allSatisfy({ $0 == 0xff }) {
-            throw HPKEError(.messageLimitReached)
-        }
+        if bytes.allSatisfy({ $0 == 0xff }) { throw HPKEError(.messageLimitReached) }
     }
 
     mutating func increment() {
@@ -95,9 +93,7 @@ public struct SenderContext: ~Copyable {
     private let secrets: ContextSecrets
     var sequence = SequenceNumber()
 
-    init(_ secrets: ContextSecrets) {
-        self.secrets = secrets
-    }
+    init(_ secrets: ContextSecrets) { self.secrets = secrets }
 
     /// Seals the next message.
     ///
@@ -135,9 +131,7 @@ public struct RecipientContext: ~Copyable {
     private let secrets: ContextSecrets
     var sequence = SequenceNumber()
 
-    init(_ secrets: ContextSecrets) {
-        self.secrets = secrets
-    }
+    init(_ secrets: ContextSecrets) { self.secrets = secrets }
 
     /// Opens the next message. A failure doesn't change the sequence number.
     ///

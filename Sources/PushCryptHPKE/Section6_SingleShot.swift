@@ -66,8 +66,7 @@ extension HPKE {
         guard let algorithm = aead.algorithm else { throw HPKEError(.exportOnly) }
         guard sealed.count >= kem.encByteCount + AEADAlgorithm.tagByteCount else { throw HPKEError(.open) }
         return try withTemporarySecret(count: Self.sharedSecretByteCount) { sharedSecret in
-            try decap(
-                sealed.extracting(first: kem.encByteCount), with: key, senderKey: senderKey, into: &sharedSecret)
+            try decap(sealed.extracting(first: kem.encByteCount), with: key, senderKey: senderKey, into: &sharedSecret)
             let mode = Mode(hasPSK: psk != nil, hasSenderKey: senderKey != nil)
             return try withKeyAndNonce(
                 algorithm, mode, sharedSecret: sharedSecret.span, info: info, psk: psk

@@ -5,12 +5,8 @@ import PushCryptPrimitives
 ///
 /// OpenSSL's error queue is emptied and never read. Its texts could distinguish one decryption failure from another, and
 /// other users of OpenSSL in this process would read an error that stays in the queue as their own.
-func check(
-    _ result: Int32, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure
-) throws {
-    if result != 1 {
-        throw failure(operation, code)
-    }
+func check(_ result: Int32, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure) throws {
+    if result != 1 { throw failure(operation, code) }
 }
 
 /// Returns the pointer, or throws if OpenSSL returned NULL.

@@ -36,9 +36,7 @@ final class CipherContext {
         }
     }
 
-    func open(
-        key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
-    ) throws -> [UInt8] {
+    func open(key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>) throws -> [UInt8] {
         try begin(key: key, nonce: nonce, aad: aad)
         let count = ciphertext.count - AEADAlgorithm.tagByteCount
         guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
@@ -70,9 +68,7 @@ final class CipherContext {
             }
         }
         try check(result, "EVP_CipherInit_ex2")
-        if !aad.isEmpty {
-            try update(aad, into: nil)
-        }
+        if !aad.isEmpty { try update(aad, into: nil) }
     }
 
     private func update(_ input: Span<UInt8>, into output: UnsafeMutablePointer<UInt8>?) throws {

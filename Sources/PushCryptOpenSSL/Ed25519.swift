@@ -22,9 +22,7 @@ final class Ed25519VerificationKey: VerificationKey, @unchecked Sendable {
         self.serialized = serialized.withUnsafeBufferPointer { Array($0) }
     }
 
-    deinit {
-        EVP_PKEY_free(key)
-    }
+    deinit { EVP_PKEY_free(key) }
 
     func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) -> Bool {
         guard signature.count == Self.signatureByteCount, let context = EVP_MD_CTX_new() else { return false }
@@ -38,9 +36,7 @@ final class Ed25519VerificationKey: VerificationKey, @unchecked Sendable {
                 EVP_DigestVerify(context, signature.baseAddress, signature.count, message.baseAddress, message.count)
             }
         }
-        if result != 1 {
-            ERR_clear_error()
-        }
+        if result != 1 { ERR_clear_error() }
         return result == 1
     }
 }
@@ -75,9 +71,7 @@ final class Ed25519SigningKey: SigningKey, @unchecked Sendable {
         serialized = SecretBytes(copying: seed)
     }
 
-    deinit {
-        EVP_PKEY_free(key)
-    }
+    deinit { EVP_PKEY_free(key) }
 
     func signature(for message: Span<UInt8>) throws -> [UInt8] {
         let context = try unwrap(EVP_MD_CTX_new(), "EVP_MD_CTX_new")

@@ -5,17 +5,11 @@ import PushCryptPrimitives
 final class OpenSSLSHA256: IncrementalSHA256 {
     private var state = SHA256_CTX()
 
-    init() {
-        SHA256_Init(&state)
-    }
+    init() { SHA256_Init(&state) }
 
-    deinit {
-        OPENSSL_cleanse(&state, MemoryLayout<SHA256_CTX>.size)
-    }
+    deinit { OPENSSL_cleanse(&state, MemoryLayout<SHA256_CTX>.size) }
 
-    func update(_ bytes: Span<UInt8>) {
-        state.update(bytes)
-    }
+    func update(_ bytes: Span<UInt8>) { state.update(bytes) }
 
     func finalize() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
@@ -121,9 +115,7 @@ final class OpenSSLHMAC: HMACSHA256 {
         PushCryptPrimitives.wipe(UnsafeMutableBufferPointer(start: bytes, count: MemoryLayout<States>.size))
     }
 
-    func update(_ bytes: Span<UInt8>) {
-        states.pointee.running.update(bytes)
-    }
+    func update(_ bytes: Span<UInt8>) { states.pointee.running.update(bytes) }
 
     func finalize(into code: inout MutableSpan<UInt8>) {
         precondition(code.count >= Int(SHA256_DIGEST_LENGTH))

@@ -33,19 +33,13 @@ package struct OpenSSLBackend: CryptoBackend {
         return digest.finalize()
     }
 
-    package func sha256() -> any IncrementalSHA256 {
-        OpenSSLSHA256()
-    }
+    package func sha256() -> any IncrementalSHA256 { OpenSSLSHA256() }
 
-    package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 {
-        OpenSSLHMAC(key: key)
-    }
+    package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { OpenSSLHMAC(key: key) }
 
     package func withHMACSHA256<Result>(
         key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
-    ) rethrows -> Result {
-        try ThreadContext.withHMAC(key: key, body)
-    }
+    ) rethrows -> Result { try ThreadContext.withHMAC(key: key, body) }
 
     package func seal(
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
@@ -113,9 +107,7 @@ package struct OpenSSLBackend: CryptoBackend {
         return try Ed25519SigningKey(seed.bytes)
     }
 
-    package func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey {
-        try Ed25519SigningKey(seed)
-    }
+    package func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { try Ed25519SigningKey(seed) }
 
     package func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey {
         try Ed25519VerificationKey(serialized)

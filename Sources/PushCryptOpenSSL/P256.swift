@@ -63,9 +63,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
     }
 
     var serialized: SecretBytes {
-        get throws {
-            try SecretBytes(count: DHGroup.privateKeyByteCount) { bytes in try scalar.write(to: &bytes) }
-        }
+        get throws { try SecretBytes(count: DHGroup.privateKeyByteCount) { bytes in try scalar.write(to: &bytes) } }
     }
 
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
@@ -123,15 +121,12 @@ final class P256Scratch {
         context = try unwrap(BN_CTX_new(), "BN_CTX_new")
     }
 
-    deinit {
-        BN_CTX_free(context)
-    }
+    deinit { BN_CTX_free(context) }
 
     /// ECDH (SEC 1 section 3.3.1): the x-coordinate of scalar * point, 32 bytes.
     func agree(_ scalar: SecretNumber, _ point: CurvePoint, into secret: inout MutableSpan<UInt8>) throws {
         let group = try Algorithms.shared.p256()
-        try check(
-            EC_POINT_mul(group, product.pointer, nil, point.pointer, scalar.pointer, context), "EC_POINT_mul")
+        try check(EC_POINT_mul(group, product.pointer, nil, point.pointer, scalar.pointer, context), "EC_POINT_mul")
         try check(
             EC_POINT_get_affine_coordinates(group, product.pointer, x.pointer, nil, context),
             "the shared point is infinity", .degenerateSharedSecret)
@@ -157,9 +152,7 @@ final class SecretNumber {
         BN_set_flags(pointer, BN_FLG_CONSTTIME)
     }
 
-    deinit {
-        BN_clear_free(pointer)
-    }
+    deinit { BN_clear_free(pointer) }
 
     /// Sets a uniformly random number in 1..<n.
     func setToRandomScalar() throws {
@@ -182,13 +175,9 @@ final class SecretNumber {
 final class CurvePoint {
     let pointer: OpaquePointer
 
-    init() throws {
-        pointer = try unwrap(EC_POINT_new(Algorithms.shared.p256()), "EC_POINT_new")
-    }
+    init() throws { pointer = try unwrap(EC_POINT_new(Algorithms.shared.p256()), "EC_POINT_new") }
 
-    deinit {
-        EC_POINT_clear_free(pointer)
-    }
+    deinit { EC_POINT_clear_free(pointer) }
 
     /// SEC 1 section 2.3.4, uncompressed only: 0x04, x, y, 65 bytes.
     ///

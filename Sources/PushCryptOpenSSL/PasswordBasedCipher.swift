@@ -32,9 +32,7 @@ extension OpenSSLBackend {
 private final class PasswordBasedCipher {
     private let context: OpaquePointer
 
-    init(
-        _ scheme: Span<UInt8>, _ passphrase: SecretBytes, _ direction: OpenSSLBackend.PasswordBasedDirection
-    ) throws {
+    init(_ scheme: Span<UInt8>, _ passphrase: SecretBytes, _ direction: OpenSSLBackend.PasswordBasedDirection) throws {
         guard let passphraseCount = Int32(exactly: passphrase.count) else {
             throw CryptoError(.invalidLength, "a passphrase has less than 2 GiB")
         }
@@ -55,9 +53,7 @@ private final class PasswordBasedCipher {
             .invalidParameters)
     }
 
-    deinit {
-        EVP_CIPHER_CTX_free(context)
-    }
+    deinit { EVP_CIPHER_CTX_free(context) }
 
     func process(_ input: Span<UInt8>, into output: UnsafeMutablePointer<UInt8>) throws -> Int {
         var updatedCount: Int32 = 0

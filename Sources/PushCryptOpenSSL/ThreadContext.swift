@@ -15,9 +15,7 @@ struct ThreadContext {
 
     /// The calling thread's context. A pointer, because an object would count references at each use.
     static var current: UnsafeMutablePointer<ThreadContext> {
-        if let known = pthread_getspecific(key) {
-            return known.assumingMemoryBound(to: ThreadContext.self)
-        }
+        if let known = pthread_getspecific(key) { return known.assumingMemoryBound(to: ThreadContext.self) }
         let context = UnsafeMutablePointer<ThreadContext>.allocate(capacity: 1)
         context.initialize(to: ThreadContext())
         pthread_setspecific(key, context)
@@ -43,9 +41,7 @@ struct ThreadContext {
         context.deallocate()
     }
 
-    mutating func cipher(
-        _ algorithm: AEADAlgorithm, _ direction: CipherContext.Direction
-    ) throws -> CipherContext {
+    mutating func cipher(_ algorithm: AEADAlgorithm, _ direction: CipherContext.Direction) throws -> CipherContext {
         let index = algorithm.index * 2 + (direction == .seal ? 0 : 1)
         if let known = ciphers[index] { return known }
         let made = try CipherContext(algorithm, direction)
@@ -68,9 +64,7 @@ struct ThreadContext {
     }
 
     /// Calls `body` with an HMAC, and wipes it afterwards. `body` may call this again: a nested call uses another HMAC.
-    static func withHMAC<Result>(
-        key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
-    ) rethrows -> Result {
+    static func withHMAC<Result>(key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result) rethrows -> Result {
         let context = current
         let hmac = context.pointee.hmacs.popLast() ?? OpenSSLHMAC()
         hmac.set(key: key)
@@ -116,7 +110,5 @@ final class Algorithms: @unchecked Sendable {
     var p256Generator: OpaquePointer? { p256Group.flatMap(EC_GROUP_get0_generator) }
 
     /// The group P-256 with its arithmetic tables.
-    func p256() throws -> OpaquePointer {
-        try unwrap(p256Group, "EC_GROUP_new_by_curve_name P-256")
-    }
+    func p256() throws -> OpaquePointer { try unwrap(p256Group, "EC_GROUP_new_by_curve_name P-256") }
 }

@@ -28,9 +28,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
         try X25519PrivateKey(OpenSSLBackend().randomSecret(count: DHGroup.privateKeyByteCount))
     }
 
-    convenience init(_ serialized: Span<UInt8>) throws {
-        try self.init(SecretBytes(copying: serialized))
-    }
+    convenience init(_ serialized: Span<UInt8>) throws { try self.init(SecretBytes(copying: serialized)) }
 
     /// RFC 7748 section 6.1: the public key is X25519(scalar, 9).
     private init(_ scalar: SecretBytes) throws {
@@ -66,9 +64,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
     ) throws {
         let recipient = try ownKey(recipient)
         let importer = try ThreadContext.current.pointee.x25519()
-        try withTemporarySecrets(
-            DHGroup.privateKeyByteCount, DHGroup.x25519.publicKeyByteCount
-        ) { scalar, publicKey in
+        try withTemporarySecrets(DHGroup.privateKeyByteCount, DHGroup.x25519.publicKeyByteCount) { scalar, publicKey in
             try scalar.withUnsafeMutableBufferPointer { buffer in
                 try check(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
             }
@@ -91,22 +87,16 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
 struct X25519KeyObject: ~Copyable {
     let pointer: OpaquePointer
 
-    fileprivate init(_ pointer: OpaquePointer) {
-        self.pointer = pointer
-    }
+    fileprivate init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
-    deinit {
-        EVP_PKEY_free(pointer)
-    }
+    deinit { EVP_PKEY_free(pointer) }
 }
 
 /// The agreements of one private key with any number of public keys, by one thread at a time.
 struct X25519Agreement: ~Copyable {
     private let context: OpaquePointer
 
-    fileprivate init(_ context: OpaquePointer) {
-        self.context = context
-    }
+    fileprivate init(_ context: OpaquePointer) { self.context = context }
 
     fileprivate consuming func release() -> OpaquePointer {
         let context = context
@@ -125,9 +115,7 @@ struct X25519Agreement: ~Copyable {
         context = made
     }
 
-    deinit {
-        EVP_PKEY_CTX_free(context)
-    }
+    deinit { EVP_PKEY_CTX_free(context) }
 
     /// X25519 (RFC 7748 section 5), 32 bytes. OpenSSL refuses an all-zero result. The check is repeated here because RFC
     /// 9180 section 7.1.4 requires it of HPKE.
@@ -137,9 +125,7 @@ struct X25519Agreement: ~Copyable {
             var count = buffer.count
             try check(EVP_PKEY_derive(context, buffer.baseAddress, &count), "X25519", .degenerateSharedSecret)
         }
-        if constantTimeIsZero(secret.span) {
-            throw CryptoError(.degenerateSharedSecret, "X25519")
-        }
+        if constantTimeIsZero(secret.span) { throw CryptoError(.degenerateSharedSecret, "X25519") }
     }
 }
 
@@ -186,9 +172,7 @@ final class X25519Importer {
         }
     }
 
-    deinit {
-        EVP_PKEY_CTX_free(context)
-    }
+    deinit { EVP_PKEY_CTX_free(context) }
 
     func publicKey(_ bytes: Span<UInt8>) throws -> X25519KeyObject {
         guard bytes.count == DHGroup.x25519.publicKeyByteCount else {

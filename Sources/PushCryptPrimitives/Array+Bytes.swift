@@ -87,9 +87,7 @@ extension ArraySlice<UInt8> {
 extension HMACSHA256 {
     /// Adds one byte to the message.
     public func update(_ byte: UInt8) {
-        unsafe withUnsafePointer(to: byte) { pointer in
-            update(unsafe Span(_unsafeStart: pointer, count: 1))
-        }
+        unsafe withUnsafePointer(to: byte) { pointer in update(unsafe Span(_unsafeStart: pointer, count: 1)) }
     }
 
     /// Adds the UTF-8 bytes of a literal to the message, such as the label of a key derivation.

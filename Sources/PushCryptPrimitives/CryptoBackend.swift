@@ -83,9 +83,7 @@ extension CryptoBackend {
     }
 
     /// Calls `body` with the result of `hmacSHA256(key:)`.
-    public func withHMACSHA256<Result>(
-        key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result
-    ) rethrows -> Result {
+    public func withHMACSHA256<Result>(key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result) rethrows -> Result {
         try body(hmacSHA256(key: key))
     }
 

@@ -31,9 +31,7 @@ package enum DedicatedThread {
 private final class Work: Sendable {
     let body: @Sendable () -> Void
 
-    init(_ body: @escaping @Sendable () -> Void) {
-        self.body = body
-    }
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
 #if canImport(Darwin)

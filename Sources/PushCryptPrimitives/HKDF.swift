@@ -58,13 +58,9 @@ public enum HKDF {
     /// Expand() into `SecretBytes`.
     ///
     /// - Parameter count: L, at most 8,160 bytes.
-    public static func expand(
-        _ hmac: any HMACSHA256, info: Span<UInt8>, count: Int
-    ) throws -> SecretBytes {
+    public static func expand(_ hmac: any HMACSHA256, info: Span<UInt8>, count: Int) throws -> SecretBytes {
         try checkLength(count)
-        return try SecretBytes(count: count) { okm in
-            try expand(hmac, into: &okm) { hmac in hmac.update(info) }
-        }
+        return try SecretBytes(count: count) { okm in try expand(hmac, into: &okm) { hmac in hmac.update(info) } }
     }
 
     private static func checkLength(_ count: Int) throws(CryptoError) {

@@ -5,9 +5,7 @@ import os
 package final class Locked<State: Sendable>: Sendable {
     private let lock: OSAllocatedUnfairLock<State>
 
-    package init(_ state: State) {
-        lock = OSAllocatedUnfairLock(initialState: state)
-    }
+    package init(_ state: State) { lock = OSAllocatedUnfairLock(initialState: state) }
 
     package func withLock<Result: Sendable>(_ body: @Sendable (inout State) throws -> Result) rethrows -> Result {
         try lock.withLock(body)
@@ -52,9 +50,7 @@ package final class Locked<State: Sendable>: @unchecked Sendable {
 package final class EndingOnce<State: Sendable>: Sendable {
     private let state: Locked<State?>
 
-    package init(_ state: State) {
-        self.state = Locked(state)
-    }
+    package init(_ state: State) { self.state = Locked(state) }
 
     /// The current state; nil after the end.
     package var current: State? { state.withLock { $0 } }
@@ -71,7 +67,5 @@ package final class EndingOnce<State: Sendable>: Sendable {
     }
 
     /// Ends the state. Returns it to the first caller, and nil to every later one.
-    package func end() -> State? {
-        state.withLock { $0.take() }
-    }
+    package func end() -> State? { state.withLock { $0.take() } }
 }

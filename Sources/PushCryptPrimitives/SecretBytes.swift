@@ -19,9 +19,7 @@ public final class SecretBytes: @unchecked Sendable {
     /// Copies `bytes`.
     public convenience init(copying bytes: Span<UInt8>) {
         self.init(count: bytes.count) { target in
-            for index in bytes.indices {
-                target[index] = bytes[index]
-            }
+            for index in bytes.indices { target[index] = bytes[index] }
         }
     }
 
@@ -63,18 +61,14 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
 public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0
-    for index in left.indices {
-        difference |= left[index] ^ right[index]
-    }
+    for index in left.indices { difference |= left[index] ^ right[index] }
     return difference == 0
 }
 
 /// Whether all bytes are zero, without a branch on the contents.
 public func constantTimeIsZero(_ bytes: Span<UInt8>) -> Bool {
     var union: UInt8 = 0
-    for index in bytes.indices {
-        union |= bytes[index]
-    }
+    for index in bytes.indices { union |= bytes[index] }
     return union == 0
 }
 
@@ -104,9 +98,7 @@ public func withTemporarySecrets<Result>(
     _ body: (inout MutableSpan<UInt8>, inout MutableSpan<UInt8>) throws -> Result
 ) rethrows -> Result {
     try withTemporarySecret(count: firstCount) { first in
-        try withTemporarySecret(count: secondCount) { second in
-            try body(&first, &second)
-        }
+        try withTemporarySecret(count: secondCount) { second in try body(&first, &second) }
     }
 }
 

@@ -57,8 +57,7 @@ public struct AttachmentReference: Equatable, Sendable {
 
     /// - Returns: nil if a member is missing, has the wrong type or doesn't match its grammar.
     package init?(_ value: JSONValue) {
-        guard let blob = BlobReference(.attachment, value),
-            let url = value["url"]?.string(ReferenceGrammar.isURL),
+        guard let blob = BlobReference(.attachment, value), let url = value["url"]?.string(ReferenceGrammar.isURL),
             let type = value["type"]?.string(ReferenceGrammar.isMediaType)
         else { return nil }
         let id = value["id"]?.string(ReferenceGrammar.isID)

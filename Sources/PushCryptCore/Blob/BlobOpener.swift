@@ -76,9 +76,7 @@ public final class BlobOpener {
     /// Returns the plaintext of a blob in memory.
     ///
     /// - Throws: `FailureClass`: `undecryptable`, `internalError`.
-    public static func plaintext(
-        of blob: [UInt8], _ reference: BlobReference
-    ) throws(FailureClass) -> [UInt8] {
+    public static func plaintext(of blob: [UInt8], _ reference: BlobReference) throws(FailureClass) -> [UInt8] {
         try plaintext(of: blob, reference, backend: DefaultBackend.shared)
     }
 

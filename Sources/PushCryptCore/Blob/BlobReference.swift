@@ -33,8 +33,7 @@ public struct BlobReference: Equatable, Sendable {
 
     /// - Returns: nil if a member is missing or has the wrong type or length.
     package init?(_ purpose: BlobPurpose, _ value: JSONValue) {
-        guard let key = value["key"]?.utf8.flatMap(Base64URL.decodeSecret),
-            let size = value["size"]?.protocolInteger,
+        guard let key = value["key"]?.utf8.flatMap(Base64URL.decodeSecret), let size = value["size"]?.protocolInteger,
             let sha256 = value["sha256"]?.utf8.flatMap(Base64URL.decode)
         else { return nil }
         self.init(purpose, key: key, size: size, sha256: sha256)
@@ -105,9 +104,7 @@ enum BlobFormat {
     /// - Parameter index: the index of the chunk, below 2^32.
     static func nonce(_ index: Int64, isLast: Bool) -> [UInt8] {
         var nonce = [UInt8](repeating: 0, count: AEADAlgorithm.nonceByteCount)
-        for place in 0..<4 {
-            nonce[10 - place] = UInt8(truncatingIfNeeded: index >> Int64(8 * place))
-        }
+        for place in 0..<4 { nonce[10 - place] = UInt8(truncatingIfNeeded: index >> Int64(8 * place)) }
         nonce[11] = isLast ? 1 : 0
         return nonce
     }

@@ -103,9 +103,7 @@ public final class BlobSealer {
         pending.removeAll(keepingCapacity: true)
     }
 
-    private func sealChunk(
-        _ chunk: Span<UInt8>, isLast: Bool, appendingTo output: inout [UInt8]
-    ) throws(BlobError) {
+    private func sealChunk(_ chunk: Span<UInt8>, isLast: Bool, appendingTo output: inout [UInt8]) throws(BlobError) {
         guard nextIndex < BlobFormat.maximumChunkCount else {
             isOver = true
             throw BlobError(.tooLong, "a blob has at most \(BlobFormat.maximumChunkCount) chunks")
@@ -140,9 +138,7 @@ public struct SealedBlob: Equatable, Sendable {
         try self.init(plaintext, for: purpose, backend: DefaultBackend.shared)
     }
 
-    package init(
-        _ plaintext: [UInt8], for purpose: BlobPurpose, backend: any CryptoBackend
-    ) throws(BlobError) {
+    package init(_ plaintext: [UInt8], for purpose: BlobPurpose, backend: any CryptoBackend) throws(BlobError) {
         let sealer = try BlobSealer(purpose, backend: backend)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(BlobFormat.blobByteCount(size: Int64(plaintext.count))))

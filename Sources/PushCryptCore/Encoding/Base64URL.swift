@@ -3,9 +3,7 @@ package import PushCryptPrimitives
 /// base64url without padding (RFC 4648 section 5), canonical in both directions.
 package enum Base64URL {
     /// The number of characters that encode `count` bytes.
-    package static func encodedCount(_ count: Int) -> Int {
-        (count * 4 + 2) / 3
-    }
+    package static func encodedCount(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 
     /// The largest number of bytes whose encoding has at most `characters` characters.
     package static func decodedCapacity(_ characters: Int) -> Int {
@@ -205,9 +203,7 @@ package enum Base64 {
         var characters = [UInt8]()
         characters.reserveCapacity(text.count)
         defer { wipe(&characters) }
-        for index in text.indices where !text[index].isWhiteSpace {
-            characters.append(text[index])
-        }
+        for index in text.indices where !text[index].isWhiteSpace { characters.append(text[index]) }
         let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard padding <= 2, characters.count > padding else { return nil }
         guard variant == .any || characters.count.isMultiple(of: 4) else { return nil }

@@ -10,9 +10,7 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         self.byteOffset = byteOffset
     }
 
-    package var description: String {
-        "JSON refused at byte \(byteOffset): \(code)"
-    }
+    package var description: String { "JSON refused at byte \(byteOffset): \(code)" }
 }
 
 extension JSONError {
@@ -20,9 +18,7 @@ extension JSONError {
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         package let description: String
 
-        private init(_ description: String) {
-            self.description = description
-        }
+        private init(_ description: String) { self.description = description }
 
         /// The grammar of RFC 8259 doesn't allow this byte here.
         package static let syntax = Code("syntax")

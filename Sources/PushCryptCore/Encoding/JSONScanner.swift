@@ -63,8 +63,7 @@ struct JSONScanner {
         let enclosing = container
         container = tape.count
         depth += 1
-        tape.append(
-            JSONNode(start: UInt32(position), end: 0, next: UInt32(enclosing), kind: kind, hasEscapes: false))
+        tape.append(JSONNode(start: UInt32(position), end: 0, next: UInt32(enclosing), kind: kind, hasEscapes: false))
         position += 1
         skipWhiteSpace()
         if try nextByte() == closingByte(of: kind) {
@@ -196,9 +195,7 @@ extension JSONScanner {
         while skip(isDigit) {}
     }
 
-    private func isDigit(_ byte: UInt8) -> Bool {
-        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-    }
+    private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
     @discardableResult
     private mutating func skip(_ isWanted: (UInt8) -> Bool) -> Bool {
@@ -245,9 +242,7 @@ extension JSONScanner {
         }
     }
 
-    private func nameAfter(_ name: Int) -> Int {
-        Int(tape[name + 1].next)
-    }
+    private func nameAfter(_ name: Int) -> Int { Int(tape[name + 1].next) }
 
     private func isSameUnescaped(_ left: Int, _ right: Int) -> Bool {
         let left = tape[left].contentRange

@@ -27,9 +27,7 @@ package struct JSONValue: Sendable {
 
     /// The unescaped UTF-8 bytes of a string: a slice of the text if there are no escapes. Read secrets this way, because a
     /// `String` can't be wiped.
-    package var utf8: ArraySlice<UInt8>? {
-        kind == .string ? text.content(of: node) : nil
-    }
+    package var utf8: ArraySlice<UInt8>? { kind == .string ? text.content(of: node) : nil }
 
     /// The unescaped characters of a string.
     package var string: String? {
@@ -42,9 +40,7 @@ package struct JSONValue: Sendable {
         return node.kind == .string && !node.contentRange.isEmpty
     }
 
-    package var boolean: Bool? {
-        kind == .boolean ? rawBytes.first == UInt8(ascii: "t") : nil
-    }
+    package var boolean: Bool? { kind == .boolean ? rawBytes.first == UInt8(ascii: "t") : nil }
 
     /// An integer in 0...2^53-1; nil for other values, and for a sign, a fraction or an exponent.
     package var protocolInteger: Int64? {
@@ -127,9 +123,7 @@ package struct JSONMember: Sendable {
     package var range: Range<Int> { key.range.lowerBound..<value.range.upperBound }
 
     /// Compares UTF-8 bytes.
-    package func hasName(_ name: String) -> Bool {
-        key.text.content(of: key.node, equals: name)
-    }
+    package func hasName(_ name: String) -> Bool { key.text.content(of: key.node, equals: name) }
 }
 
 /// The members of an object in the order of the text; empty for any other value.
@@ -191,7 +185,5 @@ private struct JSONChildren: Sendable {
         return JSONChildIndex(tapeIndex: Int(text.tape[index.tapeIndex].next))
     }
 
-    subscript(index: JSONChildIndex) -> JSONValue {
-        JSONValue(text: text, index: index.tapeIndex)
-    }
+    subscript(index: JSONChildIndex) -> JSONValue { JSONValue(text: text, index: index.tapeIndex) }
 }

@@ -25,9 +25,7 @@ enum Ed25519Points {
     }
 
     /// Whether the point's order is 1, 2, 4 or 8. Encodings at or above p are refused as not canonical.
-    static func hasSmallOrder(_ point: [UInt8]) -> Bool {
-        smallOrderY.contains(withoutSign(point))
-    }
+    static func hasSmallOrder(_ point: [UInt8]) -> Bool { smallOrderY.contains(withoutSign(point)) }
 
     /// 0 (order 4), 1 (order 1), -1 (order 2) and the two of order 8.
     private static let smallOrderY: [[UInt8]] =
@@ -47,9 +45,7 @@ enum Ed25519Points {
 enum X25519Points {
     /// Whether u belongs to a point of order 1, 2, 4 or 8, on the curve or its twist. Encodings at or above p are refused
     /// as not canonical.
-    static func hasSmallOrder(_ u: [UInt8]) -> Bool {
-        smallOrderU.contains(u)
-    }
+    static func hasSmallOrder(_ u: [UInt8]) -> Bool { smallOrderU.contains(u) }
 
     private static let smallOrderU: [[UInt8]] =
         Field25519.zeroAndOnes + [

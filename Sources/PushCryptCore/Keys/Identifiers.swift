@@ -8,9 +8,7 @@ public struct KeyID: Hashable, Sendable, Comparable, CustomStringConvertible {
     private let text: String
 
     /// - Parameter text: 11 characters of canonical base64url; nil for anything else.
-    public init?(_ text: String) {
-        self.init(utf8: Array(text.utf8)[...])
-    }
+    public init?(_ text: String) { self.init(utf8: Array(text.utf8)[...]) }
 
     package init?(utf8: ArraySlice<UInt8>) {
         guard utf8.count == Self.characterCount, Base64URL.isCanonical(utf8) else { return nil }
@@ -18,9 +16,7 @@ public struct KeyID: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 
     /// - Parameter thumbprint: the 32 bytes of RFC 7638.
-    init(thumbprint: [UInt8]) {
-        text = Base64URL.encode(Array(thumbprint.prefix(Self.byteCount)))
-    }
+    init(thumbprint: [UInt8]) { text = Base64URL.encode(Array(thumbprint.prefix(Self.byteCount))) }
 
     /// The characters.
     public var description: String { text }

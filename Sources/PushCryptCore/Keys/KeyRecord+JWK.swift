@@ -55,8 +55,7 @@ private struct JWKReader {
             throw KeyError(.unsupportedKey, "pushcrypt doesn't support keys with this kty and crv")
         }
         guard jwk["alg"]?.string == algorithm.alg else {
-            throw KeyError(
-                .unsupportedKey, "key \(kid): alg must be \"\(algorithm.alg)\" for a key of this kind")
+            throw KeyError(.unsupportedKey, "key \(kid): alg must be \"\(algorithm.alg)\" for a key of this kind")
         }
         return switch algorithm {
         case .suite(.p256): try recipientP256()
@@ -117,9 +116,7 @@ private struct JWKReader {
     }
 
     private func refuse(_ member: String) throws {
-        guard jwk[member] == nil else {
-            throw KeyError(.malformed, "key \(kid): a key of this kind has no \(member)")
-        }
+        guard jwk[member] == nil else { throw KeyError(.malformed, "key \(kid): a key of this kind has no \(member)") }
     }
 
     private func bytes(_ member: String, count: Int) throws -> [UInt8] {
@@ -135,15 +132,12 @@ private struct JWKReader {
         guard let text = value.utf8, let secret = Base64URL.decodeSecret(text),
             secret.count == KeyRecord.secretByteCount
         else {
-            throw KeyError(
-                .malformed, "key \(kid): \(member) is not \(KeyRecord.secretByteCount) bytes of base64url")
+            throw KeyError(.malformed, "key \(kid): \(member) is not \(KeyRecord.secretByteCount) bytes of base64url")
         }
         return secret
     }
 
-    private func invalid(_ reason: String) -> KeyError {
-        KeyError(.invalidKey, "key \(kid): \(reason)")
-    }
+    private func invalid(_ reason: String) -> KeyError { KeyError(.invalidKey, "key \(kid): \(reason)") }
 
     private func reportingInvalidKey<Key>(_ body: () throws -> Key) throws -> Key {
         do {
@@ -210,9 +204,7 @@ extension KeyRecord {
 /// ```
 extension KeyRecord {
     /// The thumbprint, 32 bytes. The first 8 bytes are `kid`. Don't print that of a shared key: it is a hash of the secret.
-    package func thumbprint() throws -> [UInt8] {
-        try Self.thumbprint(of: material, backend: backend)
-    }
+    package func thumbprint() throws -> [UInt8] { try Self.thumbprint(of: material, backend: backend) }
 
     static func thumbprint(of material: Material, backend: any CryptoBackend) throws -> [UInt8] {
         var json = [UInt8]()

@@ -45,9 +45,7 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    private init(_ rawValue: String) {
-        self.rawValue = rawValue
-    }
+    private init(_ rawValue: String) { self.rawValue = rawValue }
 
     /// A key pair that messages are sealed to (suites 1 and 2).
     public static let recipient = KeyKind("recipient")

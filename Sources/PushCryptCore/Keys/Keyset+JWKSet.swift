@@ -14,9 +14,7 @@ extension Keyset {
     /// Reads one JWK or a JWK set.
     ///
     /// - Throws: `KeyError`.
-    public init(json: [UInt8]) throws {
-        try self.init(json: json, backend: DefaultBackend.shared)
-    }
+    public init(json: [UInt8]) throws { try self.init(json: json, backend: DefaultBackend.shared) }
 
     package init(json: [UInt8], backend: any CryptoBackend) throws {
         let root: JSONValue
@@ -43,8 +41,7 @@ extension Keyset {
             try self.init([Entry(records[0], .always)])
             return
         }
-        guard let sequence = member["seq"]?.protocolInteger, let lifecycles = member["keys"],
-            lifecycles.kind == .object
+        guard let sequence = member["seq"]?.protocolInteger, let lifecycles = member["keys"], lifecycles.kind == .object
         else {
             throw KeyError(.malformed, "the set's pushcrypt member has no seq or no keys")
         }
@@ -73,9 +70,7 @@ extension Keyset {
             try entry.record.appendJWK(to: &output)
         }
         output += "\n  ],\n  \"pushcrypt\": {\"seq\": \(sequence), ".utf8
-        if withHistory, let updatedAt {
-            output += "\"updatedAt\": \"\(updatedAt)\", ".utf8
-        }
+        if withHistory, let updatedAt { output += "\"updatedAt\": \"\(updatedAt)\", ".utf8 }
         output += "\"keys\": {\n    ".utf8
         for (index, entry) in entries.enumerated() {
             if index > 0 { output += ",\n    ".utf8 }

@@ -25,9 +25,7 @@ public struct Keyset: Sendable {
         /// The entry with the key of one device of this master.
         ///
         /// - Throws: `KeyError` with `wrongKind` or `wrongDevice`.
-        package func device(_ id: DeviceID) throws -> Entry {
-            withRecord(try record.deviceRecord(id))
-        }
+        package func device(_ id: DeviceID) throws -> Entry { withRecord(try record.deviceRecord(id)) }
 
         /// The entry for sealing to a device or opening on it: for a shared key, the entry with the device's key. The entry of
         /// a key pair, which belongs to one device, doesn't change.
@@ -48,9 +46,7 @@ public struct Keyset: Sendable {
     package private(set) var entries: [Entry]
 
     /// - Throws: `KeyError` with `malformed` for no keys, `wrongKind` for mixed kinds, `duplicateKey`.
-    package init(
-        _ entries: [Entry], sequence: Int64 = 0, updatedAt: UnixTime? = nil
-    ) throws {
+    package init(_ entries: [Entry], sequence: Int64 = 0, updatedAt: UnixTime? = nil) throws {
         guard let kind = entries.first?.record.kind else { throw KeyError(.malformed, "the set contains no key") }
         guard entries.allSatisfy({ $0.record.kind == kind }) else {
             throw KeyError(.wrongKind, "the set mixes kinds of keys; a set contains recipient, shared or sender keys")
@@ -68,9 +64,7 @@ public struct Keyset: Sendable {
     /// The ids of all keys, in the order of the set.
     public var keyIDs: [KeyID] { entries.map(\.record.kid) }
 
-    package func entry(_ kid: KeyID) -> Entry? {
-        entries.first { $0.record.kid == kid }
-    }
+    package func entry(_ kid: KeyID) -> Entry? { entries.first { $0.record.kid == kid } }
 
     /// The set with the key of one device in the place of every master.
     ///
@@ -98,14 +92,10 @@ extension Keyset {
     }
 
     /// The key that seals.
-    package func primary(at time: UnixTime) -> Entry? {
-        timeline.primary(at: time).flatMap { entry($0.kid) }
-    }
+    package func primary(at time: UnixTime) -> Entry? { timeline.primary(at: time).flatMap { entry($0.kid) } }
 
     /// The state of a key; nil if it isn't in the set.
-    public func state(of kid: KeyID, at time: UnixTime) -> KeyState? {
-        timeline.state(of: kid, at: time)
-    }
+    public func state(of kid: KeyID, at time: UnixTime) -> KeyState? { timeline.state(of: kid, at: time) }
 
     /// The result of a lookup by `kid`.
     package enum Lookup {
@@ -124,9 +114,7 @@ extension Keyset {
         return .found(entry)
     }
 
-    private func effective(_ time: UnixTime) -> UnixTime {
-        updatedAt.map { max($0, time) } ?? time
-    }
+    private func effective(_ time: UnixTime) -> UnixTime { updatedAt.map { max($0, time) } ?? time }
 }
 
 extension KeyRecord {

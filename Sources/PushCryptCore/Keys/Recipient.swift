@@ -58,9 +58,7 @@ extension Keyset {
     /// The recipient to seal to at `time`: the primary key, which must not be private.
     ///
     /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`, `pskMissing`.
-    public func recipient(at time: UnixTime) throws -> Recipient {
-        try Recipient(try sealingEntry(at: time))
-    }
+    public func recipient(at time: UnixTime) throws -> Recipient { try Recipient(try sealingEntry(at: time)) }
 
     /// The key of a set with one key.
     ///

@@ -26,9 +26,7 @@ extension Keyset {
     /// The key to sign with at `time`.
     ///
     /// - Throws: `KeyError` with `noKeySeals` or `wrongKind`.
-    public func senderKey(at time: UnixTime) throws -> SenderKey {
-        try SenderKey(try sealingEntry(at: time))
-    }
+    public func senderKey(at time: UnixTime) throws -> SenderKey { try SenderKey(try sealingEntry(at: time)) }
 }
 
 /// The sender keys that a recipient trusts.
@@ -39,16 +37,12 @@ public struct TrustedSenders: Sendable {
     /// Reads a published JWK set of sender keys.
     ///
     /// - Throws: `KeyError`.
-    public init(json: [UInt8]) throws {
-        try self.init(try Keyset(json: json))
-    }
+    public init(json: [UInt8]) throws { try self.init(try Keyset(json: json)) }
 
     /// Trusts the keys of a set.
     ///
     /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.
-    public init(_ keyset: Keyset) throws {
-        try self.init(keyset, revoked: [])
-    }
+    public init(_ keyset: Keyset) throws { try self.init(keyset, revoked: []) }
 
     /// - Parameter thumbprints: RFC 7638 thumbprints, 32 bytes, of keys that are revoked in addition to those of the set.
     /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.

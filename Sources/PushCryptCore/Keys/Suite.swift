@@ -14,9 +14,7 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
         guard Self.allCases.contains(self) else { return nil }
     }
 
-    private init(_ rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    private init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
     /// HPKE with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM; its private key may be in a Secure Enclave.
     public static let p256 = Suite(1)
@@ -66,9 +64,7 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
 
 extension Suite: CustomStringConvertible {
     /// The kind of key and the AEAD, as in `HPKE P-256, AES-256-GCM`.
-    public var description: String {
-        group.map { "HPKE \($0), \(aead)" } ?? "shared secret, \(aead)"
-    }
+    public var description: String { group.map { "HPKE \($0), \(aead)" } ?? "shared secret, \(aead)" }
 }
 
 extension Suite {

@@ -42,9 +42,7 @@ package enum Invariants {
 
     /// Checks now and every later moment at which a state changes. Uses only times that the published set contains, so that
     /// its readers find the same key.
-    private static func requireOneKeyThatSeals(
-        _ timeline: KeyTimeline, from now: UnixTime
-    ) throws(LifecycleError) {
+    private static func requireOneKeyThatSeals(_ timeline: KeyTimeline, from now: UnixTime) throws(LifecycleError) {
         let moments = timeline.keys.flatMap(\.lifecycle.knownTimes)
         for moment in [now] + moments.filter({ $0 > now }) {
             let sealing = timeline.keys.filter { $0.lifecycle.seals(at: moment) }
@@ -65,9 +63,7 @@ package enum Invariants {
     }
 
     /// A time that has passed doesn't change, and no time is set to the past.
-    private static func requirePast(
-        _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime
-    ) throws(LifecycleError) {
+    private static func requirePast(_ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime) throws(LifecycleError) {
         for key in old.keys {
             guard let after = new.key(key.kid) else { continue }
             for (was, becomes) in zip(key.lifecycle.moments, after.lifecycle.moments) where was.time != becomes.time {
@@ -105,8 +101,7 @@ extension Invariants {
             else {
                 throw broken("a push on its way may need key \(key.kid), which would no longer open it")
             }
-            let isAsBefore =
-                after.retiresAt == key.lifecycle.retiresAt && after.expiresAt == key.lifecycle.expiresAt
+            let isAsBefore = after.retiresAt == key.lifecycle.retiresAt && after.expiresAt == key.lifecycle.expiresAt
             guard let expiresAt = after.expiresAt, !isAsBefore else { continue }
             if let was = key.lifecycle.expiresAt, let retired = key.lifecycle.retiresAt, retired <= now, expiresAt < was
             {

@@ -119,9 +119,7 @@ extension KeyTimeline {
     ///
     /// - Returns: the pending keys that now begin later, or need to be promoted.
     @discardableResult
-    package mutating func adopt(
-        _ policy: RotationPolicy, after old: RotationPolicy, at now: UnixTime
-    ) -> [KeyID] {
+    package mutating func adopt(_ policy: RotationPolicy, after old: RotationPolicy, at now: UnixTime) -> [KeyID] {
         for key in keys(in: .retiring, at: now) {
             guard let retiresAt = key.lifecycle.retiresAt, let expiresAt = key.lifecycle.expiresAt else { continue }
             change(key.kid) { $0.expiresAt = max(expiresAt, retiresAt + policy.opensAfterRetiringInSeconds) }
@@ -188,9 +186,7 @@ extension KeyTimeline {
     /// Applies a stricter policy to pending keys: they need to be promoted, or are published for longer.
     ///
     /// - Returns: the keys whose `activatesAt` changed.
-    mutating func postponePending(
-        at now: UnixTime, _ policy: RotationPolicy, after old: RotationPolicy
-    ) -> [KeyID] {
+    mutating func postponePending(at now: UnixTime, _ policy: RotationPolicy, after old: RotationPolicy) -> [KeyID] {
         let isGatedNow = policy.requiredCoverage != nil && old.requiredCoverage == nil
         let isLonger = policy.publishLeadInSeconds > old.publishLeadInSeconds
         guard isGatedNow || isLonger else { return [] }

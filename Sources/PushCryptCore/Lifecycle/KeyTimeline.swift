@@ -22,9 +22,7 @@ package struct KeyTimeline: Hashable, Sendable {
     }
 
     /// The time at which states are evaluated: `time`, but no earlier than ``updatedAt``.
-    package func effective(_ time: UnixTime) -> UnixTime {
-        updatedAt.map { max($0, time) } ?? time
-    }
+    package func effective(_ time: UnixTime) -> UnixTime { updatedAt.map { max($0, time) } ?? time }
 
     package func key(_ kid: KeyID) -> Key? { keys.first { $0.kid == kid } }
 

@@ -163,8 +163,7 @@ struct RotationPlanner {
         switch coverage(key.kid) {
         case nil: step.blockedBy = "\(required) of the devices must hold it, and no reports were given (--reports)"
         case let verdict? where verdict.isEnough:
-            step = RotationPlan.Step(
-                action: step.action, dueAt: step.dueAt, why: step.why + "; " + verdict.explanation)
+            step = RotationPlan.Step(action: step.action, dueAt: step.dueAt, why: step.why + "; " + verdict.explanation)
         case let verdict?: step.blockedBy = verdict.explanation
         }
         return step

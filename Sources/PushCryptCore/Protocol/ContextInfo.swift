@@ -60,9 +60,7 @@ struct TemporaryBytes: ~Copyable, ~Escapable {
     private var count = 0
 
     @_lifetime(copy storage)
-    fileprivate init(_ storage: consuming MutableSpan<UInt8>) {
-        self.storage = storage
-    }
+    fileprivate init(_ storage: consuming MutableSpan<UInt8>) { self.storage = storage }
 
     /// The bytes that were appended.
     var bytes: Span<UInt8> {

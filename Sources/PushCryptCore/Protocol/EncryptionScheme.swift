@@ -92,9 +92,7 @@ final class SharedSecretScheme: Sendable {
     }
 
     func open(_ sealed: Span<UInt8>, info: Span<UInt8>) throws -> [UInt8] {
-        guard sealed.count >= Suite.shared.overheadByteCount else {
-            throw CryptoError(.authenticationFailure, "AEAD")
-        }
+        guard sealed.count >= Suite.shared.overheadByteCount else { throw CryptoError(.authenticationFailure, "AEAD") }
         return try withKeyAndNonce(salt: sealed.extracting(first: Self.saltByteCount), info: info) { key, nonce in
             try backend.open(
                 .aes256GCM, key: key, nonce: nonce, aad: .init(),

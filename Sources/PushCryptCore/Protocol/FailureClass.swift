@@ -7,9 +7,7 @@ public struct FailureClass: RawRepresentable, Error, Hashable, Sendable, CustomS
     public let rawValue: String
 
     /// - Parameter rawValue: a name, which may be one that the protocol doesn't define.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The name.
     public var description: String { rawValue }

@@ -99,9 +99,7 @@ package struct MessageExtras: Equatable, Sendable {
     /// Whether the message is a test of the extension.
     package var isSelfTest: Bool
 
-    package init(
-        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false
-    ) {
+    package init(attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false) {
         self.attachments = attachments
         self.offload = offload
         self.isSelfTest = isSelfTest

@@ -30,8 +30,7 @@ package struct OuterPayload: Sendable {
             guard let read = value.utf8.flatMap(KeyID.init(utf8:)) else { throw .malformed }
             skid = read
         }
-        guard let aps = root["aps"], AlertText.isPresent(in: aps["alert"]),
-            aps["mutable-content"]?.protocolInteger == 1
+        guard let aps = root["aps"], AlertText.isPresent(in: aps["alert"]), aps["mutable-content"]?.protocolInteger == 1
         else { throw .malformed }
         self.kid = kid
         self.skid = skid
@@ -45,9 +44,7 @@ extension OuterPayload {
     /// - Parameters:
     ///   - text: a text that `OuterPayload` has read.
     ///   - skid: ignored if `text` has no `skid`.
-    package static func replacingEnvelope(
-        of text: JSONText, kid: KeyID, skid: KeyID?, sealed: [UInt8]
-    ) -> [UInt8] {
+    package static func replacingEnvelope(of text: JSONText, kid: KeyID, skid: KeyID?, sealed: [UInt8]) -> [UInt8] {
         let envelope = text.root["pushcrypt"]
         var strings: [(name: String, content: [UInt8])] = [
             ("kid", Array(kid.utf8)), ("sealed", Base64URL.encode(sealed.bytes)),

@@ -6,9 +6,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     public let seconds: Int64
 
     /// Makes a time from seconds since 1970-01-01T00:00:00Z.
-    public init(_ seconds: Int64) {
-        self.seconds = seconds
-    }
+    public init(_ seconds: Int64) { self.seconds = seconds }
 
     /// The time of the system's clock, the default of the `clock` parameters. No other code in this module reads the clock.
     public static var now: UnixTime { UnixTime(SystemClock.secondsSince1970) }
@@ -124,9 +122,7 @@ private struct CivilDate {
 private struct DateScanner {
     private var rest: Substring.UTF8View
 
-    init(_ text: String) {
-        rest = text[...].utf8
-    }
+    init(_ text: String) { rest = text[...].utf8 }
 
     var isAtEnd: Bool { rest.isEmpty }
 
