@@ -104,7 +104,5 @@ extension KeyRecord {
         }
     }
 
-    var suite: Suite? {
-        if case .suite(let suite) = algorithm { suite } else { nil }
-    }
+    var suite: Suite? { algorithm.suite }
 }

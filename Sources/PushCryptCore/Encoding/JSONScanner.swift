@@ -9,7 +9,6 @@ struct JSONScanner {
     let bytes: [UInt8]
     private(set) var tape: [JSONNode] = []
     var position = 0
-
     /// The tape index of the innermost open container; undefined if `depth` is 0.
     private var container = 0
     private var depth = 0
@@ -156,13 +155,12 @@ struct JSONScanner {
 
     /// The error for the byte at `position`: invalid UTF-8 if it begins such a sequence, else a syntax error.
     func unexpectedByte() -> JSONError {
-        if bytes[position] >= 0x80 {
-            var ahead = self
-            do {
-                try ahead.scanMultibyteCharacter()
-            } catch {
-                if error.code == .invalidUTF8 { return error }
-            }
+        guard bytes[position] >= 0x80 else { return JSONError(.syntax, at: position) }
+        var ahead = self
+        do {
+            try ahead.scanMultibyteCharacter()
+        } catch {
+            if error.code == .invalidUTF8 { return error }
         }
         return JSONError(.syntax, at: position)
     }
@@ -177,7 +175,7 @@ extension JSONScanner {
         let start = position
         skip { $0 == UInt8(ascii: "-") }
         if skip({ $0 == UInt8(ascii: "0") }) {
-            if position < bytes.count, isDigit(bytes[position]) { throw unexpectedByte() }
+            if position < bytes.count, bytes[position].isDigit { throw unexpectedByte() }
         } else {
             try scanDigits()
         }
@@ -191,11 +189,9 @@ extension JSONScanner {
 
     //  1*DIGIT
     private mutating func scanDigits() throws(JSONError) {
-        guard isDigit(try nextByte()) else { throw unexpectedByte() }
-        while skip(isDigit) {}
+        guard try nextByte().isDigit else { throw unexpectedByte() }
+        while skip(\.isDigit) {}
     }
-
-    private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
     @discardableResult
     private mutating func skip(_ isWanted: (UInt8) -> Bool) -> Bool {

@@ -142,19 +142,6 @@ enum JSONEscape {
         }
     }
 
-    /// The letter that encodes this byte after a backslash; nil if there is none.
-    static func letter(for byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
-        case 0x08: UInt8(ascii: "b")
-        case 0x0C: UInt8(ascii: "f")
-        case 0x0A: UInt8(ascii: "n")
-        case 0x0D: UInt8(ascii: "r")
-        case 0x09: UInt8(ascii: "t")
-        default: nil
-        }
-    }
-
     static func hexadecimalValue(of digit: UInt8) -> UInt16? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(digit - UInt8(ascii: "0"))
@@ -162,10 +149,6 @@ enum JSONEscape {
         case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(digit - UInt8(ascii: "a")) + 10
         default: nil
         }
-    }
-
-    static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     /// Unescapes the content of a string that the scanner has accepted.
@@ -225,7 +208,7 @@ package enum JSONWriter {
         let start = output.count
         output += utf8
         // Most strings need no escape, and searching an array is faster than searching a string.
-        if let firstEscaped = output[start...].firstIndex(where: { encodedCount($0) > 1 }) {
+        if let firstEscaped = output[start...].firstIndex(where: needsEscape) {
             let rest = Array(output[firstEscaped...])
             output.removeSubrange(firstEscaped...)
             for byte in rest { appendEscaped(byte, to: &output) }
@@ -233,19 +216,17 @@ package enum JSONWriter {
         output.append(UInt8(ascii: "\""))
     }
 
-    private static func encodedCount(_ byte: UInt8) -> Int {
-        guard byte < 0x20 else { return byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 2 : 1 }
-        return JSONEscape.letter(for: byte) == nil ? 6 : 2
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private static func appendEscaped(_ byte: UInt8, to output: inout [UInt8]) {
-        if encodedCount(byte) == 1 {
+        if !needsEscape(byte) {
             output.append(byte)
-        } else if let letter = JSONEscape.letter(for: byte) {
+        } else if let letter = "\"\\bfnrt".utf8.first(where: { JSONEscape.byte(for: $0) == byte }) {
             output += [UInt8(ascii: "\\"), letter]
         } else {
-            output += "\\u00".utf8
-            output += [JSONEscape.hexadecimalDigit(byte >> 4), JSONEscape.hexadecimalDigit(byte & 15)]
+            output += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
         }
     }
 }

@@ -64,13 +64,10 @@ struct JSONNode: Sendable {
     /// The offsets of the first byte and of the byte after the last.
     var start: UInt32
     var end: UInt32
-
     /// The tape index of the next node that is not in this one. While the scanner is in a container: the tape index of the
     /// enclosing container.
     var next: UInt32
-
     var kind: JSONValue.Kind
-
     /// Whether this is a string with at least one backslash.
     var hasEscapes: Bool
 
@@ -89,12 +86,8 @@ extension JSONText {
     /// - Throws: ``JSONError`` with code `rootIsNotAnObject`.
     package func appendingToRoot(rawMember: [UInt8]) throws(JSONError) -> [UInt8] {
         guard root.kind == .object else { throw JSONError(.rootIsNotAnObject, at: root.range.lowerBound) }
-        var end = root.range.lowerBound + 1
-        var isEmpty = true
-        for member in root.members {
-            end = member.range.upperBound
-            isEmpty = false
-        }
+        let isEmpty = tape.count == 1
+        let end = isEmpty ? root.range.lowerBound + 1 : endOfMember(before: tape.count)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 1 + rawMember.count)
         result += bytes[..<end]
@@ -110,20 +103,15 @@ extension JSONText {
         guard let value = value(of: 0, named: name) else { return bytes }
         let isFirst = value == 2
         let next = Int(tape[value].next)
-        var removed = tape[value - 1].range.lowerBound..<tape[value].range.upperBound
-        if !isFirst {
-            removed = endOfMember(before: value - 1)..<removed.upperBound
-        } else if next < tape[0].next {
-            removed = removed.lowerBound..<tape[next].range.lowerBound
-        }
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        result += bytes[..<removed.lowerBound]
-        result += bytes[removed.upperBound...]
+        let isOnly = isFirst && next == tape.count
+        let start = isFirst ? tape[1].range.lowerBound : endOfMember(before: value - 1)
+        let end = isFirst && !isOnly ? tape[next].range.lowerBound : tape[value].range.upperBound
+        var result = bytes
+        result.removeSubrange(start..<end)
         return result
     }
 
-    /// The offset after the root member before the one whose name is at this tape index.
+    /// The offset after the last root member before this tape index.
     private func endOfMember(before name: Int) -> Int {
         var value = 2
         while Int(tape[value].next) < name { value = Int(tape[value].next) + 1 }

@@ -16,7 +16,6 @@ package struct JSONValue: Sendable {
     /// The range of the value in the text; for a string, with its quotes.
     package var range: Range<Int> { node.range }
 
-    /// The bytes of the value in the text.
     package var rawBytes: ArraySlice<UInt8> { text.bytes[range] }
 
     /// The member of that name, compared as UTF-8 bytes; nil if there is none or this isn't an object.
@@ -34,7 +33,6 @@ package struct JSONValue: Sendable {
         kind == .string ? text.withContent(of: node) { content in String(utf8: content) } : nil
     }
 
-    /// Whether this is a string that isn't empty.
     package var isNonEmptyString: Bool {
         let node = node
         return node.kind == .string && !node.contentRange.isEmpty
@@ -47,7 +45,7 @@ package struct JSONValue: Sendable {
         guard kind == .number, range.count <= 16 else { return nil }
         var integer: Int64 = 0
         for byte in rawBytes {
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            guard byte.isDigit else { return nil }
             integer = integer * 10 + Int64(byte - UInt8(ascii: "0"))
         }
         return integer < 1 << 53 ? integer : nil
@@ -86,7 +84,6 @@ extension JSONText {
         return node.hasEscapes ? JSONEscape.removed(from: content)[...] : content
     }
 
-    /// Calls `body` with the content of a string node.
     @inline(__always)
     func withContent<Result>(of node: JSONNode, _ body: (Span<UInt8>) -> Result) -> Result {
         guard !node.hasEscapes else { return body(JSONEscape.removed(from: bytes[node.contentRange]).bytes) }
@@ -126,64 +123,26 @@ package struct JSONMember: Sendable {
     package func hasName(_ name: String) -> Bool { key.text.content(of: key.node, equals: name) }
 }
 
-/// The members of an object in the order of the text; empty for any other value.
-package struct JSONMembers: Collection, Sendable {
-    fileprivate let children: JSONChildren
-
-    package var startIndex: JSONChildIndex { children.startIndex }
-    package var endIndex: JSONChildIndex { children.endIndex }
-
-    package func index(after index: JSONChildIndex) -> JSONChildIndex {
-        children.index(after: children.index(after: index))
-    }
-
-    package subscript(index: JSONChildIndex) -> JSONMember {
-        JSONMember(key: children[index], value: children[children.index(after: index)])
-    }
-}
-
-/// The elements of an array in the order of the text; empty for any other value.
-package struct JSONElements: Collection, Sendable {
-    fileprivate let children: JSONChildren
-
-    package var startIndex: JSONChildIndex { children.startIndex }
-    package var endIndex: JSONChildIndex { children.endIndex }
-
-    package func index(after index: JSONChildIndex) -> JSONChildIndex { children.index(after: index) }
-
-    package subscript(index: JSONChildIndex) -> JSONValue { children[index] }
-}
-
-/// A tape index. Not an integer, so that `elements[0]`, the wrong element, doesn't compile.
-package struct JSONChildIndex: Comparable, Sendable {
-    fileprivate let tapeIndex: Int
-
-    package static func < (left: Self, right: Self) -> Bool { left.tapeIndex < right.tapeIndex }
-}
-
 extension JSONValue {
-    package var members: JSONMembers { JSONMembers(children: JSONChildren(of: self, ifKind: .object)) }
-
-    package var elements: JSONElements { JSONElements(children: JSONChildren(of: self, ifKind: .array)) }
-}
-
-/// The children of a container: names and values.
-private struct JSONChildren: Sendable {
-    let text: JSONText
-    let startIndex: JSONChildIndex
-    let endIndex: JSONChildIndex
-
-    init(of value: JSONValue, ifKind kind: JSONValue.Kind) {
-        let node = value.node
-        text = value.text
-        startIndex = JSONChildIndex(tapeIndex: value.index + 1)
-        endIndex = node.kind == kind ? JSONChildIndex(tapeIndex: Int(node.next)) : startIndex
+    /// The members of an object in the order of the text; empty for any other value.
+    package var members: [JSONMember] {
+        let children = children(ifKind: .object)
+        return stride(from: 0, to: children.count, by: 2).map { JSONMember(key: children[$0], value: children[$0 + 1]) }
     }
 
-    func index(after index: JSONChildIndex) -> JSONChildIndex {
-        JSONSteps.add(1)
-        return JSONChildIndex(tapeIndex: Int(text.tape[index.tapeIndex].next))
-    }
+    /// The elements of an array in the order of the text; empty for any other value.
+    package var elements: [JSONValue] { children(ifKind: .array) }
 
-    subscript(index: JSONChildIndex) -> JSONValue { JSONValue(text: text, index: index.tapeIndex) }
+    private func children(ifKind kind: Kind) -> [JSONValue] {
+        let container = node
+        guard container.kind == kind else { return [] }
+        var children: [JSONValue] = []
+        var child = index + 1
+        while child < container.next {
+            JSONSteps.add(1)
+            children.append(JSONValue(text: text, index: child))
+            child = Int(text.tape[child].next)
+        }
+        return children
+    }
 }

@@ -58,21 +58,15 @@ private struct JWKReader {
             throw KeyError(.unsupportedKey, "key \(kid): alg must be \"\(algorithm.alg)\" for a key of this kind")
         }
         return switch algorithm {
-        case .suite(.p256): try recipientP256()
-        case .suite(.x25519): try recipientX25519()
-        case .suite: try shared()
-        case .ed25519: try sender()
+        case .p256: try recipient(.p256, [4] + coordinate("x") + coordinate("y"))
+        case .x25519: try recipientX25519()
+        case .shared: try shared()
+        default: try sender()
         }
     }
 
-    private func recipientP256() throws -> KeyRecord.Material {
-        let x = try bytes("x", count: 32)
-        let y = try bytes("y", count: 32)
-        return try recipient(.p256, [4] + x + y)
-    }
-
     private func recipientX25519() throws -> KeyRecord.Material {
-        let x = try bytes("x", count: 32)
+        let x = try coordinate("x")
         guard Field25519.isCanonical(x) else { throw invalid("x is not below 2^255 - 19") }
         guard !X25519Points.hasSmallOrder(x) else { throw invalid("x is a point of small order") }
         return try recipient(.x25519, x)
@@ -94,7 +88,7 @@ private struct JWKReader {
     private func sender() throws -> KeyRecord.Material {
         try refuse("psk")
         try refuse("device")
-        let x = try bytes("x", count: 32)
+        let x = try coordinate("x")
         guard !Ed25519Points.hasSmallOrder(x), Field25519.isCanonical(Ed25519Points.withoutSign(x)) else {
             throw invalid("x is a point of small order or not canonical")
         }
@@ -119,9 +113,9 @@ private struct JWKReader {
         guard jwk[member] == nil else { throw KeyError(.malformed, "key \(kid): a key of this kind has no \(member)") }
     }
 
-    private func bytes(_ member: String, count: Int) throws -> [UInt8] {
-        guard let text = jwk[member]?.utf8, let bytes = Base64URL.decode(text), bytes.count == count else {
-            throw KeyError(.malformed, "key \(kid): \(member) is missing or not \(count) bytes of base64url")
+    private func coordinate(_ member: String) throws -> [UInt8] {
+        guard let text = jwk[member]?.utf8, let bytes = Base64URL.decode(text), bytes.count == 32 else {
+            throw KeyError(.malformed, "key \(kid): \(member) is missing or not 32 bytes of base64url")
         }
         return bytes
     }
@@ -154,19 +148,16 @@ extension KeyRecord {
     package func appendJWK(to output: inout [UInt8]) throws {
         output += #"{"kty":"\#(algorithm.kty)""#.utf8
         if let crv = algorithm.crv { output += #","crv":"\#(crv)""#.utf8 }
+        for (name, coordinate) in material.coordinates { output.append(name, coordinate.bytes) }
         switch material {
-        case .recipient(let publicKey, let privateKey, _):
-            for (name, coordinate) in Self.coordinates(of: publicKey) { append(name, coordinate.bytes, to: &output) }
-            if let privateKey { append("d", try privateKey.serialized, to: &output) }
-        case .shared(let secret, _):
-            append("k", secret, to: &output)
-        case .sender(let publicKey, let privateKey):
-            append("x", publicKey.serialized.bytes, to: &output)
-            if let privateKey { append("d", try privateKey.serialized, to: &output) }
+        case .recipient(_, let privateKey?, _): output.append("d", try privateKey.serialized)
+        case .sender(_, let privateKey?): output.append("d", try privateKey.serialized)
+        case .shared(let secret, _): output.append("k", secret)
+        default: break
         }
         output += #","alg":"\#(algorithm.alg)","kid":"\#(kid)""#.utf8
         switch material {
-        case .recipient(_, _, let psk?): append("psk", psk, to: &output)
+        case .recipient(_, _, let psk?): output.append("psk", psk)
         case .shared(_, let device?): output += #","device":"\#(device)""#.utf8
         default: break
         }
@@ -175,24 +166,29 @@ extension KeyRecord {
 
     /// The capacity for the longest record: an array that grows would leave a copy of a secret in memory.
     package static let maximumJWKByteCount = 512
+}
 
-    /// x and, for P-256, y: 32 bytes each.
-    fileprivate static func coordinates(of key: any DHPublicKey) -> [(name: StaticString, ArraySlice<UInt8>)] {
-        let serialized = key.serialized
-        return switch key.group {
-        case .p256: [("x", serialized[1..<33]), ("y", serialized[33..<65])]
-        case .x25519: [("x", serialized[...])]
+extension KeyRecord.Material {
+    /// The public members of the JWK: x and, for P-256, y, 32 bytes each; none for a shared secret.
+    fileprivate var coordinates: [(name: StaticString, ArraySlice<UInt8>)] {
+        switch self {
+        case .recipient(let publicKey, _, _):
+            let serialized = publicKey.serialized
+            guard publicKey.group == .p256 else { return [("x", serialized[...])] }
+            return [("x", serialized[1..<33]), ("y", serialized[33..<65])]
+        case .sender(let publicKey, _): return [("x", publicKey.serialized[...])]
+        case .shared: return []
         }
     }
+}
 
-    private func append(_ name: StaticString, _ secret: SecretBytes, to output: inout [UInt8]) {
-        append(name, secret.bytes, to: &output)
-    }
+extension [UInt8] {
+    fileprivate mutating func append(_ name: StaticString, _ secret: SecretBytes) { append(name, secret.bytes) }
 
-    private func append(_ name: StaticString, _ value: Span<UInt8>, to output: inout [UInt8]) {
-        output += #","\#(name)":""#.utf8
-        Base64URL.append(value, to: &output)
-        output.append(UInt8(ascii: "\""))
+    fileprivate mutating func append(_ name: StaticString, _ value: Span<UInt8>) {
+        self += #","\#(name)":""#.utf8
+        Base64URL.append(value, to: &self)
+        append(UInt8(ascii: "\""))
     }
 }
 
@@ -208,32 +204,18 @@ extension KeyRecord {
 
     static func thumbprint(of material: Material, backend: any CryptoBackend) throws -> [UInt8] {
         var json = [UInt8]()
+        json.reserveCapacity(128)
         defer { wipe(&json) }
         let algorithm = material.algorithm
-        switch material {
-        case .shared(let secret, _):
-            json.reserveCapacity(64)
+        if case .shared(let secret, _) = material {
             json += #"{"k":""#.utf8
             Base64URL.append(secret.bytes, to: &json)
             json += #"","kty":"\#(algorithm.kty)"}"#.utf8
-            return try backend.sha256(json.bytes)
-        case .recipient(let publicKey, _, _):
-            appendPublic(algorithm, coordinates(of: publicKey), to: &json)
-        case .sender(let publicKey, _):
-            appendPublic(algorithm, [("x", publicKey.serialized[...])], to: &json)
+        } else {
+            json += #"{"crv":"\#(algorithm.crv ?? "")","kty":"\#(algorithm.kty)""#.utf8
+            for (name, coordinate) in material.coordinates { json.append(name, coordinate.bytes) }
+            json.append(UInt8(ascii: "}"))
         }
         return try backend.sha256(json.bytes)
-    }
-
-    private static func appendPublic(
-        _ algorithm: KeyAlgorithm, _ coordinates: [(name: StaticString, ArraySlice<UInt8>)], to json: inout [UInt8]
-    ) {
-        json += #"{"crv":"\#(algorithm.crv ?? "")","kty":"\#(algorithm.kty)""#.utf8
-        for (name, coordinate) in coordinates {
-            json += #","\#(name)":""#.utf8
-            Base64URL.append(coordinate.bytes, to: &json)
-            json.append(UInt8(ascii: "\""))
-        }
-        json.append(UInt8(ascii: "}"))
     }
 }

@@ -9,23 +9,30 @@ package struct KeyRecord: Sendable {
         case shared(SecretBytes, device: DeviceID?)
         /// Ed25519.
         case sender(publicKey: any VerificationKey, privateKey: (any SigningKey)?)
+
+        var algorithm: KeyAlgorithm {
+            switch self {
+            case .recipient(let publicKey, _, _): publicKey.group == .p256 ? .p256 : .x25519
+            case .shared: .shared
+            case .sender: .ed25519
+            }
+        }
     }
 
     package let kid: KeyID
     package let material: Material
     let backend: any CryptoBackend
-
     /// The length of a shared secret and of a psk.
     package static let secretByteCount = 32
 
+    package var algorithm: KeyAlgorithm { material.algorithm }
     package var kind: KeyKind { algorithm.kind }
 
     /// Whether the record contains the private half of a key pair.
     package var isPrivateAsymmetric: Bool {
         switch material {
-        case .recipient(_, let privateKey, _): privateKey != nil
-        case .sender(_, let privateKey): privateKey != nil
-        case .shared: false
+        case .recipient(_, .some, _), .sender(_, .some): true
+        default: false
         }
     }
 
@@ -41,8 +48,8 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
 
     /// Makes a kind from its name; nil for another text.
     public init?(rawValue: String) {
-        guard ["recipient", "shared", "sender"].contains(rawValue) else { return nil }
-        self.rawValue = rawValue
+        self.init(rawValue)
+        guard [.recipient, .shared, .sender].contains(self) else { return nil }
     }
 
     private init(_ rawValue: String) { self.rawValue = rawValue }
@@ -66,27 +73,26 @@ extension KeyRecord {
         _ kind: KeyKind, group: DHGroup = .p256, psk: Bool = false, backend: any CryptoBackend
     ) throws -> KeyRecord {
         while true {
-            let record = try anyRecord(kind, group: group, psk: psk, backend: backend)
+            let material = try newMaterial(kind, group: group, psk: psk, backend: backend)
+            let record = try KeyRecord(material, backend: backend)
             if record.kid.utf8.first != UInt8(ascii: "-") { return record }
         }
     }
 
-    private static func anyRecord(
+    private static func newMaterial(
         _ kind: KeyKind, group: DHGroup, psk: Bool, backend: any CryptoBackend
-    ) throws -> KeyRecord {
-        let material: Material
+    ) throws -> Material {
         switch kind {
         case .sender:
             let key = try backend.generateSigningKey()
-            material = .sender(publicKey: key.publicKey, privateKey: key)
+            return .sender(publicKey: key.publicKey, privateKey: key)
         case .shared:
-            material = .shared(try backend.randomSecret(count: secretByteCount), device: nil)
+            return .shared(try backend.randomSecret(count: secretByteCount), device: nil)
         default:
             let key = try backend.generateKeyPair(group)
             let secret = psk ? try backend.randomSecret(count: secretByteCount) : nil
-            material = .recipient(publicKey: key.publicKey, privateKey: key, psk: secret)
+            return .recipient(publicKey: key.publicKey, privateKey: key, psk: secret)
         }
-        return try KeyRecord(material, backend: backend)
     }
 
     /// Makes a record of material of `backend`, and computes its kid.
@@ -154,7 +160,7 @@ extension KeyRecord {
         guard own.group == publicKey.group, own.serialized == publicKey.serialized else {
             throw KeyError(.invalidKey, "key \(kid): the private key belongs to another public key")
         }
-        let whole: Material = .recipient(publicKey: publicKey, privateKey: privateKey, psk: psk)
-        return KeyRecord(kid: kid, material: whole, backend: backend)
+        return KeyRecord(
+            kid: kid, material: .recipient(publicKey: publicKey, privateKey: privateKey, psk: psk), backend: backend)
     }
 }

@@ -97,24 +97,16 @@ extension Keyset {
     /// The state of a key; nil if it isn't in the set.
     public func state(of kid: KeyID, at time: UnixTime) -> KeyState? { timeline.state(of: kid, at: time) }
 
-    /// The result of a lookup by `kid`.
-    package enum Lookup {
-        case found(Entry)
-        case notFound
-        case expired
-        case revoked
-    }
-
     /// The key that opens or verifies. A pending key opens too, because the sender's clock may be ahead.
-    package func openingEntry(_ kid: KeyID, at time: UnixTime) -> Lookup {
-        guard let entry = entry(kid) else { return .notFound }
-        let now = effective(time)
-        if entry.lifecycle.isRevoked(at: now) { return .revoked }
-        if entry.lifecycle.isExpired(at: now) { return .expired }
-        return .found(entry)
+    ///
+    /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`.
+    package func openingEntry(_ kid: KeyID, at time: UnixTime) throws(FailureClass) -> Entry {
+        guard let entry = entry(kid) else { throw .unknownKey }
+        let now = updatedAt.map { max($0, time) } ?? time
+        if entry.lifecycle.isRevoked(at: now) { throw .keyRevoked }
+        if entry.lifecycle.isExpired(at: now) { throw .keyExpired }
+        return entry
     }
-
-    private func effective(_ time: UnixTime) -> UnixTime { updatedAt.map { max($0, time) } ?? time }
 }
 
 extension KeyRecord {
@@ -123,21 +115,12 @@ extension KeyRecord {
     /// are the same key.
     package func isSameKey(as other: KeyRecord) -> Bool {
         guard kid == other.kid, let own = try? thumbprint(), let theirs = try? other.thumbprint() else { return false }
-        return constantTimeEqual(own.bytes, theirs.bytes) && partsOutsideThumbprint == other.partsOutsideThumbprint
-    }
-
-    /// The parts of a key that its thumbprint doesn't cover.
-    private var partsOutsideThumbprint: PartsOutsideThumbprint {
-        switch material {
-        case .recipient(_, _, let psk): PartsOutsideThumbprint(psk: psk, device: nil)
-        case .shared(_, let device): PartsOutsideThumbprint(psk: nil, device: device)
-        case .sender: PartsOutsideThumbprint(psk: nil, device: nil)
+        guard constantTimeEqual(own.bytes, theirs.bytes) else { return false }
+        return switch (material, other.material) {
+        case (.recipient(_, _, let psk), .recipient(_, _, let otherPSK)): psk == otherPSK
+        case (.shared(_, let device), .shared(_, let otherDevice)): device == otherDevice
+        default: true
         }
-    }
-
-    private struct PartsOutsideThumbprint: Equatable {
-        let psk: SecretBytes?
-        let device: DeviceID?
     }
 }
 
@@ -145,10 +128,8 @@ extension Keyset {
     /// Whether both contain the same keys, in any order, with the same private halves, pre-shared keys and lifecycles, and
     /// have the same `seq` and `updatedAt`.
     package func hasSameContent(as other: Keyset) -> Bool {
-        guard sequence == other.sequence, updatedAt == other.updatedAt, entries.count == other.entries.count else {
-            return false
-        }
-        return entries.allSatisfy { entry in other.entry(entry.record.kid)?.hasSameContent(as: entry) ?? false }
+        sequence == other.sequence && updatedAt == other.updatedAt && entries.count == other.entries.count
+            && entries.allSatisfy { entry in other.entry(entry.record.kid)?.hasSameContent(as: entry) ?? false }
     }
 }
 

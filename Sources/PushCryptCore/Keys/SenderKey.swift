@@ -61,13 +61,9 @@ public struct TrustedSenders: Sendable {
     ///   is read. The times of the message and of the device don't matter, because an attacker may have changed them.
     package func verificationKey(_ skid: KeyID, at time: UnixTime) throws(FailureClass) -> any VerificationKey {
         guard !revoked.contains(skid) else { throw .keyRevoked }
-        switch keyset.openingEntry(skid, at: time) {
-        case .found(let entry):
-            guard case .sender(let key, _) = entry.record.material else { throw .unknownKey }
-            return key
-        case .notFound: throw .unknownKey
-        case .expired: throw .keyExpired
-        case .revoked: throw .keyRevoked
+        guard case .sender(let key, _) = try keyset.openingEntry(skid, at: time).record.material else {
+            throw .unknownKey
         }
+        return key
     }
 }

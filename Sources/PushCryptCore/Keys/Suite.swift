@@ -48,12 +48,7 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
     package var group: DHGroup? { kem?.group }
 
     /// The suite of key pairs of a group.
-    init(_ group: DHGroup) {
-        switch group {
-        case .p256: self = .p256
-        case .x25519: self = .x25519
-        }
-    }
+    init(_ group: DHGroup) { self = group == .p256 ? .p256 : .x25519 }
 
     /// The length of `enc` or of the salt before the ciphertext.
     package var headerByteCount: Int { kem?.encByteCount ?? SharedSecretScheme.saltByteCount }
@@ -68,107 +63,62 @@ extension Suite: CustomStringConvertible {
 }
 
 extension Suite {
-    private static let p256HPKE = HPKE(kem: .dhkemP256, aead: Suite.p256.aead, backend: DefaultBackend.shared)
-    private static let x25519HPKE = HPKE(kem: .dhkemX25519, aead: Suite.x25519.aead, backend: DefaultBackend.shared)
+    private static let p256HPKE = makeHPKE(.p256, DefaultBackend.shared)
+    private static let x25519HPKE = makeHPKE(.x25519, DefaultBackend.shared)
 
     /// HPKE for the keys of a group. The values for the platform's backend are made only once.
     static func hpke(_ group: DHGroup, backend: any CryptoBackend) -> HPKE {
-        if backend.name == DefaultBackend.shared.name { return group == .p256 ? p256HPKE : x25519HPKE }
-        let kem: KEM = group == .p256 ? .dhkemP256 : .dhkemX25519
-        return HPKE(kem: kem, aead: Suite(group).aead, backend: backend)
+        guard backend.name == DefaultBackend.shared.name else { return makeHPKE(group, backend) }
+        return group == .p256 ? p256HPKE : x25519HPKE
+    }
+
+    private static func makeHPKE(_ group: DHGroup, _ backend: any CryptoBackend) -> HPKE {
+        HPKE(kem: group == .p256 ? .dhkemP256 : .dhkemX25519, aead: Suite(group).aead, backend: backend)
     }
 }
 
-/// The algorithm of a key, a suite or Ed25519 for a sender's key, and its names in JWKs (RFC 7518, RFC 8037) and keysets.
-package enum KeyAlgorithm: Hashable, Sendable, CaseIterable {
-    case suite(Suite)
-    case ed25519
+/// The algorithm of a key: a suite or, for a sender's key, Ed25519. With its names in keysets and JWKs.
+package struct KeyAlgorithm: RawRepresentable, Hashable, Sendable, CaseIterable {
+    /// The name in keysets and on the command line.
+    package let rawValue: String
+    /// nil for Ed25519.
+    package let suite: Suite?
+    package let kind: KeyKind
+    /// The members of a JWK (RFC 7518, RFC 8037). A secret has no curve.
+    let kty: String
+    let crv: String?
+    let alg: String
 
-    package static let allCases: [KeyAlgorithm] = Suite.allCases.map(KeyAlgorithm.suite) + [.ed25519]
+    package static let p256 = KeyAlgorithm("p256", .p256, .recipient, kty: "EC", crv: "P-256", alg: "HPKE-7")
+    package static let x25519 = KeyAlgorithm("x25519", .x25519, .recipient, kty: "OKP", crv: "X25519", alg: "HPKE-3")
+    package static let shared = KeyAlgorithm("shared", .shared, .shared, kty: "oct", crv: nil, alg: "HKDF-A256GCM")
+    package static let ed25519 = KeyAlgorithm("ed25519", nil, .sender, kty: "OKP", crv: "Ed25519", alg: "Ed25519")
 
-    /// The group of a recipient's key pair; nil for other keys.
-    package var group: DHGroup? {
-        if case .suite(let suite) = self { suite.group } else { nil }
-    }
+    package static let allCases: [KeyAlgorithm] = [.p256, .x25519, .shared, .ed25519]
 
-    /// The kind of a key with this algorithm.
-    package var kind: KeyKind {
-        switch self {
-        case .suite(.shared): .shared
-        case .suite: .recipient
-        case .ed25519: .sender
-        }
-    }
-
-    /// The JWK's key type.
-    var kty: String {
-        switch self {
-        case .suite(.p256): "EC"
-        case .suite(.shared): "oct"
-        default: "OKP"
-        }
-    }
-
-    /// The JWK's curve; a secret has none.
-    var crv: String? {
-        switch self {
-        case .suite(let suite): suite.group?.description
-        case .ed25519: "Ed25519"
-        }
-    }
-
-    /// The JWK's algorithm.
-    var alg: String {
-        switch self {
-        case .suite(.p256): "HPKE-7"
-        case .suite(.x25519): "HPKE-3"
-        case .suite: "HKDF-A256GCM"
-        case .ed25519: "Ed25519"
-        }
-    }
-}
-
-extension KeyAlgorithm: RawRepresentable {
-    /// The name in keysets and on the command line: `p256`, `x25519`, `shared` or `ed25519`.
-    package var rawValue: String {
-        switch self {
-        case .suite(.p256): "p256"
-        case .suite(.x25519): "x25519"
-        case .suite: "shared"
-        case .ed25519: "ed25519"
-        }
+    private init(_ name: String, _ suite: Suite?, _ kind: KeyKind, kty: String, crv: String?, alg: String) {
+        rawValue = name
+        self.suite = suite
+        self.kind = kind
+        self.kty = kty
+        self.crv = crv
+        self.alg = alg
     }
 
     package init?(rawValue: String) {
         guard let algorithm = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = algorithm
     }
+
+    /// The group of a recipient's key pair; nil for other keys.
+    package var group: DHGroup? { suite?.group }
 }
 
 extension KeyAlgorithm: CustomStringConvertible {
     /// The name, the algorithms and the suite's number, as in `p256: HPKE with P-256 and AES-256-GCM, suite 1`.
     package var description: String {
-        switch self {
-        case .suite(let suite):
-            let scheme = suite.group.map { "HPKE with \($0)" } ?? "HKDF-SHA256"
-            return "\(rawValue): \(scheme) and \(suite.aead), suite \(suite.rawValue)"
-        case .ed25519: return "\(rawValue): Ed25519 signatures"
-        }
-    }
-}
-
-extension KeyRecord {
-    /// The key's algorithm.
-    package var algorithm: KeyAlgorithm { material.algorithm }
-}
-
-extension KeyRecord.Material {
-    /// The key's algorithm.
-    var algorithm: KeyAlgorithm {
-        switch self {
-        case .recipient(let publicKey, _, _): .suite(Suite(publicKey.group))
-        case .shared: .suite(.shared)
-        case .sender: .ed25519
-        }
+        guard let suite else { return "\(rawValue): Ed25519 signatures" }
+        let scheme = suite.group.map { "HPKE with \($0)" } ?? "HKDF-SHA256"
+        return "\(rawValue): \(scheme) and \(suite.aead), suite \(suite.rawValue)"
     }
 }

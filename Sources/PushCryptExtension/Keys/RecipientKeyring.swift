@@ -31,13 +31,8 @@ public struct KeysetKeyring: RecipientKeyring {
     ///
     /// - Throws: `unknownKey`, `keyExpired`, `keyRevoked`.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
-        switch keyset.openingEntry(id, at: time) {
-        case .found(let entry):
-            guard let key = try? RecipientKey(entry, device: device) else { throw .unknownKey }
-            return key
-        case .notFound: throw .unknownKey
-        case .expired: throw .keyExpired
-        case .revoked: throw .keyRevoked
-        }
+        let entry = try keyset.openingEntry(id, at: time)
+        guard let key = try? RecipientKey(entry, device: device) else { throw .unknownKey }
+        return key
     }
 }

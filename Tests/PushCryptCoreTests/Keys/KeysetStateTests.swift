@@ -49,12 +49,17 @@ import Testing
     @Test("a pending key opens, and an expired or revoked key doesn't", arguments: cases)
     func opening(with testCase: Case) throws {
         let keyset = try TestKeysets.keyset([testCase.lifecycle])
-        let found = keyset.openingEntry(keyset.keyIDs[0], at: UnixTime(Self.now))
-        switch (found, testCase.state) {
-        case (.expired, .expired), (.revoked, .revoked): break
-        case (.found(let entry), .pending), (.found(let entry), .primary), (.found(let entry), .retiring):
-            #expect(entry.record.kid == keyset.keyIDs[0])
-        default: Issue.record("\(found) in state \(testCase.state)")
+        let kid = keyset.keyIDs[0]
+        let failure: FailureClass? =
+            switch testCase.state {
+            case .expired: .keyExpired
+            case .revoked: .keyRevoked
+            default: nil
+            }
+        do throws(FailureClass) {
+            #expect(try keyset.openingEntry(kid, at: UnixTime(Self.now)).record.kid == kid && failure == nil)
+        } catch {
+            #expect(error == failure)
         }
     }
 
@@ -88,9 +93,6 @@ import Testing
         let keyset = try TestKeysets.keyset([.at(0)])
         let stranger = try TestKeysets.record(99).kid
         #expect(keyset.state(of: stranger, at: UnixTime(0)) == nil)
-        guard case .notFound = keyset.openingEntry(stranger, at: UnixTime(0)) else {
-            Issue.record("a key that isn't in the set was found")
-            return
-        }
+        #expect(throws: FailureClass.unknownKey) { try keyset.openingEntry(stranger, at: UnixTime(0)) }
     }
 }

@@ -18,11 +18,11 @@ import Testing
     @Test(
         "add makes another key with the suite of the newest, and a psk if the newest has one",
         arguments: [
-            Sample(kind: .recipient, suite: .suite(.p256)),
-            Sample(kind: .recipient, group: .x25519, suite: .suite(.x25519)),
-            Sample(kind: .recipient, psk: true, suite: .suite(.p256)),
-            Sample(kind: .recipient, group: .x25519, psk: true, suite: .suite(.x25519)),
-            Sample(kind: .shared, suite: .suite(.shared)), Sample(kind: .sender, suite: .ed25519),
+            Sample(kind: .recipient, suite: .p256),
+            Sample(kind: .recipient, group: .x25519, suite: .x25519),
+            Sample(kind: .recipient, psk: true, suite: .p256),
+            Sample(kind: .recipient, group: .x25519, psk: true, suite: .x25519),
+            Sample(kind: .shared, suite: .shared), Sample(kind: .sender, suite: .ed25519),
         ])
     func adds(_ sample: Sample) throws {
         var editing = try Editing(sample.kind, group: sample.group, psk: sample.psk)
