@@ -14,9 +14,9 @@ package struct CryptoKitBackend: CryptoBackend {
 
     package var name: String { "CryptoKit" }
 
-    package func randomBytes(count: Int) throws -> [UInt8] {
-        let secret = try randomSecret(count: count)
-        return Array(secret.bytes)
+    package func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
+        let random = try randomSecret(count: bytes.count)
+        bytes.write(random.bytes)
     }
 
     /// CryptoKit has no function for random bytes, so these are the bytes of a new symmetric key, which can't be empty.
@@ -39,7 +39,7 @@ package struct CryptoKitBackend: CryptoBackend {
     }
 
     package func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
-        try group.checkPrivateKeyLength(serialized)
+        try DHGroup.checkPrivateKeyLength(serialized)
         switch group {
         case .p256: return try P256PrivateKey(serialized)
         case .x25519: return try X25519PrivateKey(serialized)
@@ -47,10 +47,9 @@ package struct CryptoKitBackend: CryptoBackend {
     }
 
     package func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
-        try group.checkPublicKeyLength(serialized)
         switch group {
-        case .p256: return try P256PublicKey(serialized)
-        case .x25519: return try X25519PublicKey(serialized)
+        case .p256: try P256PublicKey(serialized)
+        case .x25519: try X25519PublicKey(serialized)
         }
     }
 
@@ -71,17 +70,16 @@ extension CryptoKitBackend {
         plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
     ) throws {
         let key = try symmetricKey(algorithm, key, nonce)
+        let (plaintext, nonce, aad) = (Array(plaintext), Array(nonce), Array(aad))
         switch algorithm {
         case .aes128GCM, .aes256GCM:
-            let box = try AES.GCM.seal(
-                Array(plaintext), using: key, nonce: .init(data: Array(nonce)), authenticating: Array(aad))
-            output.append(contentsOf: box.ciphertext)
-            output.append(contentsOf: box.tag)
+            let box = try AES.GCM.seal(plaintext, using: key, nonce: .init(data: nonce), authenticating: aad)
+            output += box.ciphertext
+            output += box.tag
         case .chaCha20Poly1305:
-            let box = try ChaChaPoly.seal(
-                Array(plaintext), using: key, nonce: .init(data: Array(nonce)), authenticating: Array(aad))
-            output.append(contentsOf: box.ciphertext)
-            output.append(contentsOf: box.tag)
+            let box = try ChaChaPoly.seal(plaintext, using: key, nonce: .init(data: nonce), authenticating: aad)
+            output += box.ciphertext
+            output += box.tag
         }
     }
 
@@ -89,18 +87,13 @@ extension CryptoKitBackend {
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8] {
         let key = try symmetricKey(algorithm, key, nonce)
-        let count = ciphertext.count - AEADAlgorithm.tagByteCount
-        guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
-        let body = Array(ciphertext.extracting(first: count))
-        let tag = Array(ciphertext.extracting(last: AEADAlgorithm.tagByteCount))
+        let (combined, aad) = (Array(nonce) + Array(ciphertext), Array(aad))
         do {
             switch algorithm {
             case .aes128GCM, .aes256GCM:
-                let box = try AES.GCM.SealedBox(nonce: .init(data: Array(nonce)), ciphertext: body, tag: tag)
-                return Array(try AES.GCM.open(box, using: key, authenticating: Array(aad)))
+                return Array(try AES.GCM.open(.init(combined: combined), using: key, authenticating: aad))
             case .chaCha20Poly1305:
-                let box = try ChaChaPoly.SealedBox(nonce: .init(data: Array(nonce)), ciphertext: body, tag: tag)
-                return Array(try ChaChaPoly.open(box, using: key, authenticating: Array(aad)))
+                return Array(try ChaChaPoly.open(.init(combined: combined), using: key, authenticating: aad))
             }
         } catch {
             throw CryptoError(.authenticationFailure, "AEAD")

@@ -33,7 +33,6 @@ extension HPKE {
     private static let dhByteCount = DHGroup.sharedSecretByteCount
 
     /// Encap() or, with a sender key, AuthEncap().
-    ///
     /// - Parameters:
     ///   - ephemeral: skE, which only tests of published vectors pass; nil makes a new one.
     ///   - sharedSecret: 32 bytes.
@@ -71,7 +70,6 @@ extension HPKE {
     }
 
     /// Decap() or, with the sender's public key, AuthDecap().
-    ///
     /// - Parameter sharedSecret: 32 bytes.
     func decap(
         _ enc: Span<UInt8>, with recipientKey: any DHPrivateKey, senderKey: (any DHPublicKey)?,

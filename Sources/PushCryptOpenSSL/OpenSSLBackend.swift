@@ -7,12 +7,6 @@ package struct OpenSSLBackend: CryptoBackend {
 
     package var name: String { "OpenSSL" }
 
-    package func randomBytes(count: Int) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        try check(RAND_bytes(&bytes, Int32(count)), "RAND_bytes")
-        return bytes
-    }
-
     package func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
         try bytes.withUnsafeMutableBufferPointer { buffer in
             try check(RAND_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_bytes")
@@ -58,13 +52,13 @@ package struct OpenSSLBackend: CryptoBackend {
 
     package func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
         switch group {
-        case .p256: return try P256PrivateKey.generate()
-        case .x25519: return try X25519PrivateKey.generate()
+        case .p256: try P256PrivateKey.generate()
+        case .x25519: try X25519PrivateKey.generate()
         }
     }
 
     package func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
-        try group.checkPrivateKeyLength(serialized)
+        try DHGroup.checkPrivateKeyLength(serialized)
         switch group {
         case .p256: return try P256PrivateKey(serialized)
         case .x25519: return try X25519PrivateKey(serialized)
@@ -72,10 +66,9 @@ package struct OpenSSLBackend: CryptoBackend {
     }
 
     package func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
-        try group.checkPublicKeyLength(serialized)
         switch group {
-        case .p256: return try P256PublicKey(serialized)
-        case .x25519: return try X25519PublicKey(serialized)
+        case .p256: try P256PublicKey(serialized)
+        case .x25519: try X25519PublicKey(serialized)
         }
     }
 

@@ -25,11 +25,8 @@ struct ThreadContext {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         let status = pthread_key_create(&key) { context in
-            #if canImport(Darwin)
-            free(context)
-            #else
-            if let context { free(context) }
-            #endif
+            // Optional on some platforms only.
+            if let context = context as UnsafeMutableRawPointer? { free(context) }
         }
         precondition(status == 0, "pthread_key_create failed: the process has used up its thread-local keys")
         return key
@@ -43,23 +40,18 @@ struct ThreadContext {
 
     mutating func cipher(_ algorithm: AEADAlgorithm, _ direction: CipherContext.Direction) throws -> CipherContext {
         let index = algorithm.index * 2 + (direction == .seal ? 0 : 1)
-        if let known = ciphers[index] { return known }
-        let made = try CipherContext(algorithm, direction)
-        ciphers[index] = made
-        return made
+        return try Self.known(&ciphers[index]) { try CipherContext(algorithm, direction) }
     }
 
-    mutating func p256() throws -> P256Scratch {
-        if let known = p256Scratch { return known }
-        let made = try P256Scratch()
-        p256Scratch = made
-        return made
-    }
+    mutating func p256() throws -> P256Scratch { try Self.known(&p256Scratch, P256Scratch.init) }
 
-    mutating func x25519() throws -> X25519Importer {
-        if let known = x25519Importer { return known }
-        let made = try X25519Importer()
-        x25519Importer = made
+    mutating func x25519() throws -> X25519Importer { try Self.known(&x25519Importer, X25519Importer.init) }
+
+    @inline(__always)
+    private static func known<Object>(_ slot: inout Object?, _ make: () throws -> Object) rethrows -> Object {
+        if let known = slot { return known }
+        let made = try make()
+        slot = made
         return made
     }
 

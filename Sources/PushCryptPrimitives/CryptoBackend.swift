@@ -5,9 +5,7 @@ public protocol CryptoBackend: Sendable {
     /// The name in diagnostics and test labels.
     var name: String { get }
 
-    /// Returns `count` bytes from the library's CSPRNG for public values, such as salts and message ids.
-    func randomBytes(count: Int) throws -> [UInt8]
-    /// Fills `bytes` from the CSPRNG for public values.
+    /// Fills `bytes` from the library's CSPRNG for public values, such as salts and message ids.
     func randomBytes(into bytes: inout MutableSpan<UInt8>) throws
     /// Returns `count` bytes of key material from the library's CSPRNG.
     func randomSecret(count: Int) throws -> SecretBytes
@@ -22,7 +20,6 @@ public protocol CryptoBackend: Sendable {
     func withHMACSHA256<Result>(key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result) rethrows -> Result
 
     /// Appends ciphertext and tag to `output`.
-    ///
     /// - Parameters:
     ///   - key: `algorithm.keyByteCount` bytes.
     ///   - nonce: 12 bytes, never used twice with the same key.
@@ -33,7 +30,6 @@ public protocol CryptoBackend: Sendable {
     ) throws
 
     /// Returns the plaintext of `ciphertext`, which ends in the 16-byte tag.
-    ///
     /// - Throws: `CryptoError` with `authenticationFailure`, also for a ciphertext shorter than a tag;
     ///   `invalidLength` for a key or nonce of the wrong length.
     func open(
@@ -43,16 +39,13 @@ public protocol CryptoBackend: Sendable {
     /// GenerateKeyPair() of RFC 9180 section 4.
     func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey
     /// DeserializePrivateKey(): 32 bytes, big-endian and in 1..<n for P-256, RFC 7748 for X25519.
-    ///
     /// - Throws: `CryptoError` with `invalidPrivateKey`.
     func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey
     /// DeserializePublicKey(), with the checks of RFC 9180 section 7.1.4 that an import can make.
-    ///
     /// - Throws: `CryptoError` with `invalidPublicKey`.
     func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey
 
     /// Makes an ephemeral key pair, writes DH(skE, pkR), 32 bytes, to `secret`, and appends the serialised pkE to `output`.
-    ///
     /// - Throws: `CryptoError` with `keyMismatch` for a recipient of another group or backend,
     ///   `degenerateSharedSecret`. `output` is unchanged then.
     func agreeOnce(
@@ -60,7 +53,6 @@ public protocol CryptoBackend: Sendable {
         appendingPublicKeyTo output: inout [UInt8]
     ) throws
     /// Writes DH(key, DeserializePublicKey(serialized)), 32 bytes, to `secret`.
-    ///
     /// - Throws: the errors of `publicKey` and `DHPrivateKey.sharedSecret(with:)`.
     func agree(
         _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
@@ -74,14 +66,15 @@ public protocol CryptoBackend: Sendable {
     func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey
 }
 
+extension CryptoBackend {
+    /// Returns `count` bytes from the library's CSPRNG for public values.
+    public func randomBytes(count: Int) throws -> [UInt8] {
+        try [UInt8](count: count) { bytes in try randomBytes(into: &bytes) }
+    }
+}
+
 /// Default implementations, for a backend that can't avoid the copies.
 extension CryptoBackend {
-    /// Copies the result of `randomBytes(count:)`.
-    public func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
-        let random = try randomBytes(count: bytes.count)
-        bytes.write(random.bytes)
-    }
-
     /// Calls `body` with the result of `hmacSHA256(key:)`.
     public func withHMACSHA256<Result>(key: Span<UInt8>, _ body: (any HMACSHA256) throws -> Result) rethrows -> Result {
         try body(hmacSHA256(key: key))

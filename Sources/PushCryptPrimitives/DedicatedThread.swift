@@ -18,7 +18,15 @@ package enum DedicatedThread {
         #else
         var thread = pthread_t()
         #endif
-        guard unsafe pthread_create(&thread, nil, runWork, work) == 0 else { return false }
+        let status = unsafe pthread_create(
+            &thread, nil,
+            { work in
+                // Optional on some platforms only.
+                guard let work = unsafe work as UnsafeMutableRawPointer? else { return nil }
+                unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
+                return nil
+            }, work)
+        guard status == 0 else { return false }
         #if canImport(Darwin)
         if let thread = unsafe thread { unsafe pthread_detach(thread) }
         #else
@@ -33,15 +41,3 @@ private final class Work: Sendable {
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
-
-#if canImport(Darwin)
-private func runWork(_ work: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
-    return nil
-}
-#else
-private func runWork(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
-    return nil
-}
-#endif

@@ -19,17 +19,10 @@ extension DHGroup: CustomStringConvertible {
 }
 
 extension DHGroup {
-    /// - Throws: `CryptoError` with `invalidPublicKey` unless `serialized` has Npk bytes.
-    public func checkPublicKeyLength(_ serialized: Span<UInt8>) throws(CryptoError) {
-        guard serialized.count == publicKeyByteCount else {
-            throw CryptoError(.invalidPublicKey, "this group's public keys have \(publicKeyByteCount) bytes")
-        }
-    }
-
     /// - Throws: `CryptoError` with `invalidPrivateKey` unless `serialized` has Nsk bytes.
-    public func checkPrivateKeyLength(_ serialized: Span<UInt8>) throws(CryptoError) {
-        guard serialized.count == Self.privateKeyByteCount else {
-            throw CryptoError(.invalidPrivateKey, "a private key has \(Self.privateKeyByteCount) bytes")
+    public static func checkPrivateKeyLength(_ serialized: Span<UInt8>) throws(CryptoError) {
+        guard serialized.count == privateKeyByteCount else {
+            throw CryptoError(.invalidPrivateKey, "a private key has \(privateKeyByteCount) bytes")
         }
     }
 }
@@ -49,7 +42,6 @@ public protocol DHPrivateKey: AnyObject, Sendable {
     /// SerializePrivateKey(), 32 bytes.
     var serialized: SecretBytes { get throws }
     /// DH(), 32 bytes.
-    ///
     /// - Throws: `CryptoError` with `degenerateSharedSecret` for an all-zero result, `keyMismatch` for a key of
     ///   another group or backend.
     func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes

@@ -58,7 +58,6 @@ public struct ScryptParameters: Hashable, Sendable {
 /// A backend with scrypt, which CryptoKit doesn't have.
 public protocol ScryptBackend: CryptoBackend {
     /// scrypt (RFC 7914 section 6).
-    ///
     /// - Parameters:
     ///   - passphrase: any length below 2 GiB. An empty one is accepted and protects nothing.
     ///   - salt: at least 16 random bytes, new for every passphrase.

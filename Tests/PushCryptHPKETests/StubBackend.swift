@@ -20,7 +20,7 @@ struct StubBackend: CryptoBackend {
         if let failure { throw failure }
     }
 
-    func randomBytes(count: Int) throws -> [UInt8] { try base.randomBytes(count: count) }
+    func randomBytes(into bytes: inout MutableSpan<UInt8>) throws { try base.randomBytes(into: &bytes) }
 
     func randomSecret(count: Int) throws -> SecretBytes { try base.randomSecret(count: count) }
 

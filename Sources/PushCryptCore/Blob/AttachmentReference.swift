@@ -34,38 +34,31 @@ public struct AttachmentReference: Equatable, Sendable {
 
     /// - Throws: `BlobError` with `invalidReference`.
     package static func checkURL(_ url: String) throws(BlobError) {
-        guard ReferenceGrammar.isURL(url.utf8) else {
-            throw BlobError(
-                .invalidReference,
-                "the URL is not an escaped https://HOST[:PORT][/PATH][?QUERY] of at most 2,048 bytes")
-        }
+        try BlobError.require(
+            ReferenceGrammar.isURL(url.utf8),
+            "the URL is not an escaped https://HOST[:PORT][/PATH][?QUERY] of at most 2,048 bytes")
     }
 
     /// - Throws: `BlobError` with `invalidReference`.
     package static func checkType(_ type: String) throws(BlobError) {
-        guard ReferenceGrammar.isMediaType(type.utf8) else {
-            throw BlobError(.invalidReference, "the type is not a MIME type in lower case without parameters")
-        }
+        try BlobError.require(
+            ReferenceGrammar.isMediaType(type.utf8), "the type is not a MIME type in lower case without parameters")
     }
 
     /// - Throws: `BlobError` with `invalidReference`.
     package static func checkID(_ id: String) throws(BlobError) {
-        guard ReferenceGrammar.isID(id.utf8) else {
-            throw BlobError(.invalidReference, "an attachment's id is 1 to 64 of A-Z, a-z, 0-9, _ and -")
-        }
+        try BlobError.require(
+            ReferenceGrammar.isID(id.utf8), "an attachment's id is 1 to 64 of A-Z, a-z, 0-9, _ and -")
     }
 
     /// - Returns: nil if a member is missing, has the wrong type or doesn't match its grammar.
     package init?(_ value: JSONValue) {
-        guard let blob = BlobReference(.attachment, value), let url = value["url"]?.string(ReferenceGrammar.isURL),
-            let type = value["type"]?.string(ReferenceGrammar.isMediaType)
+        let id = value["id"]?.string
+        guard id != nil || value["id"] == nil, let blob = BlobReference(.attachment, value),
+            let url = value["url"]?.string, let type = value["type"]?.string,
+            let reference = try? AttachmentReference(url: url, blob: blob, type: type, id: id)
         else { return nil }
-        let id = value["id"]?.string(ReferenceGrammar.isID)
-        guard id != nil || value["id"] == nil else { return nil }
-        self.url = url
-        self.blob = blob
-        self.type = type
-        self.id = id
+        self = reference
     }
 
     /// The reference as JSON, which an app can store between sealing and sending. A secret, because it contains the key.
@@ -118,9 +111,8 @@ public struct OffloadReference: Equatable, Sendable {
     public init(url: String, blob: BlobReference) throws(BlobError) {
         try blob.require(.payload)
         try AttachmentReference.checkURL(url)
-        guard blob.size <= Self.maximumSize else {
-            throw BlobError(.invalidReference, "an offloaded payload has at most \(Self.maximumSize) bytes")
-        }
+        try BlobError.require(
+            blob.size <= Self.maximumSize, "an offloaded payload has at most \(Self.maximumSize) bytes")
         self.url = url
         self.blob = blob
     }

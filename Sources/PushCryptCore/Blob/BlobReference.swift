@@ -52,10 +52,8 @@ public struct BlobReference: Equatable, Sendable {
 
 extension BlobReference {
     func require(_ wanted: BlobPurpose) throws(BlobError) {
-        guard purpose == wanted else {
-            throw BlobError(
-                .invalidReference, "the blob was sealed as \(purpose); a blob sealed as \(wanted) is needed here")
-        }
+        try BlobError.require(
+            purpose == wanted, "the blob was sealed as \(purpose); a blob sealed as \(wanted) is needed here")
     }
 }
 
@@ -145,6 +143,10 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
     init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
+    }
+
+    static func require(_ isValid: Bool, _ reason: @autoclosure () -> String) throws(BlobError) {
+        guard isValid else { throw BlobError(.invalidReference, reason()) }
     }
 
     /// The reason.

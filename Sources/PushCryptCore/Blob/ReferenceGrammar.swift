@@ -10,10 +10,8 @@
 /// id         = 1*64(ALPHA / DIGIT / "_" / "-")
 /// ```
 enum ReferenceGrammar {
-    static let maximumURLByteCount = 2_048
-
     static func isURL(_ text: some Collection<UInt8>) -> Bool {
-        guard text.count <= maximumURLByteCount, text.starts(with: "https://".utf8) else { return false }
+        guard text.count <= 2_048, text.starts(with: "https://".utf8) else { return false }
         let rest = text.dropFirst(8)
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         return isAuthority(rest[..<end]) && areURLCharacters(rest[end...])
@@ -31,9 +29,8 @@ enum ReferenceGrammar {
     private static func isAuthority(_ text: some Collection<UInt8>) -> Bool {
         let colon = text.firstIndex(of: UInt8(ascii: ":"))
         let host = text[..<(colon ?? text.endIndex)]
-        guard (1...253).contains(host.count), host.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: "-.") }) else {
-            return false
-        }
+        guard (1...253).contains(host.count), host.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: "-.") })
+        else { return false }
         guard let colon else { return true }
         let port = text[colon...].dropFirst()
         return (1...5).contains(port.count) && port.allSatisfy(\.isDigit)
@@ -57,13 +54,5 @@ enum ReferenceGrammar {
     private static func isMediaTypeName(_ name: some Collection<UInt8>) -> Bool {
         guard let first = name.first, first.isLowercaseOrDigit, name.count <= 64 else { return false }
         return name.allSatisfy { $0.isLowercaseOrDigit || $0.isOne(of: ".+_-") }
-    }
-}
-
-extension JSONValue {
-    /// The string if it matches the grammar; nil otherwise.
-    func string(_ isGrammatical: (ArraySlice<UInt8>) -> Bool) -> String? {
-        guard let utf8, isGrammatical(utf8) else { return nil }
-        return String(decoding: utf8, as: UTF8.self)
     }
 }

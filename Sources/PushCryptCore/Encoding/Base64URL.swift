@@ -61,7 +61,6 @@ package enum Base64URL {
     }
 
     /// Decodes 16 characters to 12 bytes at a time; the last characters are padded with `A`, which is zero.
-    ///
     /// - Parameter bytes: as many bytes as the text encodes.
     private static func decode(_ text: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) -> Bool {
         guard text.count % 4 != 1 else { return false }

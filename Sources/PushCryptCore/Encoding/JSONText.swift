@@ -31,7 +31,6 @@ package struct JSONText: Sendable {
     }
 
     /// Scans a whole text; its root may be any value.
-    ///
     /// - Parameters:
     ///   - maximumCount: the largest accepted number of bytes, at most ``JSONText/maximumCount``.
     ///   - maximumValueCount: the largest accepted number of values, without names.
@@ -80,7 +79,6 @@ struct JSONNode: Sendable {
 extension JSONText {
     /// Returns the bytes with one more member at the end of the root object: directly after the last member's value, or
     /// after `{` if the object is empty. ``removingFromRoot(_:)`` removes it again.
-    ///
     /// - Parameter rawMember: name, colon and value, such as `"a":1`. It isn't checked: the caller ensures that it is
     ///   well-formed and that its name is new to the object.
     /// - Throws: ``JSONError`` with code `rootIsNotAnObject`.
@@ -119,7 +117,6 @@ extension JSONText {
     }
 
     /// Returns the bytes with other JSON in the place of some values.
-    ///
     /// - Parameter replacements: values of this text, none inside another, and their replacements, which aren't checked.
     package func replacing(_ replacements: [(value: JSONValue, json: [UInt8])]) -> [UInt8] {
         var result: [UInt8] = []

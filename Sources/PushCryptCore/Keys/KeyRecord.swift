@@ -65,7 +65,6 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
 extension KeyRecord {
     /// Makes a key with the backend's CSPRNG. Its kid doesn't begin with `-`, because a command line would parse it as an
     /// option.
-    ///
     /// - Parameters:
     ///   - group: for a recipient.
     ///   - psk: whether the recipient's record gets a pre-shared key.
@@ -121,7 +120,6 @@ extension KeyRecord {
     ///                        info: "pushcrypt/1 device" || 0x00 || lp16(kid) || lp16(device id), 32)
     /// ```
     /// A device's key is returned unchanged for that device, and derives nothing.
-    ///
     /// - Throws: `KeyError` with `wrongKind` for a key of another suite, `wrongDevice` for another device's key.
     package func deviceRecord(_ id: DeviceID) throws -> KeyRecord {
         guard case .shared(let master, let device) = material else {
@@ -149,7 +147,6 @@ extension KeyRecord {
 
 extension KeyRecord {
     /// The record with a private half from elsewhere, such as a Secure Enclave.
-    ///
     /// - Throws: `KeyError` with `wrongKind` for other than a recipient's record, `invalidKey` for the private half of
     ///   another key.
     package func withPrivateKey(_ privateKey: any DHPrivateKey) throws(KeyError) -> KeyRecord {

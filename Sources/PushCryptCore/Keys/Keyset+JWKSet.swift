@@ -59,7 +59,6 @@ extension Keyset {
     }
 
     /// Writes the set as a JWK set with its secret members. The caller wipes the result.
-    ///
     /// - Parameter withHistory: whether `updatedAt` and `createdAt` are written, as in private files.
     package func jwkSet(withHistory: Bool) throws -> [UInt8] {
         var output = [UInt8]()

@@ -23,13 +23,11 @@ public struct Keyset: Sendable {
         }
 
         /// The entry with the key of one device of this master.
-        ///
         /// - Throws: `KeyError` with `wrongKind` or `wrongDevice`.
         package func device(_ id: DeviceID) throws -> Entry { withRecord(try record.deviceRecord(id)) }
 
         /// The entry for sealing to a device or opening on it: for a shared key, the entry with the device's key. The entry of
         /// a key pair, which belongs to one device, doesn't change.
-        ///
         /// - Throws: `KeyError` with `wrongDevice`.
         func forDevice(_ id: DeviceID?) throws -> Entry {
             guard let id, record.kind == .shared else { return self }
@@ -98,7 +96,6 @@ extension Keyset {
     public func state(of kid: KeyID, at time: UnixTime) -> KeyState? { timeline.state(of: kid, at: time) }
 
     /// The key that opens or verifies. A pending key opens too, because the sender's clock may be ahead.
-    ///
     /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`.
     package func openingEntry(_ kid: KeyID, at time: UnixTime) throws(FailureClass) -> Entry {
         guard let entry = entry(kid) else { throw .unknownKey }

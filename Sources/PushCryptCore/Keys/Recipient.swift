@@ -61,17 +61,16 @@ extension Keyset {
     public func recipient(at time: UnixTime) throws -> Recipient { try Recipient(try sealingEntry(at: time)) }
 
     /// The key of a set with one key.
-    ///
     /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set.
     func onlyEntry() throws -> Entry {
         guard entries.count == 1 else {
             throw KeyError(.malformed, "the set has \(entries.count) keys: use Keyset, which chooses one by time")
         }
-        let (entry, lifecycle) = (entries[0], entries[0].lifecycle)
+        let lifecycle = entries[0].lifecycle
         guard lifecycle.retiresAt == nil, lifecycle.expiresAt == nil, lifecycle.revokedAt == nil else {
-            throw KeyError(.malformed, "key \(entry.record.kid) has an end: use Keyset, which checks the time")
+            throw KeyError(.malformed, "key \(keyIDs[0]) has an end: use Keyset, which checks the time")
         }
-        return entry
+        return entries[0]
     }
 
     package func sealingEntry(at time: UnixTime) throws -> Entry {

@@ -13,40 +13,28 @@ package enum DurationText {
 
     /// Writes ISO 8601 with the largest units that fit: `P90D`, `P1DT12H`.
     package static func iso8601(_ seconds: Int64) -> String {
-        let parts = split(seconds)
-        let time = [(parts.hours, "H"), (parts.minutes, "M"), (parts.seconds, "S")]
-            .filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }.joined()
-        let days = parts.days > 0 ? "\(parts.days)D" : ""
-        if days.isEmpty, time.isEmpty { return "PT0S" }
-        return "P" + days + (time.isEmpty ? "" : "T" + time)
+        let units = ["D", "H", "M", "S"]
+        let (whole, time) = (parts(seconds, units), parts(seconds % 86_400, units))
+        if whole.isEmpty { return "PT0S" }
+        return "P" + whole.dropLast(time.count).joined() + (time.isEmpty ? "" : "T" + time.joined())
     }
 
     /// Writes the form for people: `90d`, `1d 12h`.
     package static func human(_ seconds: Int64) -> String {
-        let parts = split(seconds)
-        let units = [(parts.days, "d"), (parts.hours, "h"), (parts.minutes, "m"), (parts.seconds, "s")]
-            .filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }
-        return units.isEmpty ? "0s" : units.joined(separator: " ")
+        let whole = parts(seconds, ["d", "h", "m", "s"])
+        return whole.isEmpty ? "0s" : whole.joined(separator: " ")
     }
 
-    private static func split(_ seconds: Int64) -> (days: Int64, hours: Int64, minutes: Int64, seconds: Int64) {
-        (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
+    /// The days, hours, minutes and seconds with their units, without those that are zero.
+    private static func parts(_ seconds: Int64, _ units: [String]) -> [String] {
+        zip([seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60], units)
+            .filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }
     }
 
     private static func human(_ text: String) -> Int64? {
-        guard let unit = text.utf8.last.flatMap(secondsOfHumanUnit) else { return nil }
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+        guard let unit = text.last.flatMap({ units[$0] }) else { return nil }
         return number(text.utf8.dropLast()).map { $0 * unit }
-    }
-
-    private static func secondsOfHumanUnit(_ unit: UInt8) -> Int64? {
-        switch unit {
-        case UInt8(ascii: "s"): 1
-        case UInt8(ascii: "m"): 60
-        case UInt8(ascii: "h"): 3_600
-        case UInt8(ascii: "d"): 86_400
-        case UInt8(ascii: "w"): 604_800
-        default: nil
-        }
     }
 
     private static func iso8601(_ text: Substring.UTF8View) -> Int64? {

@@ -121,7 +121,6 @@ extension KeyLifecycle {
 
 extension JSONValue {
     /// The member as a time; nil if there is none.
-    ///
     /// - Throws: `KeyError` with `malformed` if it isn't an RFC 3339 string.
     package func time(_ name: String) throws(KeyError) -> UnixTime? {
         guard let value = self[name] else { return nil }

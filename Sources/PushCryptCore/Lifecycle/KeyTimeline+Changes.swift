@@ -4,7 +4,6 @@
 /// allows a loss; nothing allows a violation of an invariant.
 extension KeyTimeline {
     /// Adds a key that seals after the others, and sets the `retiresAt` of its predecessor.
-    ///
     /// - Parameter activatesAt: nil if an operator must promote the key; a past time counts as now.
     package mutating func add(
         _ kid: KeyID, activatesAt: UnixTime?, at now: UnixTime, _ policy: RotationPolicy
@@ -116,7 +115,6 @@ extension KeyTimeline {
 
     /// Applies a new policy. A longer overlap extends that of retired keys; a shorter one doesn't. Required coverage and a
     /// longer `publishLead` apply to pending keys too.
-    ///
     /// - Returns: the pending keys that now begin later, or need to be promoted.
     @discardableResult
     package mutating func adopt(_ policy: RotationPolicy, after old: RotationPolicy, at now: UnixTime) -> [KeyID] {
@@ -184,7 +182,6 @@ extension KeyTimeline {
     }
 
     /// Applies a stricter policy to pending keys: they need to be promoted, or are published for longer.
-    ///
     /// - Returns: the keys whose `activatesAt` changed.
     mutating func postponePending(at now: UnixTime, _ policy: RotationPolicy, after old: RotationPolicy) -> [KeyID] {
         let isGatedNow = policy.requiredCoverage != nil && old.requiredCoverage == nil

@@ -5,7 +5,7 @@ package struct RotationPlan: Hashable, Sendable {
         /// When the step is due.
         package let dueAt: UnixTime
         /// Why the step is due and loses nothing.
-        package let why: String
+        package fileprivate(set) var why: String
         /// Why the step is blocked; nil if it isn't.
         package var blockedBy: String?
     }
@@ -61,7 +61,7 @@ package struct RotationPlan: Hashable, Sendable {
         at = timeline.effective(time)
         let planner = RotationPlanner(
             timeline: timeline, policy: policy, now: at, beginsNow: beginsNow, coverage: coverage)
-        let clockObjection = confirmsClock ? nil : ClockGuard(timeline, policy).objection(to: time)
+        let clockObjection = confirmsClock ? nil : timeline.clockObjection(to: time, policy)
         for var step in planner.steps() {
             if step.dueAt > at {
                 if next.map({ step.dueAt < $0.dueAt }) ?? true { next = step }
@@ -73,29 +73,18 @@ package struct RotationPlan: Hashable, Sendable {
     }
 }
 
-/// Prevents a host with a wrong clock from destroying keys (PROTOCOL section 9).
-package struct ClockGuard {
-    private let updatedAt: UnixTime?
-    private let longestSilenceInSeconds: Int64
-
-    package init(_ timeline: KeyTimeline, _ policy: RotationPolicy) {
-        updatedAt = timeline.updatedAt
-        longestSilenceInSeconds = max(3 * policy.rotateEveryInSeconds, 400 * 86_400)
-    }
-
-    /// Why the clock seems wrong; nil if it doesn't.
-    package func objection(to time: UnixTime) -> String? {
+extension KeyTimeline {
+    /// Why the clock seems wrong; nil if it doesn't. A host with a wrong clock would destroy keys (PROTOCOL section 9).
+    package func clockObjection(to time: UnixTime, _ policy: RotationPolicy) -> String? {
         guard let updatedAt else { return nil }
         if time < updatedAt {
             return "the clock is at \(time), which is before the last change at \(updatedAt): set it, or use "
                 + "--confirm-clock if it is right"
         }
-        if time > updatedAt + longestSilenceInSeconds {
-            let silence = DurationText.human(longestSilenceInSeconds)
-            return "the clock is at \(time), more than \(silence) after the last change at \(updatedAt): use "
-                + "--confirm-clock if it is right"
-        }
-        return nil
+        let longestSilence = max(3 * policy.rotateEveryInSeconds, 400 * 86_400)
+        guard time > updatedAt + longestSilence else { return nil }
+        return "the clock is at \(time), more than \(DurationText.human(longestSilence)) after the last change at "
+            + "\(updatedAt): use --confirm-clock if it is right"
     }
 }
 
@@ -132,8 +121,8 @@ struct RotationPlanner {
     /// Adds a successor `publishLead` before its predecessor stops sealing.
     private func addition() -> RotationPlan.Step {
         guard let last = newest, let activated = last.lifecycle.activatesAt else { return additionWithoutPrimary() }
-        let ends = [last.lifecycle.retiresAt, last.lifecycle.expiresAt, last.lifecycle.revokedAt].compactMap(\.self)
-        let end = ends.reduce(activated + policy.rotateEveryInSeconds, min)
+        let ends = [last.lifecycle.retiresAt, last.lifecycle.expiresAt, last.lifecycle.revokedAt]
+        let end = ends.compactMap(\.self).reduce(activated + policy.rotateEveryInSeconds, min)
         let scheduled = end - policy.publishLeadInSeconds
         let dueAt = beginsNow && activated <= now ? min(now, scheduled) : scheduled
         let lead = DurationText.human(policy.publishLeadInSeconds)
@@ -162,8 +151,7 @@ struct RotationPlanner {
         guard let required = policy.requiredCoverage else { return step }
         switch coverage(key.kid) {
         case nil: step.blockedBy = "\(required) of the devices must hold it, and no reports were given (--reports)"
-        case let verdict? where verdict.isEnough:
-            step = RotationPlan.Step(action: step.action, dueAt: step.dueAt, why: step.why + "; " + verdict.explanation)
+        case let verdict? where verdict.isEnough: step.why += "; " + verdict.explanation
         case let verdict?: step.blockedBy = verdict.explanation
         }
         return step

@@ -18,7 +18,6 @@ package struct InnerPayload: Sendable {
     }
 
     /// Reads a payload, for sealing and for opening.
-    ///
     /// - Throws: `JSONError` for bytes that aren't strict JSON, `Flaw` for JSON that isn't an alert payload or is too large.
     package init(json: [UInt8]) throws {
         let text = try Self.text(json)
@@ -54,7 +53,6 @@ package struct InnerPayload: Sendable {
     package var header: MessageHeader? { MessageHeader(text.root[MessageHeader.name]) }
 
     /// Returns the message: the payload with `header`, not padded.
-    ///
     /// - Throws: `Flaw` if the payload already has a `pushcrypt` member.
     package func message(with header: MessageHeader) throws -> [UInt8] {
         try requireNoHeader()
@@ -72,7 +70,6 @@ package struct InnerPayload: Sendable {
     package var withoutHeader: [UInt8] { text.removingFromRoot(MessageHeader.name) }
 
     /// Reads an opened message.
-    ///
     /// - Throws: `FailureClass.malformed`.
     package init(message: consuming [UInt8]) throws(FailureClass) {
         let count = message.count

@@ -52,7 +52,6 @@ package struct MessageHeader: Equatable, Sendable {
 
 extension MessageHeader {
     /// Makes a header with a random id or, for a campaign, with the id that is derived from its name.
-    ///
     /// - Throws: `CryptoError` if the backend has no entropy.
     package static func fresh(
         for recipient: Recipient, campaign: String? = nil, issuedAt: UnixTime, expiresAt: UnixTime,

@@ -40,7 +40,6 @@ package struct OuterPayload: Sendable {
 
 extension OuterPayload {
     /// Returns `text` with another envelope. Only the strings of `kid`, `sealed` and `skid` change.
-    ///
     /// - Parameters:
     ///   - text: a text that `OuterPayload` has read.
     ///   - skid: ignored if `text` has no `skid`.

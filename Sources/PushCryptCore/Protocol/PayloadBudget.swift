@@ -77,7 +77,6 @@ public struct PaddingPolicy: Hashable, Sendable {
     public static let none = PaddingPolicy(kind: .none)
 
     /// Returns the padded length of a message of `byteCount` bytes.
-    ///
     /// - Parameter capacity: the longest message that fits, at least `byteCount`.
     package func paddedCount(_ byteCount: Int, capacity: Int) -> Int {
         switch kind {

@@ -49,11 +49,12 @@ extension UnixTime: CustomStringConvertible {
             let day = scanner.digits(2), scanner.skip("T") || scanner.skip("t"),
             let hour = scanner.digits(2), scanner.skip(":"), let minute = scanner.digits(2), scanner.skip(":"),
             let second = scanner.digits(2), scanner.skipFraction(), let offset = scanner.offsetInSeconds(),
-            scanner.isAtEnd,
-            (1...12).contains(month), (1...CivilDate.dayCount(month: month, year: year)).contains(day),
-            hour < 24, minute < 60, second <= 60
+            scanner.isAtEnd, hour < 24, minute < 60, second <= 60
         else { return nil }
-        let days = CivilDate(year: year, month: month, day: day).daysSince1970
+        let date = CivilDate(year: year, month: month, day: day)
+        let days = date.daysSince1970
+        // A day that the month doesn't have is computed as one of the next month.
+        guard CivilDate(daysSince1970: days) == date else { return nil }
         seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
         guard Self.rfc3339Range.contains(self) else { return nil }
     }
@@ -69,53 +70,37 @@ extension UnixTime: CustomStringConvertible {
     }
 
     private func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(width - digits.count, 0)) + digits
+        String("000\(number)".suffix(width))
     }
 }
 
 /// A day of the proleptic Gregorian calendar.
-private struct CivilDate {
+private struct CivilDate: Equatable {
     let year: Int64
     let month: Int64
     let day: Int64
 
-    init(year: Int64, month: Int64, day: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
-
-    static func dayCount(month: Int64, year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    // Both functions count years from March, so that the leap day is the last of its year, and in eras of 400 years, which
-    // have 146,097 days. 1970-01-01 is 719,468 days after 0000-03-01.
+    /// Years begin in March, so that the leap day is the last of its year. The first year is -400, so that no number is
+    /// negative. It begins 865,565 days before 1970-01-01.
+    private static let daysBefore1970: Int64 = 865_565
 
     var daysSince1970: Int64 {
-        let marchYear = month > 2 ? year : year - 1
-        let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
-        let yearOfEra = marchYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
+        let marchYear = (month > 2 ? year : year - 1) + 400
+        let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return marchYear * 365 + leapDays + dayOfYear - Self.daysBefore1970
     }
+}
 
+extension CivilDate {
     init(daysSince1970: Int64) {
-        let days = daysSince1970 + 719_468
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
+        let (era, dayOfEra) = (daysSince1970 + Self.daysBefore1970).quotientAndRemainder(dividingBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let marchMonth = (5 * dayOfYear + 2) / 153
         day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
         month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
+        year = (era - 1) * 400 + yearOfEra + (month <= 2 ? 1 : 0)
     }
 }
 
@@ -149,9 +134,8 @@ private struct DateScanner {
     mutating func offsetInSeconds() -> Int64? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int64 = skip("+") ? 1 : skip("-") ? -1 : 0
-        guard sign != 0, let hour = digits(2), skip(":"), let minute = digits(2), hour < 24, minute < 60 else {
-            return nil
-        }
+        guard sign != 0, let hour = digits(2), skip(":"), let minute = digits(2), hour < 24, minute < 60
+        else { return nil }
         return sign * (hour * 3_600 + minute * 60)
     }
 }

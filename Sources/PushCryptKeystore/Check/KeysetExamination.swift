@@ -170,7 +170,7 @@ extension KeysetExamination {
 
     mutating func examineRotation(_ metadata: KeysetMetadata) {
         guard !snapshot.isDemo else { return }
-        if let objection = ClockGuard(metadata.timeline, metadata.policy).objection(to: now) {
+        if let objection = metadata.timeline.clockObjection(to: now, metadata.policy) {
             add(.warning, "clock", objection, advice: "date -u")
         }
         if metadata.policy.publishLeadInSeconds == 0 {

@@ -94,7 +94,7 @@ private struct BrokenBackend: CryptoBackend {
 
     var name: String { "broken" }
 
-    func randomBytes(count: Int) throws -> [UInt8] { throw Self.failure }
+    func randomBytes(into bytes: inout MutableSpan<UInt8>) throws { throw Self.failure }
     func randomSecret(count: Int) throws -> SecretBytes { throw Self.failure }
     func sha256(_ message: Span<UInt8>) throws -> [UInt8] { throw Self.failure }
     func sha256() -> any IncrementalSHA256 { base.sha256() }

@@ -17,7 +17,7 @@ import Testing
         var sample = TimelineInDays(.days(rotateEvery, lead: 0))
         sample.timeline.updatedAt = .days(100)
         let time = UnixTime.days(edge) + offset
-        #expect((ClockGuard(sample.timeline, sample.policy).objection(to: time) == nil) == isBelieved)
+        #expect((sample.timeline.clockObjection(to: time, sample.policy) == nil) == isBelieved)
         let plan = RotationPlan(sample.timeline, sample.policy, at: time)
         #expect(isBelieved ? plan.blocked.isEmpty : plan.due.isEmpty)
         #expect(RotationPlan(sample.timeline, sample.policy, at: time, confirmsClock: true).blocked.isEmpty)
@@ -38,6 +38,6 @@ import Testing
     @Test("a file without updatedAt raises no objection")
     func nothingToGoBy() {
         let sample = TimelineInDays(.standard, [(a, .init(activatesAt: .days(0)))])
-        #expect(ClockGuard(sample.timeline, sample.policy).objection(to: .days(99_999)) == nil)
+        #expect(sample.timeline.clockObjection(to: .days(99_999), sample.policy) == nil)
     }
 }

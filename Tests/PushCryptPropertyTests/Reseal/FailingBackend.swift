@@ -15,9 +15,9 @@ struct FailingBackend: CryptoBackend {
         if failure == function { throw CryptoError(.backendFailure, "failed by the test") }
     }
 
-    func randomBytes(count: Int) throws -> [UInt8] {
+    func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
         try fail(at: .random)
-        return try base.randomBytes(count: count)
+        try base.randomBytes(into: &bytes)
     }
 
     func randomSecret(count: Int) throws -> SecretBytes { try base.randomSecret(count: count) }

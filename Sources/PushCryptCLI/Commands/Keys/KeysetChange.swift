@@ -42,7 +42,7 @@ struct KeysetChange {
     func checkClock(_ clock: ClockOptions) throws {
         let metadata = try metadata()
         guard !clock.isConfirmed,
-            let objection = ClockGuard(metadata.timeline, metadata.policy).objection(to: time)
+            let objection = metadata.timeline.clockObjection(to: time, metadata.policy)
         else { return }
         throw Failure(.temporary, "\(path): \(objection)")
     }
