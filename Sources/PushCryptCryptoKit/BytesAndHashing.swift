@@ -29,11 +29,7 @@ extension Span<UInt8> {
 extension SecretBytes {
     /// Copies the bytes of a CryptoKit value.
     convenience init(copying source: some ContiguousBytes) {
-        let bytes = unsafe source.withUnsafeBytes { buffer in
-            SecretBytes(count: buffer.count) { target in
-                for index in buffer.indices { target[index] = unsafe buffer[index] }
-            }
-        }
+        let bytes = unsafe source.withUnsafeBytes { SecretBytes(copying: unsafe Span(_unsafeBytes: $0)) }
         self.init(copying: bytes.bytes)
     }
 }
@@ -52,9 +48,7 @@ final class CryptoKitHMAC: HMACSHA256 {
         running = keyed
     }
 
-    func update(_ bytes: Span<UInt8>) {
-        unsafe bytes.withUnsafeBytes { buffer in unsafe running.update(data: buffer) }
-    }
+    func update(_ bytes: Span<UInt8>) { unsafe bytes.withUnsafeBytes { buffer in unsafe running.update(data: buffer) } }
 
     func finalize(into code: inout MutableSpan<UInt8>) {
         for (index, byte) in running.finalize().enumerated() { code[index] = byte }

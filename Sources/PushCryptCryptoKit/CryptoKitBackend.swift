@@ -11,7 +11,6 @@ import FoundationEssentials
 /// The primitives of Apple's CryptoKit or, on Linux and for tests only, of swift-crypto.
 package struct CryptoKitBackend: CryptoBackend {
     package init() {}
-
     package var name: String { "CryptoKit" }
 
     package func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
@@ -26,9 +25,7 @@ package struct CryptoKitBackend: CryptoBackend {
     }
 
     package func sha256(_ message: Span<UInt8>) throws -> [UInt8] { Array(SHA256.hash(data: Array(message))) }
-
     package func sha256() -> any IncrementalSHA256 { CryptoKitSHA256() }
-
     package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { CryptoKitHMAC(key: key) }
 
     package func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
@@ -53,9 +50,7 @@ package struct CryptoKitBackend: CryptoBackend {
         }
     }
 
-    package func generateSigningKey() throws -> any SigningKey {
-        Ed25519SigningKey(Curve25519.Signing.PrivateKey())
-    }
+    package func generateSigningKey() throws -> any SigningKey { Ed25519SigningKey(Curve25519.Signing.PrivateKey()) }
 
     package func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { try Ed25519SigningKey(seed) }
 

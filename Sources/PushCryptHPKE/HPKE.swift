@@ -37,7 +37,6 @@ public struct HPKEError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String
-
         /// The ciphertext doesn't open under this context (OpenError). The reason isn't revealed.
         public static let open = Code(name: "OpenError")
         /// `enc` or a key can't be deserialised, or the shared secret is degenerate (ValidationError, DeserializeError).

@@ -60,6 +60,4 @@ struct LabeledKDF: Sendable {
 }
 
 /// I2OSP(n, 2): big-endian.
-func i2osp(_ number: UInt16) -> [UInt8] {
-    [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
-}
+func i2osp(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)] }

@@ -4,7 +4,6 @@ public import PushCryptPrimitives
 public struct PSK: Sendable {
     let secret: SecretBytes
     let id: [UInt8]
-
     /// The least length of `psk` in bytes (section 9.5: at least 32 bytes of entropy).
     public static let minimumByteCount = 32
 

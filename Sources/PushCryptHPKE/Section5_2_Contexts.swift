@@ -76,9 +76,7 @@ struct SequenceNumber {
         }
     }
 
-    func nonce(_ base: SecretBytes) -> [UInt8] {
-        bytes.indices.map { index in bytes[index] ^ base.bytes[index] }
-    }
+    func nonce(_ base: SecretBytes) -> [UInt8] { bytes.indices.map { index in bytes[index] ^ base.bytes[index] } }
 }
 
 /// ContextS (RFC 9180 section 5.2). Not copyable, because a copy would seal two messages under one nonce.

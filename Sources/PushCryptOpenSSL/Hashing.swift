@@ -6,9 +6,7 @@ final class OpenSSLSHA256: IncrementalSHA256 {
     private var state = SHA256_CTX()
 
     init() { SHA256_Init(&state) }
-
     deinit { OPENSSL_cleanse(&state, MemoryLayout<SHA256_CTX>.size) }
-
     func update(_ bytes: Span<UInt8>) { state.update(bytes) }
 
     func finalize() -> [UInt8] {

@@ -4,7 +4,6 @@ package import PushCryptPrimitives
 /// The primitives of OpenSSL 3.
 package struct OpenSSLBackend: CryptoBackend {
     package init() {}
-
     package var name: String { "OpenSSL" }
 
     package func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
@@ -14,11 +13,7 @@ package struct OpenSSLBackend: CryptoBackend {
     }
 
     package func randomSecret(count: Int) throws -> SecretBytes {
-        try SecretBytes(count: count) { bytes in
-            try bytes.withUnsafeMutableBufferPointer { buffer in
-                try check(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
-            }
-        }
+        try SecretBytes(count: count) { bytes in try bytes.fillWithPrivateRandom() }
     }
 
     package func sha256(_ message: Span<UInt8>) throws -> [UInt8] {
@@ -28,7 +23,6 @@ package struct OpenSSLBackend: CryptoBackend {
     }
 
     package func sha256() -> any IncrementalSHA256 { OpenSSLSHA256() }
-
     package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { OpenSSLHMAC(key: key) }
 
     package func withHMACSHA256<Result>(
@@ -107,7 +101,13 @@ package struct OpenSSLBackend: CryptoBackend {
     }
 }
 
-extension OpenSSLBackend: ScryptBackend {
+extension OpenSSLBackend {
+    /// scrypt (RFC 7914 section 6).
+    /// - Parameters:
+    ///   - passphrase: any length below 2 GiB. An empty one is accepted and protects nothing.
+    ///   - salt: at least 16 random bytes, new for every passphrase.
+    ///   - count: dkLen, the length of the result in bytes, 1 to 2^31 - 1.
+    /// - Throws: `CryptoError` with `invalidLength`; `backendFailure` if there isn't enough memory.
     package func scrypt(
         passphrase: Span<UInt8>, salt: Span<UInt8>, parameters: ScryptParameters, count: Int
     ) throws -> SecretBytes {
@@ -128,6 +128,15 @@ extension OpenSSLBackend: ScryptBackend {
                 }
                 try check(result, "scrypt")
             }
+        }
+    }
+}
+
+extension MutableSpan<UInt8> {
+    /// Fills the bytes from OpenSSL's CSPRNG for private values.
+    mutating func fillWithPrivateRandom() throws {
+        try withUnsafeMutableBufferPointer { buffer in
+            try check(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
         }
     }
 }

@@ -107,6 +107,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
 
 /// The numbers and points of one thread, for one operation at a time. The operation wipes them, because they are secret.
 final class P256Scratch {
+    let group: OpaquePointer
     let context: OpaquePointer
     let scalar: SecretNumber
     let point: CurvePoint
@@ -114,6 +115,7 @@ final class P256Scratch {
     private let x: SecretNumber
 
     init() throws {
+        group = try Algorithms.shared.p256()
         scalar = try SecretNumber()
         point = try CurvePoint()
         product = try CurvePoint()
@@ -125,7 +127,6 @@ final class P256Scratch {
 
     /// ECDH (SEC 1 section 3.3.1): the x-coordinate of scalar * point, 32 bytes.
     func agree(_ scalar: SecretNumber, _ point: CurvePoint, into secret: inout MutableSpan<UInt8>) throws {
-        let group = try Algorithms.shared.p256()
         try check(EC_POINT_mul(group, product.pointer, nil, point.pointer, scalar.pointer, context), "EC_POINT_mul")
         try check(
             EC_POINT_get_affine_coordinates(group, product.pointer, x.pointer, nil, context),
@@ -176,7 +177,6 @@ final class CurvePoint {
     let pointer: OpaquePointer
 
     init() throws { pointer = try unwrap(EC_POINT_new(Algorithms.shared.p256()), "EC_POINT_new") }
-
     deinit { EC_POINT_clear_free(pointer) }
 
     /// SEC 1 section 2.3.4, uncompressed only: 0x04, x, y, 65 bytes.
@@ -187,26 +187,23 @@ final class CurvePoint {
         guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
             throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
         }
-        let group = try Algorithms.shared.p256()
         let result = serialized.withUnsafeBufferPointer { bytes in
-            EC_POINT_oct2point(group, pointer, bytes.baseAddress, bytes.count, scratch.context)
+            EC_POINT_oct2point(scratch.group, pointer, bytes.baseAddress, bytes.count, scratch.context)
         }
         try check(result, "the point is not on P-256", .invalidPublicKey)
     }
 
     /// Sets scalar * generator.
     func setToProduct(_ scalar: SecretNumber, _ scratch: P256Scratch) throws {
-        let group = try Algorithms.shared.p256()
-        try check(EC_POINT_mul(group, pointer, scalar.pointer, nil, nil, scratch.context), "EC_POINT_mul")
+        try check(EC_POINT_mul(scratch.group, pointer, scalar.pointer, nil, nil, scratch.context), "EC_POINT_mul")
     }
 
     /// Appends SEC 1 section 2.3.3, uncompressed: 65 bytes. `output` is unchanged if it throws.
     func append(to output: inout [UInt8], _ scratch: P256Scratch) throws {
-        let group = try Algorithms.shared.p256()
         let count = DHGroup.p256.publicKeyByteCount
         try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { bytes in
             let written = EC_POINT_point2oct(
-                group, pointer, POINT_CONVERSION_UNCOMPRESSED, bytes.baseAddress, count, scratch.context)
+                scratch.group, pointer, POINT_CONVERSION_UNCOMPRESSED, bytes.baseAddress, count, scratch.context)
             try check(written == count ? 1 : 0, "EC_POINT_point2oct")
             output.append(contentsOf: bytes)
         }
@@ -218,11 +215,10 @@ extension OpenSSLBackend {
     ///
     /// - Throws: `CryptoError` with `invalidPublicKey` if no point of the curve has that x.
     public func uncompressedP256Point(_ compressed: Span<UInt8>) throws -> [UInt8] {
-        let group = try Algorithms.shared.p256()
         let scratch = try ThreadContext.current.pointee.p256()
         let point = try CurvePoint()
         let result = compressed.withUnsafeBufferPointer { bytes in
-            EC_POINT_oct2point(group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
+            EC_POINT_oct2point(scratch.group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
         }
         try check(result, "the compressed point is not on P-256", .invalidPublicKey)
         var uncompressed = [UInt8]()

@@ -65,9 +65,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
         let recipient = try ownKey(recipient)
         let importer = try ThreadContext.current.pointee.x25519()
         try withTemporarySecrets(DHGroup.privateKeyByteCount, DHGroup.x25519.publicKeyByteCount) { scalar, publicKey in
-            try scalar.withUnsafeMutableBufferPointer { buffer in
-                try check(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
-            }
+            try scalar.fillWithPrivateRandom()
             let agreement = try X25519Agreement(importer.privateKey(scalar.span))
             try agreement.agree(with: importer.basePoint, into: &publicKey)
             try agreement.agree(with: recipient.key, into: &secret)
@@ -88,7 +86,6 @@ struct X25519KeyObject: ~Copyable {
     let pointer: OpaquePointer
 
     fileprivate init(_ pointer: OpaquePointer) { self.pointer = pointer }
-
     deinit { EVP_PKEY_free(pointer) }
 }
 
@@ -141,9 +138,7 @@ final class X25519Agreements: Sendable {
         _ key: borrowing X25519KeyObject, with peer: borrowing X25519KeyObject, into secret: inout MutableSpan<UInt8>
     ) throws {
         let known = idle.withLock { contexts in contexts.popLast() }
-        let agreement =
-            try known.flatMap(OpaquePointer.init(bitPattern:)).map(X25519Agreement.init)
-            ?? X25519Agreement(key)
+        let agreement = try known.flatMap(OpaquePointer.init).map(X25519Agreement.init) ?? X25519Agreement(key)
         try agreement.agree(with: peer, into: &secret)
         let context = UInt(bitPattern: agreement.release())
         idle.withLock { contexts in contexts.append(context) }
@@ -156,7 +151,6 @@ final class X25519Importer {
     private let context: OpaquePointer
     /// A public key object with u = 9.
     let basePoint: X25519KeyObject
-
     /// u = 9, RFC 7748 section 4.1.
     private static let nine: [UInt8] = [9] + [UInt8](repeating: 0, count: 31)
 

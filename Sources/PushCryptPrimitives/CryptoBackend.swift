@@ -168,7 +168,6 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String
-
         /// The AEAD tag or the signature didn't match.
         public static let authenticationFailure = Code(name: "authenticationFailure")
         /// The bytes are no valid public key: wrong length or form, off the curve, or the point at infinity.

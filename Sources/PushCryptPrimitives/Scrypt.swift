@@ -7,7 +7,6 @@ public struct ScryptParameters: Hashable, Sendable {
     public let r: Int
     /// p, the parallelisation: the number of independent computations.
     public let p: Int
-
     /// The largest N.
     public static let maximumN = 1 << 20
     /// The largest r.
@@ -16,7 +15,6 @@ public struct ScryptParameters: Hashable, Sendable {
     public static let maximumP = 16
     /// The largest size of the table V: 1 GiB.
     public static let maximumMemoryInBytes = 1 << 30
-
     /// N 2^17, r 8, p 1: 128 MiB of memory and about half a second.
     public static let standard = ScryptParameters(withinLimitsN: 1 << 17, r: 8, p: 1)
 
@@ -53,17 +51,4 @@ public struct ScryptParameters: Hashable, Sendable {
 
     /// The length of V, scrypt's large table: 128 * N * r. The other buffers have a few KiB.
     public var memoryInBytes: Int { 128 * n * r }
-}
-
-/// A backend with scrypt, which CryptoKit doesn't have.
-public protocol ScryptBackend: CryptoBackend {
-    /// scrypt (RFC 7914 section 6).
-    /// - Parameters:
-    ///   - passphrase: any length below 2 GiB. An empty one is accepted and protects nothing.
-    ///   - salt: at least 16 random bytes, new for every passphrase.
-    ///   - count: dkLen, the length of the result in bytes, 1 to 2^31 - 1.
-    /// - Throws: `CryptoError` with `invalidLength`; `backendFailure` if there isn't enough memory.
-    func scrypt(
-        passphrase: Span<UInt8>, salt: Span<UInt8>, parameters: ScryptParameters, count: Int
-    ) throws -> SecretBytes
 }

@@ -43,9 +43,7 @@ public final class SecretBytes: @unchecked Sendable {
 
 extension SecretBytes: Equatable {
     /// Compares the contents in constant time. The lengths are not secret.
-    public static func == (left: SecretBytes, right: SecretBytes) -> Bool {
-        constantTimeEqual(left.bytes, right.bytes)
-    }
+    public static func == (left: SecretBytes, right: SecretBytes) -> Bool { constantTimeEqual(left.bytes, right.bytes) }
 }
 
 extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

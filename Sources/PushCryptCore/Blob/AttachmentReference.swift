@@ -14,7 +14,6 @@ public struct AttachmentReference: Equatable, Sendable {
     public let type: String
     /// The app's name for the attachment, unique in its message: 1 to 64 of `[A-Za-z0-9_-]`.
     public let id: String?
-
     /// The largest number of attachments of one message.
     public static let maximumCount = 8
 
@@ -47,8 +46,7 @@ public struct AttachmentReference: Equatable, Sendable {
 
     /// - Throws: `BlobError` with `invalidReference`.
     package static func checkID(_ id: String) throws(BlobError) {
-        try BlobError.require(
-            ReferenceGrammar.isID(id.utf8), "an attachment's id is 1 to 64 of A-Z, a-z, 0-9, _ and -")
+        try BlobError.require(ReferenceGrammar.isID(id.utf8), "an attachment's id is 1 to 64 of A-Z, a-z, 0-9, _ and -")
     }
 
     /// - Returns: nil if a member is missing, has the wrong type or doesn't match its grammar.
@@ -101,7 +99,6 @@ public struct OffloadReference: Equatable, Sendable {
     public let url: String
     /// The blob's key, size and digest.
     public let blob: BlobReference
-
     /// The longest padded payload, 256 KiB. The extension opens it in memory, of which it has little.
     public static let maximumSize = Int64(InnerPayload.maximumByteCount)
 

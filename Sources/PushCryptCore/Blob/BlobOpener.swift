@@ -20,9 +20,7 @@ public final class BlobOpener {
     /// Makes an opener.
     ///
     /// - Parameter reference: the result of the sender's ``BlobSealer``.
-    public convenience init(_ reference: BlobReference) {
-        self.init(reference, backend: DefaultBackend.shared)
-    }
+    public convenience init(_ reference: BlobReference) { self.init(reference, backend: DefaultBackend.shared) }
 
     package init(_ reference: BlobReference, backend: any CryptoBackend) {
         self.reference = reference

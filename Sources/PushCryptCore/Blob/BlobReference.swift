@@ -69,7 +69,6 @@ public struct BlobPurpose: Hashable, Sendable, CustomStringConvertible {
     let rawValue: UInt8
     /// The name, as in `attachment`.
     public let description: String
-
     /// A file that the device shows with a notification.
     public static let attachment = BlobPurpose(rawValue: 1, description: "attachment")
     /// An inner payload that is too long for a push.
@@ -108,9 +107,7 @@ enum BlobFormat {
     }
 
     /// - Parameter size: the length of the plaintext, in 0...2^48.
-    static func chunkCount(size: Int64) -> Int64 {
-        max((size + Int64(chunkByteCount) - 1) / Int64(chunkByteCount), 1)
-    }
+    static func chunkCount(size: Int64) -> Int64 { max((size + Int64(chunkByteCount) - 1) / Int64(chunkByteCount), 1) }
 
     /// - Parameter size: the length of the plaintext, in 0...2^48.
     /// - Returns: the length of the blob.
@@ -124,7 +121,6 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String
-
         /// The protocol doesn't allow this URL, type, id, size, key or digest in a reference.
         public static let invalidReference = Code(name: "invalidReference")
         /// The plaintext is too long for a blob of its purpose.

@@ -6,9 +6,7 @@ package enum Base64URL {
     package static func encodedCount(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 
     /// The largest number of bytes whose encoding has at most `characters` characters.
-    package static func decodedCapacity(_ characters: Int) -> Int {
-        characters / 4 * 3 + max(characters % 4 - 1, 0)
-    }
+    package static func decodedCapacity(_ characters: Int) -> Int { characters / 4 * 3 + max(characters % 4 - 1, 0) }
 
     package static func append(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
         output.append(count: encodedCount(bytes.count)) { characters in encode(bytes, into: &characters) }
@@ -32,9 +30,7 @@ package enum Base64URL {
         return output
     }
 
-    package static func encode(_ bytes: [UInt8]) -> String {
-        String(decoding: encode(bytes.bytes), as: UTF8.self)
-    }
+    package static func encode(_ bytes: [UInt8]) -> String { String(decoding: encode(bytes.bytes), as: UTF8.self) }
 
     /// Decodes `text`; nil for a foreign character, padding, white space, an impossible length, or trailing bits that are
     /// not zero, which would give one value several encodings.
@@ -141,9 +137,7 @@ enum SixteenCharacters {
 
     /// -1 in each lane that is at least `limit`, 0 in the others. `limit` and all lanes are 0 to 127.
     @inline(__always)
-    private static func isAtLeast(_ limit: Int8, _ lanes: Lanes) -> Lanes {
-        (lanes &+ (Int8.min &- limit)) &>> 7
-    }
+    private static func isAtLeast(_ limit: Int8, _ lanes: Lanes) -> Lanes { (lanes &+ (Int8.min &- limit)) &>> 7 }
 }
 
 extension Span<UInt8> {

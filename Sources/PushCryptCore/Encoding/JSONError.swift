@@ -1,7 +1,6 @@
 /// Why a JSON text was refused, and where. It contains nothing of the text, which may contain secrets.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     package let code: Code
-
     /// The offset of the byte that violates the rule; see the code.
     package let byteOffset: Int
 
@@ -15,44 +14,30 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
 
 extension JSONError {
     /// The violated rule.
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
-
-        private init(_ description: String) { self.description = description }
-
+    package enum Code: Hashable, Sendable {
         /// The grammar of RFC 8259 doesn't allow this byte here.
-        package static let syntax = Code("syntax")
-
+        case syntax
         /// The text ends before its value does; the offset is the length of the text.
-        package static let truncated = Code("truncated")
-
+        case truncated
         /// Two members of one object have the same name; the offset is that of the later name's opening quote.
-        package static let duplicateName = Code("duplicateName")
-
+        case duplicateName
         /// Bytes are not UTF-8 (overlong, a surrogate, above U+10FFFF, truncated); the offset is that of the first byte of
         /// the sequence.
-        package static let invalidUTF8 = Code("invalidUTF8")
-
+        case invalidUTF8
         /// The text begins with U+FEFF.
-        package static let byteOrderMark = Code("byteOrderMark")
-
+        case byteOrderMark
         /// A `\u` escape is half of a surrogate pair; the offset is that of its backslash.
-        package static let loneSurrogate = Code("loneSurrogate")
-
+        case loneSurrogate
         /// Arrays and objects nest deeper than ``JSONText/maximumDepth``; the offset is that of the opening bracket.
-        package static let tooDeep = Code("tooDeep")
-
+        case tooDeep
         /// Something other than white space follows the root value.
-        package static let trailingBytes = Code("trailingBytes")
-
+        case trailingBytes
         /// The text is longer than its reader accepts; the offset is the limit.
-        package static let tooLong = Code("tooLong")
-
+        case tooLong
         /// The text has more values than its reader accepts, without names; the offset is that of the first value above the
         /// limit.
-        package static let tooManyValues = Code("tooManyValues")
-
+        case tooManyValues
         /// A member can be added only to an object; the offset is that of the root value.
-        package static let rootIsNotAnObject = Code("rootIsNotAnObject")
+        case rootIsNotAnObject
     }
 }

@@ -193,14 +193,10 @@ enum JSONEscape {
 /// Writes JSON strings. It escapes only what the grammar requires: `"`, `\` and control characters.
 package enum JSONWriter {
     /// Appends the string with its quotes.
-    package static func appendString(_ string: String, to output: inout [UInt8]) {
-        append(string.utf8, to: &output)
-    }
+    package static func appendString(_ string: String, to output: inout [UInt8]) { append(string.utf8, to: &output) }
 
     /// - Parameter utf8: valid UTF-8, which isn't checked.
-    package static func appendString(utf8: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        append(utf8, to: &output)
-    }
+    package static func appendString(utf8: ArraySlice<UInt8>, to output: inout [UInt8]) { append(utf8, to: &output) }
 
     // Private, because a generic function is slow when another module calls it.
     private static func append(_ utf8: some Collection<UInt8>, to output: inout [UInt8]) {

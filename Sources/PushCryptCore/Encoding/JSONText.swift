@@ -10,7 +10,6 @@ import PushCryptPrimitives
 package struct JSONText: Sendable {
     /// The largest depth of nested arrays and objects, including the root.
     package static let maximumDepth = 64
-
     /// The longest text in bytes: offsets have 32 bits.
     package static let maximumCount = Int(Int32.max)
 
@@ -51,7 +50,6 @@ package struct JSONText: Sendable {
 // A text may contain keys: printing and dumping show only its length.
 extension JSONText: CustomStringConvertible, CustomReflectable {
     package var description: String { "JSONText(\(bytes.count) bytes)" }
-
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -10,12 +10,10 @@ package struct JSONValue: Sendable {
     let index: Int
 
     var node: JSONNode { text.tape[index] }
-
     package var kind: Kind { node.kind }
 
     /// The range of the value in the text; for a string, with its quotes.
     package var range: Range<Int> { node.range }
-
     package var rawBytes: ArraySlice<UInt8> { text.bytes[range] }
 
     /// The member of that name, compared as UTF-8 bytes; nil if there is none or this isn't an object.
@@ -61,7 +59,6 @@ package struct JSONValue: Sendable {
 extension JSONValue: CustomStringConvertible, CustomReflectable {
     /// The kind and the range, never the content.
     package var description: String { "JSONValue(\(kind), bytes \(range))" }
-
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -61,7 +61,6 @@ public struct Keyset: Sendable {
 
     /// The ids of all keys, in the order of the set.
     public var keyIDs: [KeyID] { entries.map(\.record.kid) }
-
     package func entry(_ kid: KeyID) -> Entry? { entries.first { $0.record.kid == kid } }
 
     /// The set with the key of one device in the place of every master.

@@ -17,9 +17,7 @@ public struct Recipient: Sendable {
     ///
     /// - Parameter jwk: UTF-8 JSON. A private key of a key pair is refused, because a backend must not have it.
     /// - Throws: `KeyError`.
-    public init(jwk: some Collection<UInt8>) throws {
-        try self.init(jwk: jwk, backend: DefaultBackend.shared)
-    }
+    public init(jwk: some Collection<UInt8>) throws { try self.init(jwk: jwk, backend: DefaultBackend.shared) }
 
     package init(jwk: some Collection<UInt8>, backend: any CryptoBackend) throws {
         try self.init(try Keyset(json: Array(jwk), backend: backend).onlyEntry())

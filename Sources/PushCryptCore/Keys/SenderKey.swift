@@ -9,9 +9,7 @@ public struct SenderKey: Sendable {
     /// Reads the JWK of a sender's private key.
     ///
     /// - Throws: `KeyError`.
-    public init(jwk: some Collection<UInt8>) throws {
-        try self.init(try Keyset(json: Array(jwk)).onlyEntry())
-    }
+    public init(jwk: some Collection<UInt8>) throws { try self.init(try Keyset(json: Array(jwk)).onlyEntry()) }
 
     package init(_ entry: Keyset.Entry) throws {
         guard case .sender(_, let key?) = entry.record.material else {

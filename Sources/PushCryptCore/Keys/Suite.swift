@@ -22,7 +22,6 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
     public static let x25519 = Suite(2)
     /// A shared 256-bit secret: HKDF-SHA256 and AES-256-GCM.
     public static let shared = Suite(4)
-
     /// Every suite, by number.
     public static let allCases: [Suite] = [.p256, .x25519, .shared]
 

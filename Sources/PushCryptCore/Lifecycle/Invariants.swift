@@ -19,9 +19,7 @@ package enum Invariants {
         try requireOverlap(new, old, at: now, givenUp)
     }
 
-    private static func broken(_ reason: String) -> LifecycleError {
-        LifecycleError(.invariantBroken, reason)
-    }
+    private static func broken(_ reason: String) -> LifecycleError { LifecycleError(.invariantBroken, reason) }
 
     private static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
         guard Set(timeline.keys.map(\.kid)).count == timeline.keys.count else {

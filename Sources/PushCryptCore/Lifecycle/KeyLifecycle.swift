@@ -61,7 +61,6 @@ public struct KeyLifecycle: Hashable, Sendable {
     }
 
     func isRevoked(at time: UnixTime) -> Bool { Self.hasCome(revokedAt, time) }
-
     func isExpired(at time: UnixTime) -> Bool { Self.hasCome(expiresAt, time) }
 
     /// `activatesAt <= t < retiresAt` (or no retiresAt), neither revoked, expired nor destroyed.
@@ -79,9 +78,7 @@ public struct KeyLifecycle: Hashable, Sendable {
         return Self.hasCome(activatesAt, time) || Self.hasCome(retiresAt, time) ? .retiring : .pending
     }
 
-    private static func hasCome(_ moment: UnixTime?, _ time: UnixTime) -> Bool {
-        moment.map { $0 <= time } ?? false
-    }
+    private static func hasCome(_ moment: UnixTime?, _ time: UnixTime) -> Bool { moment.map { $0 <= time } ?? false }
 }
 
 /// A key's object in a set's `pushcrypt.keys`. Times are RFC 3339.

@@ -215,20 +215,18 @@ extension KeyTimeline {
 
 /// Why a change to a keyset's keys is refused.
 package struct LifecycleError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of refusal; more may be added.
-    package struct Code: Hashable, Sendable {
-        let name: String
-
+    /// The kind of refusal.
+    package enum Code: Hashable, Sendable {
         /// The keyset has no key with this id.
-        package static let unknownKey = Code(name: "unknownKey")
+        case unknownKey
         /// The id was used before; an id is never used twice.
-        package static let idTaken = Code(name: "idTaken")
+        case idTaken
         /// The change isn't possible in the key's state.
-        package static let wrongState = Code(name: "wrongState")
+        case wrongState
         /// The change is allowed later, or if an operator forces it.
-        package static let blocked = Code(name: "blocked")
+        case blocked
         /// The change would violate an invariant and can't be forced.
-        package static let invariantBroken = Code(name: "invariantBroken")
+        case invariantBroken
     }
 
     package let code: Code

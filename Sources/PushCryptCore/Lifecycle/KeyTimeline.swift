@@ -23,7 +23,6 @@ package struct KeyTimeline: Hashable, Sendable {
 
     /// The time at which states are evaluated: `time`, but no earlier than ``updatedAt``.
     package func effective(_ time: UnixTime) -> UnixTime { updatedAt.map { max($0, time) } ?? time }
-
     package func key(_ kid: KeyID) -> Key? { keys.first { $0.kid == kid } }
 
     /// The key that seals. If several do, the one with the greatest (activatesAt, createdAt, kid bytes).

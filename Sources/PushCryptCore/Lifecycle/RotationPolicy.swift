@@ -67,7 +67,6 @@ package struct RotationPolicy: Hashable, Sendable {
     }
 
     private static let longestInSeconds: Int64 = 36_525 * 86_400
-
     /// The longest time for which a push can be in flight: APNs stores it for at most 30 days, and no message is valid for
     /// longer.
     package static let longestFlightInSeconds = MessageHeader.windowInSeconds

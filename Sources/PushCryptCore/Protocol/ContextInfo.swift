@@ -3,7 +3,6 @@ import PushCryptPrimitives
 /// The options of a message, which are bound to its ciphertext (PROTOCOL section 4).
 struct Profile: OptionSet {
     let rawValue: UInt8
-
     /// Bit 0: sealed with a pre-shared key, which the recipient's record demands.
     static let psk = Profile(rawValue: 1)
     /// Bit 1: signed with a sender key.

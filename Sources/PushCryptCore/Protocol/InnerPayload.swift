@@ -5,7 +5,6 @@ package struct InnerPayload: Sendable {
     package let text: JSONText
     /// The number of padding bytes at the end of an opened message.
     package private(set) var paddingByteCount = 0
-
     /// The longest JSON in bytes, without padding. In a message, the header counts too.
     package static let maximumByteCount = 262_144
     /// The largest number of JSON values, without names. It limits memory: the index entry of a value can be longer than

@@ -2,7 +2,6 @@
 package struct PayloadBudget: Equatable, Sendable {
     /// The longest alert push that APNs accepts, in bytes.
     package static let apnsLimitInBytes = 4096
-
     /// The limit of the whole outer payload.
     package let limitInBytes: Int
     /// The length of the outer payload without the characters of `sealed`.
@@ -72,7 +71,6 @@ public struct PaddingPolicy: Hashable, Sendable {
 
     /// Pads to the longest message that fits. All pushes with the same placeholder then have the same length.
     public static let limit = PaddingPolicy(kind: .limit)
-
     /// Doesn't pad: the message's length is visible.
     public static let none = PaddingPolicy(kind: .none)
 

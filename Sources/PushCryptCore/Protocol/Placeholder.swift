@@ -19,9 +19,7 @@ public struct Placeholder: Hashable, Sendable {
     }
 
     /// A placeholder with the same text on every device.
-    public static func literal(title: String?, body: String?) -> Placeholder {
-        Placeholder(title: title, body: body)
-    }
+    public static func literal(title: String?, body: String?) -> Placeholder { Placeholder(title: title, body: body) }
 
     /// A placeholder that the device localises: keys of the app's Localizable.strings.
     public static func localized(title: String?, body: String?) -> Placeholder {
@@ -52,7 +50,6 @@ package enum AlertText {
     /// The members with text: literal texts, keys of the app's strings, and their arguments.
     private static let strings = ["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"]
     private static let arguments = ["title-loc-args", "subtitle-loc-args", "loc-args"]
-
     /// The system shows an alert only if it has one of these members.
     private static let sufficient = ["title", "subtitle", "body", "loc-key", "title-loc-key"]
 

@@ -69,9 +69,7 @@ extension UnixTime: CustomStringConvertible {
         return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(time)Z"
     }
 
-    private func padded(_ number: Int64, _ width: Int) -> String {
-        String("000\(number)".suffix(width))
-    }
+    private func padded(_ number: Int64, _ width: Int) -> String { String("000\(number)".suffix(width)) }
 }
 
 /// A day of the proleptic Gregorian calendar.
@@ -79,7 +77,6 @@ private struct CivilDate: Equatable {
     let year: Int64
     let month: Int64
     let day: Int64
-
     /// Years begin in March, so that the leap day is the last of its year. The first year is -400, so that no number is
     /// negative. It begins 865,565 days before 1970-01-01.
     private static let daysBefore1970: Int64 = 865_565
@@ -108,7 +105,6 @@ private struct DateScanner {
     private var rest: Substring.UTF8View
 
     init(_ text: String) { rest = text[...].utf8 }
-
     var isAtEnd: Bool { rest.isEmpty }
 
     mutating func skip(_ character: Character) -> Bool {

@@ -1,6 +1,7 @@
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptOpenSSL
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
@@ -106,9 +107,8 @@ extension EditedText {
         let (passphrase, salt, wrapped) = (
             Array(passphrase.utf8), try bytes("sealed.passphrase.salt"), try bytes("sealed.dataKey")
         )
-        let (aad, backend) = (Array("pushcrypt/1 data key".utf8), Backends.openSSL.backend)
-        let scrypt = try #require(backend as? any ScryptBackend)
-        let derived = try scrypt.scrypt(
+        let (aad, backend) = (Array("pushcrypt/1 data key".utf8), OpenSSLBackend())
+        let derived = try backend.scrypt(
             passphrase: passphrase.bytes, salt: salt.bytes, parameters: SealedSample.cheap, count: 48)
         return try backend.open(
             .aes256GCM, key: derived.bytes.extracting(first: 32), nonce: wrapped.bytes.extracting(first: 12),
