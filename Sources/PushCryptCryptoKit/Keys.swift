@@ -42,9 +42,7 @@ final class P256PrivateKey: DHPrivateKey {
 
     convenience init(_ serialized: Span<UInt8>) throws {
         guard let key = try? serialized.withContiguousBytes(P256.KeyAgreement.PrivateKey.init(rawRepresentation:))
-        else {
-            throw CryptoError(.invalidPrivateKey, "a P-256 private key is in 1..<n")
-        }
+        else { throw CryptoError(.invalidPrivateKey, "a P-256 private key is in 1..<n") }
         self.init(key)
     }
 
@@ -91,9 +89,7 @@ final class X25519PrivateKey: DHPrivateKey {
 
     convenience init(_ serialized: Span<UInt8>) throws {
         guard let key = try? serialized.withContiguousBytes(Curve25519.KeyAgreement.PrivateKey.init(rawRepresentation:))
-        else {
-            throw CryptoError(.invalidPrivateKey, "an X25519 private key has 32 bytes")
-        }
+        else { throw CryptoError(.invalidPrivateKey, "an X25519 private key has 32 bytes") }
         self.init(key)
     }
 

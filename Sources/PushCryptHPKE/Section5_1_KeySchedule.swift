@@ -88,8 +88,7 @@ struct KeySchedule: ~Escapable {
 extension HPKE {
     /// Calls `body` with KeySchedule(), and wipes its secrets afterwards.
     func withKeySchedule<Result>(
-        _ mode: Mode, sharedSecret: Span<UInt8>, info: Span<UInt8>, psk: PSK?,
-        _ body: (KeySchedule) throws -> Result
+        _ mode: Mode, sharedSecret: Span<UInt8>, info: Span<UInt8>, psk: PSK?, _ body: (KeySchedule) throws -> Result
     ) rethrows -> Result {
         let hashByteCount = HKDF.hashByteCount
         return try withTemporarySecrets(1 + 2 * hashByteCount, hashByteCount) { context, output in

@@ -11,8 +11,7 @@ public enum HKDF {
     ///   - prk: 32 bytes.
     ///   - ikm: adds IKM to the message of its HMAC.
     public static func extract(
-        salt: Span<UInt8>, into prk: inout MutableSpan<UInt8>, backend: any CryptoBackend,
-        ikm: (any HMACSHA256) -> Void
+        salt: Span<UInt8>, into prk: inout MutableSpan<UInt8>, backend: any CryptoBackend, ikm: (any HMACSHA256) -> Void
     ) {
         backend.withHMACSHA256(key: salt) { hmac in
             ikm(hmac)

@@ -112,8 +112,7 @@ public final class BlobSealer {
         let nonce = BlobFormat.nonce(nextIndex, isLast: isLast)
         do {
             try backend.seal(
-                .aes256GCM, key: key.bytes, nonce: nonce.bytes, aad: aad.bytes, plaintext: chunk,
-                appendingTo: &output)
+                .aes256GCM, key: key.bytes, nonce: nonce.bytes, aad: aad.bytes, plaintext: chunk, appendingTo: &output)
         } catch {
             isOver = true
             throw BlobError(.backendFailure, "\(error)")

@@ -87,8 +87,7 @@ struct JSONScanner {
         case closingByte(of: kind):
             try close()
             return true
-        default:
-            throw unexpectedByte()
+        default: throw unexpectedByte()
         }
     }
 

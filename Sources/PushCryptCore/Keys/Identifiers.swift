@@ -41,9 +41,7 @@ public struct DeviceID: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `KeyError` with `invalidDeviceID`.
     public init(_ text: String) throws(KeyError) {
         guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: "_-") })
-        else {
-            throw KeyError(.invalidDeviceID, "a device id is 1 to 64 characters of A-Z a-z 0-9 _ -")
-        }
+        else { throw KeyError(.invalidDeviceID, "a device id is 1 to 64 characters of A-Z a-z 0-9 _ -") }
         self.text = text
     }
 
@@ -74,9 +72,7 @@ package struct Topic: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `KeyError` with `invalidTopic`.
     package init(_ text: String) throws(KeyError) {
         guard (1...155).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: ".-") })
-        else {
-            throw KeyError(.invalidTopic, "a topic is the app's bundle identifier: 1 to 155 of A-Z a-z 0-9 . -")
-        }
+        else { throw KeyError(.invalidTopic, "a topic is the app's bundle identifier: 1 to 155 of A-Z a-z 0-9 . -") }
         self.text = text
     }
 

@@ -13,13 +13,18 @@ package import PushCryptPrimitives
 extension KeyRecord {
     /// - Throws: `KeyError`.
     package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
-        let reader = try JWKReader(jwk, backend: backend)
-        let material = try reader.material()
-        self.init(kid: reader.kid, material: material, backend: backend)
+        guard jwk.kind == .object, let kty = jwk["kty"]?.string else {
+            throw KeyError(.malformed, "the JSON is not a JWK: it has no kty")
+        }
+        guard let kid = jwk["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
+            throw KeyError(.malformed, "kid is missing or not \(KeyID.characterCount) characters of base64url")
+        }
+        let material = try JWKReader(jwk: jwk, kid: kid, backend: backend).material(kty: kty)
+        self.init(kid: kid, material: material, backend: backend)
         guard !isDeviceKey else { return }
         let computed = KeyID(thumbprint: try Self.thumbprint(of: material, backend: backend))
-        guard computed == reader.kid else {
-            throw KeyError(.kidMismatch, "kid is \(reader.kid), but the key's thumbprint gives \(computed)")
+        guard computed == kid else {
+            throw KeyError(.kidMismatch, "kid is \(kid), but the key's thumbprint gives \(computed)")
         }
     }
 
@@ -31,26 +36,11 @@ extension KeyRecord {
 
 private struct JWKReader {
     let jwk: JSONValue
-    let backend: any CryptoBackend
-    let kty: String
-    let crv: String?
     let kid: KeyID
+    let backend: any CryptoBackend
 
-    init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
-        guard jwk.kind == .object, let kty = jwk["kty"]?.string else {
-            throw KeyError(.malformed, "the JSON is not a JWK: it has no kty")
-        }
-        guard let kid = jwk["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
-            throw KeyError(.malformed, "kid is missing or not \(KeyID.characterCount) characters of base64url")
-        }
-        self.jwk = jwk
-        self.backend = backend
-        self.kty = kty
-        self.kid = kid
-        crv = jwk["crv"]?.string
-    }
-
-    func material() throws -> KeyRecord.Material {
+    func material(kty: String) throws -> KeyRecord.Material {
+        let crv = jwk["crv"]?.string
         guard let algorithm = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
             throw KeyError(.unsupportedKey, "pushcrypt doesn't support keys with this kty and crv")
         }

@@ -42,9 +42,7 @@ extension Keyset {
             return
         }
         guard let sequence = member["seq"]?.protocolInteger, let lifecycles = member["keys"], lifecycles.kind == .object
-        else {
-            throw KeyError(.malformed, "the set's pushcrypt member has no seq or no keys")
-        }
+        else { throw KeyError(.malformed, "the set's pushcrypt member has no seq or no keys") }
         // One pass: searching all members for each key would be quadratic in a hostile set.
         let lifecycleOfKey = Dictionary(
             lifecycles.members.lazy.compactMap { member in KeyID(member.name).map { ($0, member.value) } },

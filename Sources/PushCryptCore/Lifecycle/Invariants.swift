@@ -19,20 +19,20 @@ package enum Invariants {
         try requireOverlap(new, old, at: now, givenUp)
     }
 
-    private static func broken(_ reason: String) -> LifecycleError { LifecycleError(.invariantBroken, reason) }
+    private static func require(_ isKept: Bool, _ reason: @autoclosure () -> String) throws(LifecycleError) {
+        guard isKept else { throw LifecycleError(.invariantBroken, reason()) }
+    }
 
     private static func requireDistinctIDs(_ timeline: KeyTimeline) throws(LifecycleError) {
-        guard Set(timeline.keys.map(\.kid)).count == timeline.keys.count else {
-            throw broken("two keys have the same id")
-        }
+        try require(Set(timeline.keys.map(\.kid)).count == timeline.keys.count, "two keys have the same id")
     }
 
     /// A file with a year of five digits can't be read. The times are computed from others, so they can get one.
     private static func requireWritableTimes(_ timeline: KeyTimeline) throws(LifecycleError) {
         for key in timeline.keys {
-            for (name, time) in key.lifecycle.moments {
-                guard let time, !UnixTime.rfc3339Range.contains(time) else { continue }
-                throw broken(
+            for case (let name, let time?) in key.lifecycle.moments {
+                try require(
+                    UnixTime.rfc3339Range.contains(time),
                     "key \(key.kid): its \(name) would be outside of the years 0000 to 9999, which files can contain")
             }
         }
@@ -44,19 +44,17 @@ package enum Invariants {
         let moments = timeline.keys.flatMap(\.lifecycle.knownTimes)
         for moment in [now] + moments.filter({ $0 > now }) {
             let sealing = timeline.keys.filter { $0.lifecycle.seals(at: moment) }
-            if sealing.isEmpty { throw broken("no key would seal at \(moment)") }
-            if sealing.count > 1 {
-                throw broken("keys \(sealing[0].kid) and \(sealing[1].kid) would both seal at \(moment)")
-            }
+            try require(!sealing.isEmpty, "no key would seal at \(moment)")
+            try require(sealing.count == 1, "keys \(sealing[0].kid) and \(sealing[1].kid) would both seal at \(moment)")
         }
     }
 
     private static func requireTombstones(_ new: KeyTimeline, _ old: KeyTimeline) throws(LifecycleError) {
         for key in old.keys {
-            guard let after = new.key(key.kid) else { throw broken("key \(key.kid) would be missing") }
-            guard key.lifecycle.destroyedAt == nil || after == key else {
-                throw broken("key \(key.kid) is destroyed and would change")
-            }
+            let after = new.key(key.kid)
+            try require(after != nil, "key \(key.kid) would be missing")
+            try require(
+                key.lifecycle.destroyedAt == nil || after == key, "key \(key.kid) is destroyed and would change")
         }
     }
 
@@ -65,11 +63,12 @@ package enum Invariants {
         for key in old.keys {
             guard let after = new.key(key.kid) else { continue }
             for (was, becomes) in zip(key.lifecycle.moments, after.lifecycle.moments) where was.time != becomes.time {
-                if let time = was.time, time <= now {
-                    throw broken("key \(key.kid): its \(was.name), \(time), has passed and would change")
+                if let time = was.time {
+                    try require(time > now, "key \(key.kid): its \(was.name), \(time), has passed and would change")
                 }
-                if let time = becomes.time, time < now {
-                    throw broken("key \(key.kid): its \(was.name) would be set to \(time), which is in the past")
+                if let time = becomes.time {
+                    try require(
+                        time >= now, "key \(key.kid): its \(was.name) would be set to \(time), which is in the past")
                 }
             }
         }
@@ -79,36 +78,34 @@ package enum Invariants {
         _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime
     ) throws(LifecycleError) {
         for key in old.keys {
-            guard let before = old.state(of: key.kid, at: now), let after = new.state(of: key.kid, at: now),
-                before.rank > after.rank
+            guard let before = old.state(of: key.kid, at: now), let after = new.state(of: key.kid, at: now)
             else { continue }
-            throw broken("key \(key.kid) is \(before) and would be \(after) again")
+            try require(before.rank <= after.rank, "key \(key.kid) is \(before) and would be \(after) again")
         }
     }
 }
 
 /// A key continues to open for as long as a push that was sealed with it can be in flight.
 extension Invariants {
+    private static let flight = RotationPolicy.longestFlightInSeconds + Freshness.toleranceInSeconds
+
     private static func requireOverlap(
         _ new: KeyTimeline, _ old: KeyTimeline, at now: UnixTime, _ givenUp: Set<KeyID>
     ) throws(LifecycleError) {
         for key in old.keys where !givenUp.contains(key.kid) {
             guard let state = old.state(of: key.kid, at: now), state.opens else { continue }
-            guard let after = new.key(key.kid)?.lifecycle, after.destroyedAt == nil,
-                after.revokedAt == key.lifecycle.revokedAt
-            else {
-                throw broken("a push on its way may need key \(key.kid), which would no longer open it")
-            }
-            let isAsBefore = after.retiresAt == key.lifecycle.retiresAt && after.expiresAt == key.lifecycle.expiresAt
+            let (before, after) = (key.lifecycle, new.key(key.kid)?.lifecycle ?? key.lifecycle)
+            try require(
+                after.destroyedAt == nil && after.revokedAt == before.revokedAt,
+                "a push on its way may need key \(key.kid), which would no longer open it")
+            let isAsBefore = after.retiresAt == before.retiresAt && after.expiresAt == before.expiresAt
             guard let expiresAt = after.expiresAt, !isAsBefore else { continue }
-            if let was = key.lifecycle.expiresAt, let retired = key.lifecycle.retiresAt, retired <= now, expiresAt < was
-            {
-                throw broken("key \(key.kid) would expire before its time, \(was)")
+            if let was = before.expiresAt, let retired = before.retiresAt, retired <= now {
+                try require(expiresAt >= was, "key \(key.kid) would expire before its time, \(was)")
             }
-            let flight = RotationPolicy.longestFlightInSeconds + Freshness.toleranceInSeconds
-            let lastSealed = lastSealed(key.lifecycle, state, after, now)
-            guard expiresAt < lastSealed + flight else { continue }
-            throw broken("key \(key.kid) would expire while pushes sealed with it are on their way")
+            try require(
+                expiresAt >= lastSealed(before, state, after, now) + flight,
+                "key \(key.kid) would expire while pushes sealed with it are on their way")
         }
     }
 
@@ -128,35 +125,33 @@ extension Invariants {
     package static func check(standing timeline: KeyTimeline, at time: UnixTime) throws(LifecycleError) {
         try requireDistinctIDs(timeline)
         let now = timeline.effective(time)
-        let moments = timeline.keys.flatMap { key in
-            [key.lifecycle.activatesAt, key.lifecycle.retiresAt, key.lifecycle.expiresAt].compactMap(\.self)
-        }
-        for moment in [now] + moments.filter({ $0 > now }).sorted() where timeline.primary(at: moment) == nil {
-            throw broken("no key seals at \(moment)")
+        let moments = timeline.keys.map(\.lifecycle).flatMap { [$0.activatesAt, $0.retiresAt, $0.expiresAt] }
+        for moment in [now] + moments.compactMap(\.self).filter({ $0 > now }).sorted() {
+            try require(timeline.primary(at: moment) != nil, "no key seals at \(moment)")
         }
         for key in timeline.keys {
-            try requirePast(key, timeline.updatedAt)
+            if let updatedAt = timeline.updatedAt { try requirePast(key, updatedAt) }
             try requireOverlap(key)
         }
     }
 
     /// No past event is later than the last change.
-    private static func requirePast(_ key: KeyTimeline.Key, _ updatedAt: UnixTime?) throws(LifecycleError) {
-        guard let updatedAt else { return }
+    private static func requirePast(_ key: KeyTimeline.Key, _ updatedAt: UnixTime) throws(LifecycleError) {
         let (created, revoked) = (key.lifecycle.createdAt, key.lifecycle.revokedAt)
         let moments = [("created", created), ("revoked", revoked), ("destroyed", key.lifecycle.destroyedAt)]
-        for case (let what, let moment?) in moments where moment > updatedAt {
-            throw broken("key \(key.kid) was \(what) at \(moment), after the last change at \(updatedAt)")
+        for case (let what, let moment?) in moments {
+            try require(
+                moment <= updatedAt, "key \(key.kid) was \(what) at \(moment), after the last change at \(updatedAt)")
         }
     }
 
     /// A retired key opens for at least as long as a push that was sealed with it can be in flight.
     private static func requireOverlap(_ key: KeyTimeline.Key) throws(LifecycleError) {
-        let flight = RotationPolicy.longestFlightInSeconds + Freshness.toleranceInSeconds
         guard let retiresAt = key.lifecycle.retiresAt, let expiresAt = key.lifecycle.expiresAt,
-            key.lifecycle.revokedAt == nil, key.lifecycle.destroyedAt == nil, expiresAt < retiresAt + flight
+            key.lifecycle.revokedAt == nil, key.lifecycle.destroyedAt == nil
         else { return }
-        throw broken(
+        try require(
+            expiresAt >= retiresAt + flight,
             "key \(key.kid) retires at \(retiresAt) and expires at \(expiresAt), while pushes are on their way")
     }
 }

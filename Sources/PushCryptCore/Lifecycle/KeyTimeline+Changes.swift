@@ -22,29 +22,25 @@ extension KeyTimeline {
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy, force: Bool
     ) throws(LifecycleError) -> [String] {
         try require(kid, in: .pending, at: now, "promote")
-        let losses = lossesOfPromoting(kid, at: now, policy)
-        guard losses.isEmpty || force else {
-            let lead = DurationText.human(policy.publishLeadInSeconds)
-            let created = key(kid)?.lifecycle.createdAt
-            let (since, advice) =
-                created.map { ("since \($0)", "wait until \($0 + policy.publishLeadInSeconds)") }
-                ?? ("since an unknown time", "ask the devices")
-            throw LifecycleError(
-                .blocked,
-                "key \(kid) was published \(since), and the policy requires \(lead) before it seals: "
-                    + "\(losses.joined(separator: "; ")); \(advice), or use --force")
+        let created = key(kid)?.lifecycle.createdAt
+        let earliest = created.map { $0 + policy.publishLeadInSeconds }
+        var losses = [String]()
+        if earliest.map({ $0 > now }) ?? true {
+            let since = created.map { " since \($0)" }
+            losses = ["devices that haven't fetched key \(kid)\(since ?? "") show a placeholder until they do"]
+            guard force else {
+                let lead = DurationText.human(policy.publishLeadInSeconds)
+                throw LifecycleError(
+                    .blocked,
+                    "key \(kid) was published\(since ?? " since an unknown time"), and the policy requires \(lead) before it "
+                        + "seals: \(losses[0]); \(earliest.map { "wait until \($0)" } ?? "ask the devices"), or use --force"
+                )
+            }
         }
         retireSealingKeys(at: now, policy)
         change(kid) { $0.activatesAt = now }
         schedule(at: now, policy)
         return losses
-    }
-
-    private func lossesOfPromoting(_ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy) -> [String] {
-        let created = key(kid)?.lifecycle.createdAt
-        if let created, created + policy.publishLeadInSeconds <= now { return [] }
-        let since = created.map { " since \($0)" } ?? ""
-        return ["devices that haven't fetched key \(kid)\(since) show a placeholder until they do"]
     }
 
     /// Makes a key stop sealing now. It opens until its overlap ends. A pending key will never seal.
@@ -58,10 +54,7 @@ extension KeyTimeline {
                 "key \(kid) is the one that seals, and no other key can replace it now: add a key and promote it, which "
                     + "retires this one")
         }
-        change(kid) { lifecycle in
-            lifecycle.retiresAt = now
-            lifecycle.expiresAt = now + policy.opensAfterRetiringInSeconds
-        }
+        change(kid) { $0.retire(at: now, policy) }
         schedule(at: now, policy)
         return ["key \(kid) will never seal; the previous key continues to seal"]
     }
@@ -97,16 +90,13 @@ extension KeyTimeline {
             throw LifecycleError(.invariantBroken, "key \(kid) is the one that seals; it can't be destroyed")
         case .expired: break
         case .revoked where key(kid)?.lifecycle.expiresAt.map { $0 <= now } ?? true: break
-        case .revoked:
-            losses.append("`reseal` can no longer reseal the queued pushes of key \(kid)")
-        case .pending: losses.append("key \(kid) will never seal; the previous key continues to seal")
-        default:
-            losses.append("every push made with key \(kid) that is still on its way shows a placeholder permanently")
+        case .revoked: losses = ["`reseal` can no longer reseal the queued pushes of key \(kid)"]
+        case .pending: losses = ["key \(kid) will never seal; the previous key continues to seal"]
+        default: losses = ["every push made with key \(kid) that is still on its way shows a placeholder permanently"]
         }
         guard losses.isEmpty || force else {
             let time = key(kid)?.lifecycle.expiresAt.map { "wait until \($0)" } ?? "retire it first"
-            throw LifecycleError(
-                .blocked, "key \(kid) is \(state): \(losses.joined(separator: "; ")); \(time), or use --force")
+            throw LifecycleError(.blocked, "key \(kid) is \(state): \(losses[0]); \(time), or use --force")
         }
         change(kid) { $0.destroyedAt = now }
         schedule(at: now, policy)
@@ -147,7 +137,7 @@ extension KeyTimeline {
     /// Sets `retiresAt` of each key that isn't retired to the time at which the next key begins, so that two keys never seal
     /// at the same time. The last key has none.
     mutating func schedule(at now: UnixTime, _ policy: RotationPolicy) {
-        let order = keys.indices.filter { willSeal(keys[$0].lifecycle, at: now) }
+        let order = keys.indices.filter { keys[$0].lifecycle.willSeal(at: now) }
             .sorted { keys[$0].rank < keys[$1].rank }
         for (index, next) in zip(order, order.dropFirst().map(Optional.some) + [nil]) {
             // In a file written by hand, several keys can seal. All but the primary stop now.
@@ -176,8 +166,7 @@ extension KeyTimeline {
     /// begin in the same second.
     mutating func retireSealingKeys(at now: UnixTime, _ policy: RotationPolicy) {
         for index in keys.indices where keys[index].lifecycle.seals(at: now) {
-            keys[index].lifecycle.retiresAt = now
-            keys[index].lifecycle.expiresAt = now + policy.opensAfterRetiringInSeconds
+            keys[index].lifecycle.retire(at: now, policy)
         }
     }
 
@@ -206,10 +195,17 @@ extension KeyTimeline {
         body(&keys[index].lifecycle)
     }
 
+}
+
+extension KeyLifecycle {
     /// Whether the key seals now or later, by its own times.
-    private func willSeal(_ lifecycle: KeyLifecycle, at now: UnixTime) -> Bool {
-        guard lifecycle.activatesAt != nil, lifecycle.retiresAt.map({ $0 > now }) ?? true else { return false }
-        return lifecycle.state(at: now).opens
+    fileprivate func willSeal(at now: UnixTime) -> Bool {
+        activatesAt != nil && retiresAt.map { $0 > now } ?? true && state(at: now).opens
+    }
+
+    fileprivate mutating func retire(at now: UnixTime, _ policy: RotationPolicy) {
+        retiresAt = now
+        expiresAt = now + policy.opensAfterRetiringInSeconds
     }
 }
 

@@ -45,10 +45,8 @@ package struct KeyTimeline: Hashable, Sendable {
     /// ends.
     package func span(around time: UnixTime) -> Range<UnixTime> {
         let now = effective(time)
-        let moments = keys.flatMap { key in
-            let lifecycle = key.lifecycle
-            return [lifecycle.activatesAt, lifecycle.retiresAt, lifecycle.expiresAt, lifecycle.revokedAt].compactMap(
-                \.self)
+        let moments = keys.map(\.lifecycle).flatMap { lifecycle in
+            [lifecycle.activatesAt, lifecycle.retiresAt, lifecycle.expiresAt, lifecycle.revokedAt].compactMap(\.self)
         }
         let begin = moments.filter { $0 <= now }.max() ?? UnixTime(.min)
         let end = moments.filter { $0 > now }.min() ?? UnixTime(.max)

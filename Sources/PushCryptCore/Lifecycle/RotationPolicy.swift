@@ -89,9 +89,7 @@ extension RotationPolicy {
     package init(_ value: JSONValue) throws(KeyError) {
         guard let rotateEvery = value.duration("rotateEvery"), let publishLead = value.duration("publishLead"),
             let overlap = value.duration("overlap"), let keep = value["keep"]?.protocolInteger
-        else {
-            throw KeyError(.malformed, "the policy lacks rotateEvery, publishLead, overlap or keep")
-        }
+        else { throw KeyError(.malformed, "the policy lacks rotateEvery, publishLead, overlap or keep") }
         var coverage: Coverage?
         if let member = value["requireCoverage"] {
             guard let read = Coverage(String(decoding: member.rawBytes, as: UTF8.self)) else {
@@ -106,8 +104,7 @@ extension RotationPolicy {
 
     package var json: String {
         let durations = [
-            ("rotateEvery", rotateEveryInSeconds), ("publishLead", publishLeadInSeconds),
-            ("overlap", overlapInSeconds),
+            ("rotateEvery", rotateEveryInSeconds), ("publishLead", publishLeadInSeconds), ("overlap", overlapInSeconds),
         ].map { name, seconds in "\"\(name)\": \"\(DurationText.iso8601(seconds))\"" }
         let coverage = requiredCoverage.map { ", \"requireCoverage\": \($0.number)" } ?? ""
         return "{" + durations.joined(separator: ", ") + ", \"keep\": \(keep)\(coverage)}"
