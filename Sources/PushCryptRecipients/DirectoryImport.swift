@@ -144,9 +144,7 @@ private final class UnfinishedFile {
         lock = try folder.lockedFile(lockName, until: .now + RecipientTable.busyTimeout)
         // All properties are initialised: deinit also runs if one of these calls throws.
         for suffix in ["", "-journal"] { try folder.remove(temporaryName + suffix) }
-        guard !folder.has(name) else {
-            throw FileError(.alreadyExists, path, "\(path) exists already; start again")
-        }
+        guard !folder.has(name) else { throw FileError(.alreadyExists, path, "\(path) exists already; start again") }
         _ = try folder.makeFile(temporaryName)
     }
 

@@ -27,9 +27,7 @@ struct DuplicateRule {
     /// The number of the first line with a different recipient of the same name.
     private var collidingNumber: Int?
 
-    init(_ first: Line) {
-        line = first
-    }
+    init(_ first: Line) { line = first }
 
     /// - Parameter other: a later line with the same name. It is wiped unless it replaces ``line``.
     /// - Returns: the line whose record is invalid; nil if both are valid.
@@ -58,8 +56,7 @@ struct DuplicateRule {
             throw RecipientDirectoryError(
                 .collision,
                 "\(path): lines \(line.number) and \(collidingNumber) have different records of key \(line.record.name); "
-                    + "none is used",
-                line: line.number)
+                    + "none is used", line: line.number)
         }
         do throws(StoredRecord.Flaw) {
             return try line.record.result.get()

@@ -84,9 +84,7 @@ package final class RecipientReader {
     ///
     /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`, `busy`, `damaged`,
     ///   `inputOutput`.
-    package func recipient(
-        kid: KeyID, device: DeviceID? = nil
-    ) throws(RecipientDirectoryError) -> Recipient? {
+    package func recipient(kid: KeyID, device: DeviceID? = nil) throws(RecipientDirectoryError) -> Recipient? {
         if let device, let own = try record(RecordName(kid, device)) { return try recipient(own) }
         return try record(RecordName(kid, nil)).map { record throws(RecipientDirectoryError) in
             try recipient(record, device)

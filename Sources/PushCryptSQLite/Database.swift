@@ -135,9 +135,7 @@ import CPushCryptSQLite
 
     /// Runs `body` in a transaction that takes the write lock at its start, because two transactions that begin with a read
     /// could block each other.
-    package func transaction<Value>(
-        _ body: () throws(SQLiteError) -> Value
-    ) throws(SQLiteError) -> Value {
+    package func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
             let value = try body()

@@ -55,14 +55,10 @@ package final class SharedFolder: Sendable {
     }
 
     /// Appends one byte to the file: a counter that no crash can corrupt.
-    package func lengthen(_ name: String) {
-        try? folder.append([UInt8(ascii: "+")], to: name)
-    }
+    package func lengthen(_ name: String) { try? folder.append([UInt8(ascii: "+")], to: name) }
 
     /// Removes a file if it exists.
-    package func remove(_ name: String) {
-        try? folder.remove(name)
-    }
+    package func remove(_ name: String) { try? folder.remove(name) }
 
     package func rename(_ name: String, to other: String) throws(SQLiteError) {
         try SQLiteError.converting { () throws(FileError) in try folder.rename(name, to: other) }

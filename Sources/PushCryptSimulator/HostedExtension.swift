@@ -32,9 +32,7 @@ public final class SessionExtension: HostedExtension {
     private let sessions = Locked<[DeliverySession]>([])
 
     /// Creates an extension.
-    public init(_ makeSession: @escaping MakeSession) {
-        self.makeSession = makeSession
-    }
+    public init(_ makeSession: @escaping MakeSession) { self.makeSession = makeSession }
 
     /// Starts a session for the push.
     public func didReceive(_ payload: [UInt8], _ exchange: HostExchange) {

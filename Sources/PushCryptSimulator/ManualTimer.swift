@@ -21,9 +21,7 @@ public final class ManualTimer: DeadlineTimer {
     /// Creates a timer.
     ///
     /// - Parameter ignoresCancellation: simulates a timer that fires while it is cancelled.
-    public init(ignoresCancellation: Bool = false) {
-        self.ignoresCancellation = ignoresCancellation
-    }
+    public init(ignoresCancellation: Bool = false) { self.ignoresCancellation = ignoresCancellation }
 
     /// The scheduled durations, in order.
     public var durations: [Duration] { state.withLock { $0.durations } }
@@ -33,9 +31,7 @@ public final class ManualTimer: DeadlineTimer {
     public var isPending: Bool { state.withLock { !$0.pending.isEmpty } }
 
     /// Schedules `body` for ``fire(_:)``.
-    public func schedule(
-        after duration: Duration, _ body: @escaping @Sendable () -> Void
-    ) -> @Sendable () -> Void {
+    public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = state.withLock { state in
             state.durations.append(duration)
             state.pending.append(Wait(number: state.durations.count, duration: duration, body: body))

@@ -33,9 +33,7 @@ public struct BundleStringTable: StringTable {
 
 extension Bundle {
     /// The app's bundle: `main`, or in an extension the bundle of the containing app.
-    public static var containingApp: Bundle {
-        containingApp(of: .main)
-    }
+    public static var containingApp: Bundle { containingApp(of: .main) }
 
     /// ```
     /// App.app/PlugIns/Extension.appex            iOS, tvOS, watchOS, visionOS

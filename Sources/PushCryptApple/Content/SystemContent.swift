@@ -48,9 +48,7 @@ extension NotificationContent {
 }
 
 extension NotificationContent.Text {
-    fileprivate init(systemText: String) {
-        self.init(literal: systemText.isEmpty ? nil : systemText)
-    }
+    fileprivate init(systemText: String) { self.init(literal: systemText.isEmpty ? nil : systemText) }
 
     fileprivate var systemText: String {
         guard let locKey, !locKey.isEmpty else { return literal ?? "" }
@@ -117,9 +115,7 @@ extension NotificationContent.Sound {
         return volume.map { .defaultCriticalSound(withAudioVolume: $0) } ?? .defaultCritical
     }
 
-    init(_ system: UNNotificationSound) {
-        self.init(name: "default", isCritical: system == .defaultCritical)
-    }
+    init(_ system: UNNotificationSound) { self.init(name: "default", isCritical: system == .defaultCritical) }
 }
 
 /// A stage that changes the system's content object, for code of an existing extension.

@@ -46,9 +46,7 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
         let delivery = PushDelivery(
             payload: UserInfoJSON.json(request.content.userInfo), unconfiguredText: unconfiguredText,
             handler: contentHandler,
-            ended: { [running] delivery in
-                running.withLock { $0[ObjectIdentifier(delivery)] = nil }
-            })
+            ended: { [running] delivery in running.withLock { $0[ObjectIdentifier(delivery)] = nil } })
         running.withLock { $0[ObjectIdentifier(delivery)] = delivery }
         do {
             try delivery.start(cache.configuration(of: type(of: self), make: configure))

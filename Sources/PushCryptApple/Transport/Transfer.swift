@@ -36,19 +36,14 @@ final class Transfer: Sendable {
     private let state = Locked(State())
 
     /// - Parameter receive: if nil, the body isn't read, and the transfer ends with the response head.
-    init(
-        policy: TransferPolicy, success: Range<Int>, receive: (@Sendable ([UInt8]) throws -> Void)?
-    ) {
+    init(policy: TransferPolicy, success: Range<Int>, receive: (@Sendable ([UInt8]) throws -> Void)?) {
         self.policy = policy
         self.success = success
         self.receive = receive
     }
 
     /// - Parameter continuation: resumed once, after the last piece.
-    func start(
-        _ request: URLRequest, in session: URLSession, _ router: TransferRouter,
-        _ continuation: Waiting
-    ) {
+    func start(_ request: URLRequest, in session: URLSession, _ router: TransferRouter, _ continuation: Waiting) {
         let task = session.dataTask(with: request)
         router.add(self, for: task)
         let outcome = state.withLock { state in
@@ -65,9 +60,7 @@ final class Transfer: Sendable {
     }
 
     /// Cancels the transfer. It may be called at any time, from any thread.
-    func cancel() {
-        fail(TransferError(.cancelled, "the transfer was cancelled"))
-    }
+    func cancel() { fail(TransferError(.cancelled, "the transfer was cancelled")) }
 
     /// Fails if the response head wasn't received.
     func giveUpHead() {
@@ -75,9 +68,7 @@ final class Transfer: Sendable {
         fail(TransferError(.cancelled, "the server took too long to send the response head"))
     }
 
-    func fail(_ failure: any Error) {
-        finish(.failure(failure))
-    }
+    func fail(_ failure: any Error) { finish(.failure(failure)) }
 
     /// Resumes the caller at once, or when `receive` has returned. The session may close the connection later.
     private func finish(_ outcome: Result<Void, any Error>) {

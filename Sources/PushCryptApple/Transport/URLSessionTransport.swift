@@ -76,9 +76,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     private func request(to address: String) throws(TransferError) -> URLRequest {
         try policy.check(address)
-        guard let url = URL(string: address) else {
-            throw TransferError(.addressRefused, "the address is not a URL")
-        }
+        guard let url = URL(string: address) else { throw TransferError(.addressRefused, "the address is not a URL") }
         return URLRequest(url: url, timeoutInterval: idleTimeout)
     }
 
@@ -132,9 +130,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        transfer(of: task)?.redirect(to: request, completionHandler)
-    }
+    ) { transfer(of: task)?.redirect(to: request, completionHandler) }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -180,9 +176,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
 /// too, because it waits until the reading thread has emptied the socket. Code on this queue must not wait for that thread.
 final class DelegateQueue: OperationQueue, @unchecked Sendable {
     // Unchecked like the superclass: it adds no state.
-    override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        block()
-    }
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
 
 #else

@@ -109,9 +109,7 @@ struct PartFile: Sendable {
         return folder.path(of: published)
     }
 
-    func remove() {
-        try? folder.remove(name)
-    }
+    func remove() { try? folder.remove(name) }
 }
 
 extension TransferError: FileErrorConvertible {

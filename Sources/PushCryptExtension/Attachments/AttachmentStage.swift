@@ -51,8 +51,7 @@ public struct AttachmentStage: ContentStage {
         configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer = ThreadTimer(),
         onFailure: @escaping @Sendable (_ identifier: String, any Error) -> Void = { _, _ in }
     ) {
-        self.init(
-            configuration: configuration, transport: transport, timer: timer, now: { .now }, onFailure: onFailure)
+        self.init(configuration: configuration, transport: transport, timer: timer, now: { .now }, onFailure: onFailure)
     }
 
     /// - Parameter now: measures the time that is left.
@@ -65,8 +64,7 @@ public struct AttachmentStage: ContentStage {
         self.timer = timer
         self.now = now
         self.onFailure = onFailure
-        downloader = AttachmentDownloader(
-            transport: transport, folder: AttachmentFolder(path: configuration.folder))
+        downloader = AttachmentDownloader(transport: transport, folder: AttachmentFolder(path: configuration.folder))
     }
 
     /// The configured time limit.
@@ -75,9 +73,7 @@ public struct AttachmentStage: ContentStage {
     /// Adds the attachments of the push that can be fetched, and counts the others as missing.
     ///
     /// - Throws: `CancellationError` if the task was cancelled; no file is left.
-    public func process(
-        _ content: NotificationContent, of push: OpenedPush
-    ) async throws -> NotificationContent {
+    public func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
         // The downloads end before the session cancels the stage, because the session drops the result of a cancelled stage.
         let end = now() + min(configuration.timeLimit, .seconds(86_400)) - .seconds(1)
         downloader.folder.removeLeftovers()

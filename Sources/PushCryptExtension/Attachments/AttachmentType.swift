@@ -38,9 +38,7 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Hashes the uniform type identifier.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(uniformTypeIdentifier)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(uniformTypeIdentifier) }
 
     /// Whether the name is one of this type's MIME types, without parameters, or its uniform type identifier.
     public func isNamed(_ name: String) -> Bool {
@@ -61,8 +59,7 @@ extension AttachmentType {
     /// PNG.
     public static let png = AttachmentType(
         family: .image, uniformTypeIdentifier: "public.png", fileExtension: "png",
-        mimeTypes: ["image/png", "image/x-png"],
-        signature: .prefix([[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]]))
+        mimeTypes: ["image/png", "image/x-png"], signature: .prefix([[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]]))
 
     /// AIFF and AIFF-C.
     public static let aiff = AttachmentType(

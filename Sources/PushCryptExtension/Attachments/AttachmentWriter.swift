@@ -45,9 +45,7 @@ struct AttachmentWriter: Sendable {
         return (try file.publish(extension: type.fileExtension), type)
     }
 
-    func remove() {
-        file.remove()
-    }
+    func remove() { file.remove() }
 
     private mutating func recognize() throws(TransferError) -> AttachmentType {
         guard let type = AttachmentType.recognize(head, declared: declaredType) else {
@@ -78,15 +76,11 @@ final class AttachmentSink: @unchecked Sendable {
         self.opener = opener
     }
 
-    deinit {
-        remove()
-    }
+    deinit { remove() }
 
     /// - Throws: `TransferError`.
     func receive(_ piece: [UInt8]) throws {
-        try writer.withLock { writer in
-            Result { try writer?.append(opened(piece)) }
-        }.get()
+        try writer.withLock { writer in Result { try writer?.append(opened(piece)) } }.get()
     }
 
     /// Verifies the end of the blob and renames the file.

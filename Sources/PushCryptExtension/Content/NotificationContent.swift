@@ -175,9 +175,7 @@ extension NotificationContent {
     /// - Parameter other: the content that is shown instead, whose files are kept.
     func removeFiles(notIn other: NotificationContent = NotificationContent()) {
         let kept = Set(other.attachments.map(\.path))
-        for attachment in attachments where !kept.contains(attachment.path) {
-            FileSystem.removeFile(attachment.path)
-        }
+        for attachment in attachments where !kept.contains(attachment.path) { FileSystem.removeFile(attachment.path) }
     }
 }
 

@@ -40,9 +40,8 @@ extension DeliveryReport {
     init(_ delivery: DeliverySession.Delivery, of payload: [UInt8], _ push: OpenedPush?, at time: UnixTime) {
         self.init(
             failure: delivery.failure, isRestored: delivery.isRestored, time: time,
-            kid: push?.kid ?? Opener.kid(of: payload),
-            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: push?.isSelfTest ?? false,
-            stageFailures: delivery.stageFailures)
+            kid: push?.kid ?? Opener.kid(of: payload), messageID: push?.messageID, pushID: push?.pushID,
+            isSelfTest: push?.isSelfTest ?? false, stageFailures: delivery.stageFailures)
     }
 }
 

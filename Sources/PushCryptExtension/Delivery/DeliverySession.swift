@@ -69,9 +69,7 @@ public final class DeliverySession: Sendable {
 
     /// Hands over the best content so far, unless content was handed over already. Call it from
     /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline.
-    public func expire() {
-        handOver(orElse: .timedOut)
-    }
+    public func expire() { handOver(orElse: .timedOut) }
 
     private func restore() {
         switch configuration.restore(payload, at: configuration.clock(), unless: { state.current == nil }) {

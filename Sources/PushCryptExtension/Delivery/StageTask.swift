@@ -26,9 +26,7 @@ final class StageTask<Output: Sendable>: Sendable {
     }
 
     /// Starts the stage; call it once.
-    func start(
-        timeLimit: Duration?, timer: any DeadlineTimer, _ body: @escaping @Sendable () async throws -> Output
-    ) {
+    func start(timeLimit: Duration?, timer: any DeadlineTimer, _ body: @escaping @Sendable () async throws -> Output) {
         if let timeLimit {
             let cancel = timer.schedule(after: timeLimit) { [self] in stop() }
             guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }

@@ -42,9 +42,7 @@ public struct FileBootMarker: BootMarker {
     /// Creates a marker.
     ///
     /// - Parameter path: a file in the app group's folder.
-    public init(path: String) {
-        self.init(path: path, boot: { BootSession.name })
-    }
+    public init(path: String) { self.init(path: path, boot: { BootSession.name }) }
 
     /// - Parameter boot: the name of this boot session; nil if the system has none.
     init(path: String, boot: @escaping @Sendable () -> String?) {

@@ -6,9 +6,7 @@ public struct DeviceKey: Sendable {
     /// Contains one key.
     private let keyset: Keyset
 
-    private init(_ keyset: Keyset) {
-        self.keyset = keyset
-    }
+    private init(_ keyset: Keyset) { self.keyset = keyset }
 
     package init(_ record: KeyRecord, _ lifecycle: KeyLifecycle, writtenAt: UnixTime) throws(DeviceKeyError) {
         try self.init(Keyset.Entry(record, lifecycle), sequence: 1, writtenAt: writtenAt)
@@ -72,8 +70,7 @@ public struct DeviceKey: Sendable {
         var changed = entry
         changed.lifecycle = lifecycle
         changed.lifecycle.revokedAt = [self.lifecycle.revokedAt, lifecycle.revokedAt].compactMap(\.self).min()
-        return try DeviceKey(
-            changed, sequence: keyset.sequence + 1, writtenAt: max(time, keyset.updatedAt ?? time))
+        return try DeviceKey(changed, sequence: keyset.sequence + 1, writtenAt: max(time, keyset.updatedAt ?? time))
     }
 
     package func replacing(_ record: KeyRecord) throws(DeviceKeyError) -> DeviceKey {
@@ -89,14 +86,10 @@ public struct DeviceKey: Sendable {
 
     /// Whether the other key is the same key, not only a key with the same id: collisions of 64-bit ids can be computed. A
     /// key pair with another psk, or another device's key of the same master, is a different key.
-    public func isSameKey(as other: DeviceKey) -> Bool {
-        record.isSameKey(as: other.record)
-    }
+    public func isSameKey(as other: DeviceKey) -> Bool { record.isSameKey(as: other.record) }
 
     /// Makes a key pair in memory. The pair awaits its registration.
-    package static func generate(
-        _ suite: Suite, withPSK: Bool, at time: UnixTime
-    ) throws(DeviceKeyError) -> DeviceKey {
+    package static func generate(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         guard let group = suite.group else {
             throw DeviceKeyError(.unsuitable, "a device makes P-256 or X25519 key pairs; \(suite) has no key pairs")
         }

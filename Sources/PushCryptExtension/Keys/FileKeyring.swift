@@ -17,9 +17,7 @@ public struct FileKeyring: DeviceKeyStorage {
     ///
     /// - Parameter folder: the path of a folder in the app group's container. It is created with mode 0700 when the first
     ///   key is stored; its parent must exist.
-    public init(folder: String) {
-        self.folder = folder
-    }
+    public init(folder: String) { self.folder = folder }
 
     /// Returns the sorted ids of the keys in the folder; none if there is no folder.
     ///

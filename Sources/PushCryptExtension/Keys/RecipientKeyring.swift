@@ -17,9 +17,7 @@ public struct KeysetKeyring: RecipientKeyring {
     /// Creates a keyring.
     ///
     /// - Parameter keyset: private recipient keys, or shared keys (for a device: `Keyset.device(_:)`).
-    public init(_ keyset: Keyset) {
-        self.init(keyset, device: nil)
-    }
+    public init(_ keyset: Keyset) { self.init(keyset, device: nil) }
 
     /// - Parameter device: the device whose keys are derived from the set's masters on demand.
     package init(_ keyset: Keyset, device: DeviceID?) {

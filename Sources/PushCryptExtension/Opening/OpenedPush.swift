@@ -48,17 +48,13 @@ public struct OpenedPush: Sendable {
 
 extension OpenedPush {
     /// The content of the notification.
-    public var content: NotificationContent {
-        NotificationContent(payload: offloaded ?? message, userInfo: payload)
-    }
+    public var content: NotificationContent { NotificationContent(payload: offloaded ?? message, userInfo: payload) }
 
     /// The payload is parsed on each use, because the index of a large payload needs more memory than the payload.
     private var offloaded: JSONText? { isOffloaded ? try? JSONText(payload) : nil }
 
     /// The sender's name for the push, for receipts: `push_id` next to `aps` or in its `alert`, a string or a number.
-    public var pushID: String? {
-        Self.pushID(in: message.root) ?? offloaded.flatMap { Self.pushID(in: $0.root) }
-    }
+    public var pushID: String? { Self.pushID(in: message.root) ?? offloaded.flatMap { Self.pushID(in: $0.root) } }
 
     /// 16 bytes as 22 characters of base64url.
     public var messageID: String { Base64URL.encode(header.id) }

@@ -68,9 +68,7 @@ public struct Opener: Sendable {
     }
 
     /// The key that a payload names, for diagnostics; nil for a payload that can't be read.
-    static func kid(of payload: [UInt8]) -> KeyID? {
-        (try? outerPayload(payload))?.kid
-    }
+    static func kid(of payload: [UInt8]) -> KeyID? { (try? outerPayload(payload))?.kid }
 
     private func openEnvelope(
         _ outer: OuterPayload, with key: RecipientKey, at time: UnixTime

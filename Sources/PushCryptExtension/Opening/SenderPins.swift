@@ -18,9 +18,7 @@ public struct SenderPins: Sendable {
     /// Creates pins.
     ///
     /// - Parameter folder: a path in the app group's container; it may be the folder of a ``FileKeyring``.
-    public init(folder: String) {
-        self.folder = folder
-    }
+    public init(folder: String) { self.folder = folder }
 
     /// Pins a first set. A set that is already pinned stays.
     ///
@@ -149,9 +147,7 @@ struct PinnedSenders {
     }
 
     /// Reads the revocations of a file with a damaged set, if they can be read.
-    init(salvaging json: [UInt8]) {
-        revoked = (try? Self.revoked(Self.root(json))) ?? []
-    }
+    init(salvaging json: [UInt8]) { revoked = (try? Self.revoked(Self.root(json))) ?? [] }
 
     private static func root(_ json: [UInt8]) throws(DeviceKeyError) -> JSONValue {
         guard let root = (try? JSONText(json))?.root, root.kind == .object else {
@@ -188,9 +184,7 @@ struct PinnedSenders {
     }
 
     /// The keys that the extension verifies with; nil if no set is pinned.
-    var senders: TrustedSenders? {
-        get throws(DeviceKeyError) { try set?.senders(revoked: revoked) }
-    }
+    var senders: TrustedSenders? { get throws(DeviceKeyError) { try set?.senders(revoked: revoked) } }
 
     /// - Returns: false if the set is already pinned.
     /// - Throws: `DeviceKeyError` with `rolledBack` or `conflict`.

@@ -54,8 +54,7 @@ public final class ReceiptSender: DeliveryReporter {
     ///   - timer: runs the time limits.
     public init(
         store: SharedStore, address: String, transport: any HTTPTransport, delay: Delay? = nil,
-        postTimeLimit: Duration = .seconds(10),
-        clock: @escaping @Sendable () -> UnixTime = { .now },
+        postTimeLimit: Duration = .seconds(10), clock: @escaping @Sendable () -> UnixTime = { .now },
         timer: any DeadlineTimer = ThreadTimer()
     ) {
         self.store = store

@@ -93,9 +93,7 @@ extension SharedStore {
     ///
     /// - Throws: `StoreError`.
     public func resetStatistics() throws {
-        try perform { database throws(SQLiteError) in
-            _ = try database.run("DELETE FROM counter")
-        }
+        try perform { database throws(SQLiteError) in _ = try database.run("DELETE FROM counter") }
     }
 
     /// Records that the app followed ``RecoveryAdvice``, which then returns only `unlock` for a day.
@@ -166,8 +164,7 @@ struct CounterTable {
             ON CONFLICT (kind, name, ending) DO UPDATE SET
                 count = min(max(count, 0), ?) + 1, recent = min(max(recent, 0), ?) + 1,
                 time = excluded.time, kid = excluded.kid
-            """,
-            .integer(kind.rawValue), .text(key), .text(end), .integer(time.seconds), SQLiteValue(kid?.description),
+            """, .integer(kind.rawValue), .text(key), .text(end), .integer(time.seconds), SQLiteValue(kid?.description),
             .integer(Self.countLimit), .integer(Self.countLimit))
     }
 

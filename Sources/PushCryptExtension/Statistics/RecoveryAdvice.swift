@@ -42,9 +42,7 @@ public enum RecoveryAdvice {
     ///   - now: the time by the device's clock.
     /// - Returns: the most important step first; none if there is nothing to do. `unlock` may be returned at any time, the
     ///   others only if no advice was taken within a day.
-    public static func steps(
-        for statistics: DeliveryStatistics, keys: Set<KeyID>, at now: UnixTime
-    ) -> [Step] {
+    public static func steps(for statistics: DeliveryStatistics, keys: Set<KeyID>, at now: UnixTime) -> [Step] {
         let facts = RecoveryFacts(statistics: statistics, keys: keys)
         let unlock: [Step] = facts.lastFailure(.keyLocked) == nil ? [] : [.unlock]
         if let taken = statistics.lastAdviceTaken, isWithinInterval(now, taken) { return unlock }

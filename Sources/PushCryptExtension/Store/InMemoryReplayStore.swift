@@ -20,9 +20,7 @@ final class InMemoryReplayStore: Sendable {
 
     /// Marks a message as seen, even if it was claimed in the file.
     func markSeen(_ claim: MessageClaim) throws(StoreError) {
-        try withMemory { memory throws(SQLiteError) in
-            try memory.adopt([RememberedMessage(claim, claimed: nil)])
-        }
+        try withMemory { memory throws(SQLiteError) in try memory.adopt([RememberedMessage(claim, claimed: nil)]) }
     }
 
     func release(_ claim: MessageClaim) throws(StoreError) {
@@ -112,9 +110,7 @@ final class ClaimedMessages: Sendable {
         }
     }
 
-    func markSeen(_ claim: MessageClaim) {
-        state.withLock { $0.claims[claim.messageID]?.time = nil }
-    }
+    func markSeen(_ claim: MessageClaim) { state.withLock { $0.claims[claim.messageID]?.time = nil } }
 
     /// Does nothing if another claim has replaced this one.
     func remove(_ claim: MessageClaim) {

@@ -24,9 +24,7 @@ struct ReplayState: Equatable {
     var floor: Int64?
 
     /// The highest `iat` that freshness may rely on.
-    func highest(at clock: Int64) -> Int64? {
-        isContradicted(by: clock) ? confirmed : latest
-    }
+    func highest(at clock: Int64) -> Int64? { isContradicted(by: clock) ? confirmed : latest }
 
     /// - Parameter clock: within the protocol's range.
     mutating func correct(at clock: Int64) {

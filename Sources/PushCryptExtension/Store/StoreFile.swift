@@ -17,9 +17,7 @@ struct StoreFile: Sendable {
     private var folder: SharedFolder?
     private var database: Database?
 
-    init(folder path: String) {
-        self.path = path
-    }
+    init(folder path: String) { self.path = path }
 
     /// - Parameters:
     ///   - end: when it stops waiting for the locks of other processes.

@@ -59,9 +59,7 @@ final class StoreQueue: Sendable {
         }
         defer { turn.signal() }
         // This lock is always free here: only the compiler and the thread sanitizer need it.
-        let result = file.withLock { file in
-            Result { () throws(StoreError) in try body(&file, end) }
-        }
+        let result = file.withLock { file in Result { () throws(StoreError) in try body(&file, end) } }
         return try result.get()
     }
 }
