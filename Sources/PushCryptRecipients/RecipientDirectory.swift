@@ -22,11 +22,7 @@ package final class RecipientDirectory: Sendable {
     /// - Throws: `RecipientDirectoryError` with any code but `collision`, `privateKey`, `invalidRecord`, `cannotCreate`.
     package init(path: String) throws(RecipientDirectoryError) {
         self.path = path
-        do {
-            file = try Self.file(path)
-        } catch {
-            throw RecipientDirectoryError(error, path)
-        }
+        do { file = try Self.file(path) } catch { throw RecipientDirectoryError(error, path) }
     }
 
     /// Opens the file, and opens it again if another file replaced it meanwhile.
@@ -49,11 +45,7 @@ package final class RecipientDirectory: Sendable {
     ///
     /// - Throws: `RecipientDirectoryError` with `changedMeanwhile` if another file replaced the directory.
     package func makeReader() throws(RecipientDirectoryError) -> RecipientReader {
-        do {
-            return try RecipientReader(path, sameAs: file)
-        } catch {
-            throw RecipientDirectoryError(error, path)
-        }
+        do { return try RecipientReader(path, sameAs: file) } catch { throw RecipientDirectoryError(error, path) }
     }
 
     static func replaced(_ path: String) -> RecipientDirectoryError {

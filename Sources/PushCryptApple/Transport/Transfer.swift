@@ -138,11 +138,7 @@ extension Transfer {
             return state.isReceiving
         }
         guard isWanted else { return }
-        do {
-            try receive?(piece)
-        } catch {
-            fail(error)
-        }
+        do { try receive?(piece) } catch { fail(error) }
         let (outcome, continuation) = state.withLock { state in
             state.isReceiving = false
             return (state.outcome, state.outcome == nil ? nil : state.takeContinuation())

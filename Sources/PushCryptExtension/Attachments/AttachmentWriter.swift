@@ -90,11 +90,7 @@ final class AttachmentSink: @unchecked Sendable {
         try writer.withLock { writer in
             Result {
                 guard let complete = writer else { throw TransferError(.inputOutput, "the file was removed") }
-                do {
-                    try opener?.finish()
-                } catch {
-                    throw TransferError.damaged
-                }
+                do { try opener?.finish() } catch { throw TransferError.damaged }
                 writer = nil
                 return try complete.publish()
             }
@@ -112,11 +108,7 @@ final class AttachmentSink: @unchecked Sendable {
     private func opened(_ piece: [UInt8]) throws(TransferError) -> [UInt8] {
         guard let opener else { return piece }
         var plaintext: [UInt8] = []
-        do {
-            try opener.open(piece, appendingTo: &plaintext)
-        } catch {
-            throw .damaged
-        }
+        do { try opener.open(piece, appendingTo: &plaintext) } catch { throw .damaged }
         return plaintext
     }
 }

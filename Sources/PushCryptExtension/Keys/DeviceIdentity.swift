@@ -195,11 +195,7 @@ public final class DeviceIdentity: Sendable {
     ///   open the pushes of other devices; `conflict`, `locked`.
     public func adopt(jwk: [UInt8]) throws(DeviceKeyError) {
         let keyset: Keyset
-        do {
-            keyset = try Keyset(json: jwk)
-        } catch {
-            throw DeviceKeyError(.unsuitable, "not a device key: \(error)")
-        }
+        do { keyset = try Keyset(json: jwk) } catch { throw DeviceKeyError(.unsuitable, "not a device key: \(error)") }
         guard keyset.entries.allSatisfy(\.record.isDeviceKey) else {
             throw DeviceKeyError(
                 .unsuitable, "not a device key: a device must not have a master or a shared key without a device id")

@@ -45,11 +45,7 @@ extension DeviceKeyStorage {
     /// Loads the key and checks that it opens at the time.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         let key: DeviceKey
-        do throws(DeviceKeyError) {
-            key = try load(id)
-        } catch {
-            throw error.failureClass
-        }
+        do throws(DeviceKeyError) { key = try load(id) } catch { throw error.failureClass }
         return try key.recipientKey(at: time)
     }
 

@@ -59,11 +59,7 @@ public struct Opener: Sendable {
 
     private static func outerPayload(_ payload: [UInt8]) throws(FailureClass) -> OuterPayload {
         let text: JSONText
-        do {
-            text = try JSONText(payload)
-        } catch {
-            throw .malformed
-        }
+        do { text = try JSONText(payload) } catch { throw .malformed }
         return try OuterPayload(text)
     }
 

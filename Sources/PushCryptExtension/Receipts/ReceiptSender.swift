@@ -100,11 +100,7 @@ public final class ReceiptSender: DeliveryReporter {
         defer { store.sending.withLock { _ = $0.remove(number) } }
         // Read after the insertion: another task may have sent it before.
         guard let receipt = try? store.receipt(number) else { return .sentElsewhere }
-        do {
-            try await post(receipt.json)
-        } catch {
-            return .failed((error as? TransferError)?.code)
-        }
+        do { try await post(receipt.json) } catch { return .failed((error as? TransferError)?.code) }
         try? store.removeReceipt(number)
         return .sent
     }

@@ -83,11 +83,7 @@ extension SharedStore: ReplayGuard {
     /// - Throws: `StoreError` if neither file nor memory can be used.
     public func markSeen(_ claim: MessageClaim) throws {
         claimedMessages.markSeen(claim)
-        do throws(StoreError) {
-            try markSeenInFile(claim)
-        } catch {
-            try unwritten.markSeen(claim)
-        }
+        do throws(StoreError) { try markSeenInFile(claim) } catch { try unwritten.markSeen(claim) }
     }
 
     /// Releases a claim.
