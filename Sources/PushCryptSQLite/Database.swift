@@ -107,6 +107,11 @@ import CPushCryptSQLite
         try rows(sql, values, read: read).first
     }
 
+    /// Reads the integer in the first column of the first row; nil for NULL or no row.
+    package func integer(_ sql: StaticString, _ values: SQLiteValue...) throws(SQLiteError) -> Int64? {
+        try rows(sql, values) { $0.integer(0) }.first ?? nil
+    }
+
     /// Reads all rows.
     ///
     /// - Parameter read: reads the statement's current row.

@@ -38,7 +38,6 @@ public final class DeviceIdentity: Sendable {
             self.overlapInSeconds = overlapInSeconds
         }
 
-        /// The overlap that is used: at least the longest delivery time, plus the tolerance for clock differences.
         var effectiveOverlapInSeconds: Int64 {
             max(overlapInSeconds, RotationPolicy.longestFlightInSeconds) + Freshness.toleranceInSeconds
         }
@@ -49,12 +48,7 @@ public final class DeviceIdentity: Sendable {
     private let clock: @Sendable () -> UnixTime
     private let turn = Locked(())
 
-    /// Creates an identity.
-    ///
-    /// - Parameters:
-    ///   - storage: stores the keys.
-    ///   - options: how pairs are made and replaced.
-    ///   - clock: the clock for lifecycles.
+    /// Creates an identity. The clock determines the times of lifecycles.
     public init(
         storage: any DeviceKeyStorage, options: Options = Options(),
         clock: @escaping @Sendable () -> UnixTime = { .now }
@@ -82,14 +76,11 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Makes a new pair to register. A pair that still awaits its confirmation is returned unchanged, so retries and crashes
-    /// make no further pairs.
-    ///
-    /// - Throws: `DeviceKeyError` with `locked`.
+    /// Makes a new pair to register; throws `locked`. A pair that still awaits its confirmation is returned unchanged, so
+    /// retries and crashes make no further pairs.
     public func rotate() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
-            let current = try self.record(of: timelines.current(at: now))
-            if let current, !current.isConfirmed { return current }
+            if let current = try self.record(of: timelines.current(at: now)), !current.isConfirmed { return current }
             return try self.make(timelines, now)
         }
     }
@@ -116,9 +107,7 @@ public final class DeviceIdentity: Sendable {
         }.get()
     }
 
-    /// Retires the replaced pairs.
-    ///
-    /// - Returns: the lifecycles after that.
+    /// Retires the replaced pairs and returns the lifecycles after that.
     @discardableResult
     func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyTimelines {
         let timelines = try DeviceKeyTimelines(storage)
@@ -164,11 +153,8 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Erases expired and revoked keys, unless the clock is more than 400 days after the last change, so that a device with
-    /// the wrong year erases nothing.
-    ///
-    /// - Returns: the ids of the erased keys.
-    /// - Throws: `DeviceKeyError` with `locked`.
+    /// Erases expired and revoked keys and returns their ids, unless the clock is more than 400 days after the last change,
+    /// so that a device with the wrong year erases nothing. Throws `locked`.
     @discardableResult
     public func prune() throws(DeviceKeyError) -> [KeyID] {
         try inTurn { timelines, now throws(DeviceKeyError) in
@@ -203,10 +189,9 @@ public final class DeviceIdentity: Sendable {
         try inTurn { timelines, now throws(DeviceKeyError) in
             for entry in keyset.entries {
                 try self.storage.add(try DeviceKey(entry.record, entry.lifecycle, writtenAt: now))
-                guard let stored = timelines.adopted.key(entry.record.kid), stored.lifecycle != entry.lifecycle else {
-                    continue
+                if let stored = timelines.adopted.key(entry.record.kid), stored.lifecycle != entry.lifecycle {
+                    try self.storage.update(stored.kid, to: entry.lifecycle, at: now)
                 }
-                try self.storage.update(stored.kid, to: entry.lifecycle, at: now)
             }
         }
     }
@@ -229,9 +214,7 @@ public struct RegistrationRecord: Sendable {
         var text = [UInt8]()
         text.reserveCapacity(KeyRecord.maximumJWKByteCount)
         defer { wipe(&text) }
-        do {
-            try key.record.publicRecord(keepingPSK: true).appendJWK(to: &text)
-        } catch {
+        do { try key.record.publicRecord(keepingPSK: true).appendJWK(to: &text) } catch {
             throw DeviceKeyError(.failed, "key \(key.kid) can't be written: \(error)")
         }
         kid = key.kid

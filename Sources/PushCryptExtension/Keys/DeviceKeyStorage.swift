@@ -16,13 +16,10 @@ public protocol DeviceKeyStorage: RecipientKeyring {
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey
 
-    /// Makes and stores a key pair in one step. The pair opens from now on and awaits its registration.
+    /// Makes and stores a key pair in one step, with or without a pre-shared key. The pair opens from now on and awaits its
+    /// registration.
     ///
-    /// - Parameters:
-    ///   - suite: `p256` or `x25519`.
-    ///   - withPSK: whether the pair has a pre-shared key.
-    ///   - time: the creation time.
-    /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for another suite.
+    /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for another suite than `p256` and `x25519`.
     func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey
 
     /// Stores a key. A key that is already stored stays unchanged.

@@ -34,8 +34,6 @@ final class KeyFolder {
     /// The limit of a file; the longest is a set of a few hundred sender keys.
     static let maximumByteCount = 1 << 20
 
-    /// Reads a whole file.
-    ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`; `damaged` for a file over the limit; `insecure` for a link, for
     ///   something other than a file, or if another user owns or can reach the file.
     func read(_ name: String) throws(DeviceKeyError) -> [UInt8] {

@@ -34,7 +34,6 @@ public struct SenderTrust: Sendable {
 
     /// The key that must have signed the payload; nil if the payload must be unsigned.
     ///
-    /// - Parameter skid: the sender key that the payload names; nil if it names none.
     /// - Throws: `FailureClass`: `undecryptable` for an unsigned payload if senders are pinned; `unknownKey`,
     ///   `keyExpired`, `keyRevoked`; the error of the source.
     func verificationKey(

@@ -12,11 +12,8 @@ public final class ReceiptSender: DeliveryReporter {
         let draw: @Sendable () -> Duration
         let sleep: @Sendable (Duration) async throws -> Void
 
-        /// Creates a delay.
-        ///
-        /// - Parameters:
-        ///   - draw: returns the duration of one wait.
-        ///   - sleep: waits. After an error the receipt stays for ``ReceiptSender/flush(timeLimit:)``.
+        /// Creates a delay. `draw` returns the duration of one wait. After an error of `sleep` the receipt stays for
+        /// ``ReceiptSender/flush(timeLimit:)``.
         public init(
             draw: @escaping @Sendable () -> Duration,
             sleep: @escaping @Sendable (Duration) async throws -> Void = {
@@ -80,9 +77,7 @@ public final class ReceiptSender: DeliveryReporter {
 
     private func start(_ body: @escaping @Sendable () async -> Void) {
         Task.detached(priority: .utility) { [delay] in
-            if let delay {
-                guard (try? await delay.sleep(delay.draw())) != nil else { return }
-            }
+            if let delay, (try? await delay.sleep(delay.draw())) == nil { return }
             await body()
         }
     }

@@ -36,10 +36,7 @@ public enum RecoveryAdvice {
 
     /// Returns the steps that the app should take.
     ///
-    /// - Parameters:
-    ///   - statistics: the counters.
-    ///   - keys: the ids of the recipient's keys that open now.
-    ///   - now: the time by the device's clock.
+    /// - Parameter keys: the ids of the recipient's keys that open now.
     /// - Returns: the most important step first; none if there is nothing to do. `unlock` may be returned at any time, the
     ///   others only if no advice was taken within a day.
     public static func steps(for statistics: DeliveryStatistics, keys: Set<KeyID>, at now: UnixTime) -> [Step] {

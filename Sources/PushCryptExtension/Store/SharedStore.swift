@@ -63,10 +63,7 @@ public final class SharedStore: Sendable {
 
     /// Creates a store; its files are opened at the first use.
     ///
-    /// - Parameters:
-    ///   - folder: the path of a folder for the store only. It is created if its parent exists.
-    ///   - role: the user of the store.
-    ///   - configuration: the limits.
+    /// - Parameter folder: the path of a folder for the store only. It is created if its parent exists.
     public convenience init(folder: String, role: Role, configuration: Configuration = Configuration()) {
         self.init(folder: folder, role: role, configuration: configuration, clock: { .now })
     }
