@@ -48,9 +48,7 @@ struct DuplicateRule {
         }
     }
 
-    /// The record to use.
-    ///
-    /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`.
+    /// The record to use. Throws `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`.
     func record(_ path: String) throws(RecipientDirectoryError) -> KeyRecord {
         if let collidingNumber {
             throw RecipientDirectoryError(
@@ -58,11 +56,8 @@ struct DuplicateRule {
                 "\(path): lines \(line.number) and \(collidingNumber) have different records of key \(line.record.name); "
                     + "none is used", line: line.number)
         }
-        do throws(StoredRecord.Flaw) {
-            return try line.record.result.get()
-        } catch {
-            throw RecipientDirectoryError(flaw: error, in: path, line: line.number)
-        }
+        let number = line.number
+        return try line.record.result.mapError { RecipientDirectoryError(flaw: $0, in: path, line: number) }.get()
     }
 
     mutating func wipeText() { wipe(&line.text) }

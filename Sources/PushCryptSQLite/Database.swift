@@ -18,11 +18,7 @@ import CPushCryptSQLite
     private var statements: [String: Statement] = [:]
     private var waitEnd = ContinuousClock.now
 
-    /// Opens a file, which SQLite reads at the first use.
-    ///
-    /// - Parameters:
-    ///   - creates: whether a missing file is created.
-    ///   - busyTimeout: how long one statement waits for other connections.
+    /// Opens a file, which SQLite reads at the first use. One statement waits `busyTimeout` for other connections.
     package convenience init(path: String, creates: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0) | Self.protection
         try self.init(name: path, flags: flags, busyTimeout: busyTimeout)
@@ -86,7 +82,6 @@ import CPushCryptSQLite
         return result != SQLITE_OK || moved != 0
     }
 
-    /// Runs statements without parameters.
     package func script(_ sql: StaticString) throws(SQLiteError) {
         guard unsafe sqlite3_exec(connection, "\(sql)", nil, nil, nil) == SQLITE_OK else { throw error }
     }
@@ -100,7 +95,6 @@ import CPushCryptSQLite
         return Int(unsafe sqlite3_changes(connection))
     }
 
-    /// Reads the first row; nil if there is none.
     package func first<Row>(
         _ sql: StaticString, _ values: SQLiteValue..., read: (Statement) -> Row
     ) throws(SQLiteError) -> Row? {
@@ -112,8 +106,6 @@ import CPushCryptSQLite
         try rows(sql, values) { $0.integer(0) }.first ?? nil
     }
 
-    /// Reads all rows.
-    ///
     /// - Parameter read: reads the statement's current row.
     package func rows<Row>(
         _ sql: StaticString, _ values: [SQLiteValue] = [], read: (Statement) -> Row

@@ -13,7 +13,6 @@ package enum SQLiteValue: Sendable {
     case null
 
     package init(_ integer: Int64?) { self = integer.map(SQLiteValue.integer) ?? .null }
-
     package init(_ text: String?) { self = text.map(SQLiteValue.text) ?? .null }
 }
 
@@ -36,7 +35,6 @@ package enum SQLiteValue: Sendable {
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// - Returns: SQLite's result code.
     func bind(_ values: [SQLiteValue]) -> Int32 {
         for (index, value) in values.enumerated() {
             let result = bind(value, at: Int32(index + 1))

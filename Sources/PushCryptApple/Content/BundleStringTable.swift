@@ -12,11 +12,9 @@ public struct BundleStringTable: StringTable {
     private let safe: SafeBundle
     private let table: String?
 
-    /// Creates a table.
+    /// Creates a table of the app's bundle, also in its extension, as in the system.
     ///
-    /// - Parameters:
-    ///   - bundle: the app's bundle, also in its extension, as in the system.
-    ///   - table: the name of the strings file without its extension; nil for Localizable.
+    /// - Parameter table: the name of the strings file without its extension; nil for Localizable.
     public init(_ bundle: Bundle = .containingApp, table: String? = nil) {
         safe = SafeBundle(bundle: bundle)
         self.table = table

@@ -42,7 +42,6 @@ final class Transfer: Sendable {
         self.receive = receive
     }
 
-    /// - Parameter continuation: resumed once, after the last piece.
     func start(_ request: URLRequest, in session: URLSession, _ router: TransferRouter, _ continuation: Waiting) {
         let task = session.dataTask(with: request)
         router.add(self, for: task)
@@ -59,10 +58,8 @@ final class Transfer: Sendable {
         continuation.resume(with: outcome)
     }
 
-    /// Cancels the transfer. It may be called at any time, from any thread.
     func cancel() { fail(TransferError(.cancelled, "the transfer was cancelled")) }
 
-    /// Fails if the response head wasn't received.
     func giveUpHead() {
         guard !state.withLock({ $0.hasHead }) else { return }
         fail(TransferError(.cancelled, "the server took too long to send the response head"))
@@ -112,10 +109,9 @@ extension Transfer {
             return state.redirectCount
         }
         guard count <= policy.maximumRedirects else {
-            let limit = policy.maximumRedirects
-            return limit == 0
+            return policy.maximumRedirects == 0
                 ? TransferError(.status, "the server responded with a redirect")
-                : TransferError(.addressRefused, "the server redirected more than \(limit) times")
+                : TransferError(.addressRefused, "the server redirected more than \(policy.maximumRedirects) times")
         }
         do throws(TransferError) {
             try policy.check(request.url?.absoluteString ?? "")
@@ -164,16 +160,14 @@ extension Transfer {
         guard success.contains(response.statusCode) else {
             return TransferError(.status, "the server responded with the status \(response.statusCode)")
         }
-        guard receive != nil else { return nil }
         let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
-        guard encoding == "identity" else {
+        guard receive == nil || encoding == "identity" else {
             return TransferError(.encoding, "the server sent a content encoding that wasn't requested")
         }
         return nil
     }
 
-    /// Detects a body that doesn't have the length in the response head. The system ignores an invalid or repeated length, or
-    /// uses only its first digits, and accepts such a body as complete.
+    /// The system ignores an invalid or repeated length, or uses only its first digits, and accepts such a body as complete.
     private func wrongLength(of response: URLResponse?) -> TransferError? {
         guard let length = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Length"),
             Int64(length) != state.withLock({ $0.receivedByteCount })
@@ -187,16 +181,14 @@ extension TransferError {
 
     /// Converts an error of the session without its address.
     init(_ error: any Error) {
-        guard let error = error as? URLError else {
-            self.init(.network, "the network failed")
-            return
-        }
-        switch error.code {
+        let code = (error as? URLError)?.code
+        let number = code.map { " (\($0.rawValue))" } ?? ""
+        switch code {
         case .cancelled: self.init(.cancelled, "the transfer was cancelled")
         case .timedOut: self.init(.cancelled, "the server sent nothing for too long")
         case .appTransportSecurityRequiresSecureConnection:
-            self.init(.addressRefused, "the system requires https (\(error.code.rawValue))")
-        default: self.init(.network, "the network failed (\(error.code.rawValue))")
+            self.init(.addressRefused, "the system requires https\(number)")
+        default: self.init(.network, "the network failed\(number)")
         }
     }
 }

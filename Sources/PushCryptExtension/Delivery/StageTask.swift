@@ -33,7 +33,7 @@ final class StageTask<Output: Sendable>: Sendable {
         }
         // The task is created within the update: if it were created after a stop, nothing would cancel it.
         state.update { state in
-            state.task = StageExecutor.task { [self] in
+            state.task = Self.task { [self] in
                 do {
                     let output = try await body()
                     if !end(.success(output)) { dropped(output) }
@@ -45,30 +45,20 @@ final class StageTask<Output: Sendable>: Sendable {
     }
 
     /// Ends the stage because the time limit of the stage or of the session was reached.
-    func stop() {
-        guard let last = state.end() else { return }
-        // On another thread, because the stage's cancellation handlers may block.
-        if let task = last.task { DedicatedThread.run { task.cancel() } }
-        finish(last, .failure(.timedOut))
-    }
+    func stop() { end(.failure(.timedOut), cancelling: true) }
 
     /// - Returns: false if the task had already ended.
     @discardableResult
-    private func end(_ result: Result<Output, StageFailure.Ending>) -> Bool {
+    private func end(_ result: Result<Output, StageFailure.Ending>, cancelling: Bool = false) -> Bool {
         guard let last = state.end() else { return false }
-        finish(last, result)
-        return true
-    }
-
-    private func finish(_ last: State, _ result: Result<Output, StageFailure.Ending>) {
+        // On another thread, because the stage's cancellation handlers may block.
+        if cancelling, let task = last.task { DedicatedThread.run { task.cancel() } }
         last.cancelTimer?()
         last.ended(result)
+        return true
     }
-}
-
-private enum StageExecutor {
     /// On systems before iOS 18 and macOS 15 the task runs on the shared pool.
-    static func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    private static func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         guard #available(iOS 18, macOS 15, watchOS 11, tvOS 18, visionOS 2, *) else {
             return Task(priority: .userInitiated) { await body() }
         }

@@ -67,8 +67,8 @@ public final class DeviceIdentity: Sendable {
 
     /// Returns the record of the newest pair; makes a pair if there is none.
     ///
-    /// - Throws: `DeviceKeyError` with `locked` before the first unlock; no pair is made. Call it again when protected data
-    ///   is available.
+    /// - Throws: `DeviceKeyError` with `locked` before the first unlock; no pair is made. Call it again when protected
+    ///   data is available.
     public func makeIfNeeded() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
             if let current = try self.record(of: timelines.current(at: now)) { return current }
@@ -119,8 +119,8 @@ public final class DeviceIdentity: Sendable {
     /// Confirms that the backend has the record and seals to this pair from now on. Earlier pairs still open for the
     /// overlap.
     ///
-    /// Call it only after a successful upload. If the app ends before this call, `isConfirmed` is false at the next start:
-    /// upload the same record again.
+    /// Call it only after a successful upload. If the app ends before this call, `isConfirmed` is false at the next
+    /// start: upload the same record again.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`; `superseded` if a newer pair was confirmed: upload the record of
     ///   ``current()``; `locked`.
@@ -164,7 +164,8 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Erases all keys, including damaged ones, when the user signs out. Pushes that are being delivered no longer open.
+    /// Erases all keys, including damaged ones, when the user signs out. Pushes that are being delivered no longer
+    /// open.
     ///
     /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased, and another call erases the rest.
     public func eraseAll() throws(DeviceKeyError) {

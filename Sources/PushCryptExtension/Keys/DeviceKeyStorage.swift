@@ -16,8 +16,8 @@ public protocol DeviceKeyStorage: RecipientKeyring {
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey
 
-    /// Makes and stores a key pair in one step, with or without a pre-shared key. The pair opens from now on and awaits its
-    /// registration.
+    /// Makes and stores a key pair in one step, with or without a pre-shared key. The pair opens from now on and awaits
+    /// its registration.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for another suite than `p256` and `x25519`.
     func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey

@@ -49,8 +49,7 @@ final class KeyFolder {
     }
 
     /// Replaces the file in one step: after a crash it is the old or the new one, never a part. Call ``lock()`` first.
-    ///
-    /// - Throws: `DeviceKeyError` with `unsuitable` for more bytes than ``read(_:)`` accepts, `locked`, `failed`.
+    /// Throws `DeviceKeyError` with `unsuitable` for more bytes than ``read(_:)`` accepts, `locked`, `failed`.
     func replace(_ name: String, with bytes: [UInt8]) throws(DeviceKeyError) {
         guard bytes.count <= Self.maximumByteCount else {
             throw DeviceKeyError(

@@ -23,7 +23,9 @@ public struct KeysetKeyring: RecipientKeyring {
         self.device = device
     }
 
-    /// Returns the key with the id. Throws `unknownKey`, `keyExpired`, `keyRevoked`.
+    /// Returns the key with the id.
+    ///
+    /// - Throws: `unknownKey`, `keyExpired`, `keyRevoked`.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         switch keyset.openingEntry(id, at: time) {
         case .found(let entry):

@@ -58,8 +58,8 @@ public struct SenderPins: Sendable {
     /// Removes the pinned set and its `seq`, when the user signs out or the file is damaged. Until the next
     /// ``pinFirst(json:)`` no sender is trusted.
     ///
-    /// Revocations are kept: signing out and in again must not make a stolen key valid. They are lost only if the file is
-    /// damaged and they can't be read.
+    /// Revocations are kept: signing out and in again must not make a stolen key valid. They are lost only if the file
+    /// is damaged and they can't be read.
     ///
     /// - Throws: `DeviceKeyError` with `locked`.
     public func forget() throws(DeviceKeyError) {
@@ -92,8 +92,8 @@ public struct SenderPins: Sendable {
 
     /// Returns the keys that the extension verifies with; throws if there is no set.
     ///
-    /// Pass the pins themselves to the opener, as `.pinned(pins)`: then a set that can't be read makes the push fail, and
-    /// unsigned pushes are never opened.
+    /// Pass the pins themselves to the opener, as `.pinned(pins)`: then a set that can't be read makes the push fail,
+    /// and unsigned pushes are never opened.
     ///
     /// - Throws: `FailureClass`: `unknownKey` if nothing is pinned or the file is damaged, `keyLocked` before the first
     ///   unlock, `internalError`.
@@ -193,9 +193,8 @@ struct PinnedSenderSet {
         }
     }
 
-    /// A key id is 64 bits of a thumbprint, so an attacker can make a key with the id of a revoked key.
-    ///
-    /// - Throws: `DeviceKeyError` with `conflict`.
+    /// A key id is 64 bits of a thumbprint, so an attacker can make a key with the id of a revoked key. Throws
+    /// `DeviceKeyError` with `conflict`.
     func checkIDs(revoked: Set<[UInt8]>) throws(DeviceKeyError) {
         for entry in keyset.entries {
             guard let own = try? entry.record.thumbprint() else { continue }

@@ -80,7 +80,6 @@ extension SharedStore {
         }
     }
 
-    /// The first receipt after the number.
     func receipt(after number: Int64) throws(StoreError) -> SpooledReceipt? {
         try perform { database throws(SQLiteError) in
             try database.first(
@@ -89,7 +88,6 @@ extension SharedStore {
         }
     }
 
-    /// The receipt with the number; nil if it was removed.
     func receipt(_ number: Int64) throws(StoreError) -> SpooledReceipt? {
         try receipt(after: number - 1).flatMap { $0.number == number ? $0 : nil }
     }

@@ -42,13 +42,9 @@ public final class ReceiptSender: DeliveryReporter {
     /// Creates a sender.
     ///
     /// - Parameters:
-    ///   - store: stores the receipts until they are sent.
     ///   - address: the address that receipts are posted to; https, or another address that the transport's policy allows.
-    ///   - transport: posts the receipts.
     ///   - delay: the wait before a receipt is sent; nil sends it at once.
     ///   - postTimeLimit: how long posting one receipt may take.
-    ///   - clock: the clock for removing old receipts.
-    ///   - timer: runs the time limits.
     public init(
         store: SharedStore, address: String, transport: any HTTPTransport, delay: Delay? = nil,
         postTimeLimit: Duration = .seconds(10), clock: @escaping @Sendable () -> UnixTime = { .now },

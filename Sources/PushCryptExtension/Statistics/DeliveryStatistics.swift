@@ -27,28 +27,18 @@ public struct DeliveryStatistics: Hashable, Sendable {
     public var opened: Counter?
     /// The failed pushes by class. A push that was restored without an attachment is also in `opened`. Custom classes after
     /// the first 32 are counted together as `other`.
-    public var failures: [FailureClass: Counter]
+    public var failures: [FailureClass: Counter] = [:]
     /// The failed stages by name and ending; those after the first 64 are counted together as `other`.
-    public var stageFailures: [StageFailure: Counter]
+    public var stageFailures: [StageFailure: Counter] = [:]
     /// The time of the last restored self-test.
     public var lastSelfTest: UnixTime?
     /// The time when the app last followed ``RecoveryAdvice``.
     public var lastAdviceTaken: UnixTime?
     /// How often a damaged store was replaced. Each time the counters and the memory of shown messages were lost.
-    public var rebuildCount: Int
+    public var rebuildCount = 0
 
-    /// Creates statistics.
-    public init(
-        opened: Counter? = nil, failures: [FailureClass: Counter] = [:], stageFailures: [StageFailure: Counter] = [:],
-        lastSelfTest: UnixTime? = nil, lastAdviceTaken: UnixTime? = nil, rebuildCount: Int = 0
-    ) {
-        self.opened = opened
-        self.failures = failures
-        self.stageFailures = stageFailures
-        self.lastSelfTest = lastSelfTest
-        self.lastAdviceTaken = lastAdviceTaken
-        self.rebuildCount = rebuildCount
-    }
+    /// Creates statistics without pushes.
+    public init() {}
 }
 
 extension FailureClass {

@@ -86,7 +86,6 @@ extension SharedStore: ReplayGuard {
             try unwritten.release(claim)
         }
     }
-
 }
 
 extension SharedStore {
