@@ -33,7 +33,7 @@ final class StageTask<Output: Sendable>: Sendable {
         }
         // The task is created within the update: if it were created after a stop, nothing would cancel it.
         state.update { state in
-            state.task = Self.task { [self] in
+            state.task = StageExecutor.task { [self] in
                 do {
                     let output = try await body()
                     if !end(.success(output)) { dropped(output) }
@@ -57,8 +57,11 @@ final class StageTask<Output: Sendable>: Sendable {
         last.ended(result)
         return true
     }
+}
+
+private enum StageExecutor {
     /// On systems before iOS 18 and macOS 15 the task runs on the shared pool.
-    private static func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    static func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         guard #available(iOS 18, macOS 15, watchOS 11, tvOS 18, visionOS 2, *) else {
             return Task(priority: .userInitiated) { await body() }
         }
