@@ -23,14 +23,10 @@ public struct AppGroup: Hashable, Sendable {
     }
 
     /// Uses a given folder, for tests and for systems without app groups.
-    public init(folder: URL) {
-        self.folder = folder
-    }
+    public init(folder: URL) { self.folder = folder }
 
     /// Returns the path of a file or folder in the group's folder.
-    public func path(of name: String) -> String {
-        folder.appendingPathComponent(name).path
-    }
+    public func path(of name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
 /// Why an extension can't be set up. The user sees the push's placeholder.

@@ -20,9 +20,8 @@ final class DirectoryFile: Sendable {
     /// Refuses a database in a folder that other users can write.
     ///
     /// SQLite copies the content of `NAME-journal` and `NAME-wal` beside the database into the database. A user who can
-    /// make such a file chooses the keys to seal to.
-    ///
-    /// - Throws: `RecipientDirectoryError` with `foreignOwner` or `looseMode`.
+    /// make such a file chooses the keys to seal to. Throws `RecipientDirectoryError` with `foreignOwner` or
+    /// `looseMode`.
     func requireOwnFolder() throws(RecipientDirectoryError) {
         // SQLite uses the folder of the file that a link points to.
         try Self.requireOwnFolder(of: FileSystem.resolvedPath(path) ?? path)
@@ -44,17 +43,10 @@ final class DirectoryFile: Sendable {
         }
     }
 
-    /// Whether the path no longer names this file.
     var hasMoved: Bool { FileStatus(path, followingLinks: true)?.identity != status.identity }
 
-    /// Reads until the buffer is full or the file ends.
-    ///
-    /// - Returns: the number of bytes.
+    /// Reads until the buffer is full or the file ends, and returns the number of bytes.
     func read(into buffer: inout [UInt8], at offset: Int64) throws(RecipientDirectoryError) -> Int {
-        do throws(FileError) {
-            return try file.readFull(into: &buffer, at: offset)
-        } catch {
-            throw RecipientDirectoryError(error)
-        }
+        try RecipientDirectoryError.converting { () throws(FileError) in try file.readFull(into: &buffer, at: offset) }
     }
 }

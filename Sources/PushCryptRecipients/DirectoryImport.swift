@@ -23,14 +23,18 @@ package struct DirectoryImport: Hashable, Sendable {
         target = path
         do {
             let file = try DirectoryFile(source)
-            let isDatabase = try file.isDatabase
             let records: Records =
-                isDatabase
-                ? .directory(try RecipientDirectory(path: source), progress) : .lines(RecordLines(file, progress))
+                if try file.isDatabase {
+                    .directory(try RecipientDirectory(path: source), progress)
+                } else {
+                    .lines(RecordLines(file, progress))
+                }
             if try Self.isDatabase(path) {
                 try add(records, to: path)
             } else {
-                try make(records)
+                let new = try UnfinishedFile(of: path)
+                try add(records, to: new.path)
+                try new.publish()
             }
         } catch let error as SQLiteError {
             throw RecipientDirectoryError(error, path)
@@ -59,12 +63,6 @@ package struct DirectoryImport: Hashable, Sendable {
         }
         try file.requireOwnFolder()
         return true
-    }
-
-    private mutating func make(_ records: Records) throws {
-        let new = try UnfinishedFile(of: target)
-        try add(records, to: new.path)
-        try new.publish()
     }
 
     private mutating func add(_ records: Records, to file: String) throws {
@@ -144,9 +142,7 @@ private final class UnfinishedFile {
         lock = try folder.lockedFile(lockName, until: .now + RecipientTable.busyTimeout)
         // All properties are initialised: deinit also runs if one of these calls throws.
         for suffix in ["", "-journal"] { try folder.remove(temporaryName + suffix) }
-        guard !folder.has(name) else {
-            throw FileError(.alreadyExists, path, "\(path) exists already; start again")
-        }
+        guard !folder.has(name) else { throw FileError(.alreadyExists, path, "\(path) exists already; start again") }
         _ = try folder.makeFile(temporaryName)
     }
 

@@ -27,9 +27,7 @@ struct DuplicateRule {
     /// The number of the first line with a different recipient of the same name.
     private var collidingNumber: Int?
 
-    init(_ first: Line) {
-        line = first
-    }
+    init(_ first: Line) { line = first }
 
     /// - Parameter other: a later line with the same name. It is wiped unless it replaces ``line``.
     /// - Returns: the line whose record is invalid; nil if both are valid.
@@ -50,22 +48,16 @@ struct DuplicateRule {
         }
     }
 
-    /// The record to use.
-    ///
-    /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`.
+    /// The record to use. Throws `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`.
     func record(_ path: String) throws(RecipientDirectoryError) -> KeyRecord {
         if let collidingNumber {
             throw RecipientDirectoryError(
                 .collision,
                 "\(path): lines \(line.number) and \(collidingNumber) have different records of key \(line.record.name); "
-                    + "none is used",
-                line: line.number)
+                    + "none is used", line: line.number)
         }
-        do throws(StoredRecord.Flaw) {
-            return try line.record.result.get()
-        } catch {
-            throw RecipientDirectoryError(flaw: error, in: path, line: line.number)
-        }
+        let number = line.number
+        return try line.record.result.mapError { RecipientDirectoryError(flaw: $0, in: path, line: number) }.get()
     }
 
     mutating func wipeText() { wipe(&line.text) }

@@ -31,9 +31,7 @@ final class LineScanner {
         self.end = end
     }
 
-    deinit {
-        wipe(&chunk)
-    }
+    deinit { wipe(&chunk) }
 
     /// - Returns: nil after the last line.
     func next() throws(RecipientDirectoryError) -> Line? {

@@ -17,16 +17,10 @@ package final class RecipientDirectory: Sendable {
 
     private static let attempts = 3
 
-    /// Opens the directory.
-    ///
     /// - Throws: `RecipientDirectoryError` with any code but `collision`, `privateKey`, `invalidRecord`, `cannotCreate`.
     package init(path: String) throws(RecipientDirectoryError) {
         self.path = path
-        do {
-            file = try Self.file(path)
-        } catch {
-            throw RecipientDirectoryError(error, path)
-        }
+        do { file = try Self.file(path) } catch { throw RecipientDirectoryError(error, path) }
     }
 
     /// Opens the file, and opens it again if another file replaced it meanwhile.
@@ -45,15 +39,10 @@ package final class RecipientDirectory: Sendable {
         throw replaced(path)
     }
 
-    /// Makes a reader for one thread. Readers don't wait for each other.
-    ///
-    /// - Throws: `RecipientDirectoryError` with `changedMeanwhile` if another file replaced the directory.
+    /// Makes a reader for one thread. Readers don't wait for each other. Throws `RecipientDirectoryError` with
+    /// `changedMeanwhile` if another file replaced the directory.
     package func makeReader() throws(RecipientDirectoryError) -> RecipientReader {
-        do {
-            return try RecipientReader(path, sameAs: file)
-        } catch {
-            throw RecipientDirectoryError(error, path)
-        }
+        do { return try RecipientReader(path, sameAs: file) } catch { throw RecipientDirectoryError(error, path) }
     }
 
     static func replaced(_ path: String) -> RecipientDirectoryError {
@@ -79,31 +68,20 @@ package final class RecipientReader {
 
     /// The recipient with that id; nil if the directory has none.
     ///
-    /// For a device, returns the device's own shared key if the directory has it, otherwise the key derived from the master.
-    /// A public key belongs to one installation already, so the device doesn't change it.
-    ///
-    /// - Throws: `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`, `busy`, `damaged`,
-    ///   `inputOutput`.
-    package func recipient(
-        kid: KeyID, device: DeviceID? = nil
-    ) throws(RecipientDirectoryError) -> Recipient? {
-        if let device, let own = try record(RecordName(kid, device)) { return try recipient(own) }
-        return try record(RecordName(kid, nil)).map { record throws(RecipientDirectoryError) in
-            try recipient(record, device)
-        }
-    }
-
-    private func recipient(
-        _ record: KeyRecord, _ device: DeviceID? = nil
-    ) throws(RecipientDirectoryError) -> Recipient {
+    /// For a device, returns the device's own shared key if the directory has it, otherwise the key derived from the
+    /// master. A public key belongs to one installation already, so the device doesn't change it. Throws
+    /// `RecipientDirectoryError` with `collision`, `privateKey`, `invalidRecord`, `busy`, `damaged`, `inputOutput`.
+    package func recipient(kid: KeyID, device: DeviceID? = nil) throws(RecipientDirectoryError) -> Recipient? {
+        let own = try device.flatMap { device throws(RecipientDirectoryError) in try record(RecordName(kid, device)) }
+        let found: KeyRecord? = if let own { own } else { try record(RecordName(kid, nil)) }
+        guard let found else { return nil }
         do throws(KeyError) {
-            return try record.recipient(device)
+            return try found.recipient(own == nil ? device : nil)
         } catch {
             throw RecipientDirectoryError(.invalidRecord, "\(path): \(error.reason)")
         }
     }
 
-    /// The record with exactly that name; nil if there is none.
     private func record(_ name: RecordName) throws(RecipientDirectoryError) -> KeyRecord? {
         var texts: [[UInt8]]
         do throws(SQLiteError) {
@@ -119,8 +97,7 @@ package final class RecipientReader {
         guard texts.count < 2 else {
             throw RecipientDirectoryError(.collision, "\(path): several records of key \(name); none is used")
         }
-        guard let text = texts.first else { return nil }
-        return try record(name, text)
+        return try texts.first.map { text throws(RecipientDirectoryError) in try record(name, text) }
     }
 
     private func record(_ name: RecordName, _ text: [UInt8]) throws(RecipientDirectoryError) -> KeyRecord {
@@ -128,16 +105,10 @@ package final class RecipientReader {
             throw RecipientDirectoryError(
                 .invalidRecord, "\(path): the record of key \(name) isn't JSON with that kid and device")
         }
-        do throws(StoredRecord.Flaw) {
-            return try stored.result.get()
-        } catch {
-            throw RecipientDirectoryError(flaw: error, in: path)
-        }
+        return try stored.result.mapError { RecipientDirectoryError(flaw: $0, in: path) }.get()
     }
 
-    /// Reads all records in the order of their names.
-    ///
-    /// - Parameter progress: called on this thread for each 1,024 records.
+    /// Reads all records in the order of their names. Reports the progress for each 1,024 records.
     func visitAll(_ progress: (DirectoryProgress) -> Void, _ body: (Row) throws -> Void) throws {
         let rows = try database.cursor("SELECT kid, device, record FROM recipients ORDER BY kid, device")
         var done: Int64 = 0
@@ -159,7 +130,7 @@ package final class RecipientReader {
         Row(
             text: text,
             outcome: Result { () throws(RecipientDirectoryError) in
-                guard let name = try? RecordName(kid: kid, device: device) else {
+                guard let name = RecordName(kid: kid, device: device) else {
                     throw RecipientDirectoryError(.invalidRecord, "\(path): a row's kid or device is invalid")
                 }
                 return (name, try record(name, text))

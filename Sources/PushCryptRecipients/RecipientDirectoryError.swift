@@ -3,38 +3,27 @@ import PushCryptSQLite
 
 /// Why a recipient directory or one of its records can't be used. It contains no key bytes.
 package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of failure; more may be added.
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        let name: String
-
-        package var description: String { name }
-
-        /// There is no such file.
-        package static let notFound = Code(name: "notFound")
-        /// The system refuses access.
-        package static let noPermission = Code(name: "noPermission")
+    /// The kind of failure.
+    package enum Code: String, CustomStringConvertible, Sendable {
+        case notFound, noPermission, damaged, busy, inputOutput
         /// The file or its folder belongs to another user, who isn't root.
-        package static let foreignOwner = Code(name: "foreignOwner")
+        case foreignOwner
         /// Users other than the owner can read the file or write to its folder.
-        package static let looseMode = Code(name: "looseMode")
+        case looseMode
         /// The file is neither a database with the table `recipients` nor, for an import, JSON lines with records.
-        package static let notADirectory = Code(name: "notADirectory")
+        case notADirectory
         /// Another file replaced the directory, or a line changed during an import.
-        package static let changedMeanwhile = Code(name: "changedMeanwhile")
+        case changedMeanwhile
         /// Several records with different keys have this id. None of them is used.
-        package static let collision = Code(name: "collision")
+        case collision
         /// A private key, which belongs on the device and not in a backend.
-        package static let privateKey = Code(name: "privateKey")
+        case privateKey
         /// Not a key that can be sealed to, or not the key of its `kid`.
-        package static let invalidRecord = Code(name: "invalidRecord")
-        /// The database is damaged.
-        package static let damaged = Code(name: "damaged")
-        /// Another process holds a lock for too long.
-        package static let busy = Code(name: "busy")
+        case invalidRecord
         /// The file can't be created, for instance because its name is taken.
-        package static let cannotCreate = Code(name: "cannotCreate")
-        /// Reading or writing failed, or the disk is full.
-        package static let inputOutput = Code(name: "inputOutput")
+        case cannotCreate
+
+        package var description: String { rawValue }
     }
 
     package let code: Code
@@ -68,7 +57,6 @@ extension RecipientDirectoryError: FileErrorConvertible {
         self.init(code, error.reason)
     }
 
-    /// - Parameter path: the path of the database.
     init(_ error: SQLiteError, _ path: String) {
         let code: Code =
             switch error.kind {
@@ -81,7 +69,6 @@ extension RecipientDirectoryError: FileErrorConvertible {
         self.init(code, "\(path): \(error.reason)")
     }
 
-    /// Converts any error of the layers below.
     init(_ error: any Error, _ path: String) {
         switch error {
         case let error as RecipientDirectoryError: self = error
@@ -91,8 +78,7 @@ extension RecipientDirectoryError: FileErrorConvertible {
         }
     }
 
-    /// The error of a record that can't be used.
-    init(flaw: StoredRecord.Flaw, in path: String, line: Int? = nil) {
+    init(flaw: RecordFlaw, in path: String, line: Int? = nil) {
         let place = line.map { "\(path): line \($0)" } ?? path
         self.init(flaw.isPrivateKey ? .privateKey : .invalidRecord, "\(place): \(flaw.reason)", line: line)
     }

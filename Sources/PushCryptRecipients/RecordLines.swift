@@ -22,9 +22,8 @@ final class RecordLines {
         self.progress = progress
     }
 
-    /// Reads the lines up to the current end of the file.
-    ///
-    /// - Throws: `RecipientDirectoryError` with `notADirectory` if no line has a name.
+    /// Reads the lines up to the current end of the file. Throws `RecipientDirectoryError` with `notADirectory` if no
+    /// line has a name.
     func stage(in database: Database) throws {
         try database.script(
             """
@@ -54,12 +53,12 @@ final class RecordLines {
         let name: RecordName
         do {
             guard !line.isTooLong else {
-                throw RecordName.Missing(reason: "longer than \(LineScanner.limitInBytes) bytes")
+                throw RecordFlaw(reason: "longer than \(LineScanner.limitInBytes) bytes")
             }
             name = try RecordName(try JSONText(line.bytes).root)
         } catch let error as JSONError {
             return skip(line.number, line.bytes.isEmpty ? "empty" : "not strict JSON: \(error)")
-        } catch let error as RecordName.Missing {
+        } catch let error as RecordFlaw {
             return skip(line.number, error.reason)
         }
         try database.run(
@@ -107,29 +106,27 @@ final class RecordLines {
             if done & 0x3ff == 0 { progress(DirectoryProgress(phase: .visiting, done: done, total: stagedCount)) }
         }
         try finish(&rule)
-        try requireNoneSkipped()
+        if let firstSkipped {
+            throw RecipientDirectoryError(
+                .invalidRecord,
+                "\(file.path): line \(firstSkipped.number): \(firstSkipped.reason); "
+                    + "\(skippedCount) of its lines can't be imported",
+                line: firstSkipped.number)
+        }
         if let failure { throw failure }
     }
 
     private func line(_ row: Statement) throws -> DuplicateRule.Line {
-        let name = try RecordName(kid: row.text(0) ?? "", device: row.text(1) ?? "")
+        let name = RecordName(kid: row.text(0) ?? "", device: row.text(1) ?? "")
         let number = Int(row.integer(2) ?? 0)
         var text = [UInt8](repeating: 0, count: Int(row.integer(4) ?? 0))
         let count = try file.read(into: &text, at: row.integer(3) ?? 0)
-        guard count == text.count, let record = StoredRecord(text, named: name) else {
+        guard count == text.count, let name, let record = StoredRecord(text, named: name) else {
             wipe(&text)
             throw RecipientDirectoryError(
                 .changedMeanwhile, "\(file.path): line \(number) was changed during the import; start again",
                 line: number)
         }
         return DuplicateRule.Line(number: number, text: text, record: record)
-    }
-
-    private func requireNoneSkipped() throws(RecipientDirectoryError) {
-        guard let firstSkipped else { return }
-        throw RecipientDirectoryError(
-            .invalidRecord,
-            "\(file.path): line \(firstSkipped.number): \(firstSkipped.reason); \(skippedCount) of its lines can't be imported",
-            line: firstSkipped.number)
     }
 }

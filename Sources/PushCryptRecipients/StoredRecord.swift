@@ -11,75 +11,51 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
         self.device = device
     }
 
-    /// Why a JSON text has no name. The reason contains no part of the text.
-    struct Missing: Error {
-        let reason: String
-    }
-
-    init(_ record: JSONValue) throws(Missing) {
-        guard record.kind == .object else { throw Missing(reason: "not a JSON object") }
+    init(_ record: JSONValue) throws(RecordFlaw) {
+        guard record.kind == .object else { throw RecordFlaw(reason: "not a JSON object") }
         guard let kid = record["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
-            throw Missing(reason: "no kid of \(KeyID.characterCount) characters of base64url")
+            throw RecordFlaw(reason: "no kid of \(KeyID.characterCount) characters of base64url")
         }
-        self.kid = kid
-        guard let device = record["device"] else {
-            self.device = nil
-            return
-        }
-        guard let id = device.string, let id = try? DeviceID(id) else {
-            throw Missing(reason: "device is not a device id")
-        }
-        self.device = id
+        let device = record["device"].map { $0.string.flatMap { try? DeviceID($0) } }
+        // An inner nil: the member isn't a device id.
+        if let device, device == nil { throw RecordFlaw(reason: "device is not a device id") }
+        self.init(kid, device ?? nil)
     }
 
-    /// Reads the name of a row of the table.
-    init(kid: String, device: String) throws(Missing) {
-        guard let kid = KeyID(kid), device.isEmpty || (try? DeviceID(device)) != nil else {
-            throw Missing(reason: "kid or device is invalid")
-        }
+    /// Reads the name of a row of the table; nil for an invalid kid or device.
+    init?(kid: String, device: String) {
+        guard let kid = KeyID(kid), device.isEmpty || (try? DeviceID(device)) != nil else { return nil }
         self.init(kid, try? DeviceID(device))
     }
 
     /// The value of the table's column `device`; empty if there is no device.
     var deviceText: String { device?.description ?? "" }
-
     var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }
+}
+
+/// Why a record can't be used, or a JSON text has no name. The reason contains no key bytes and no part of the text.
+struct RecordFlaw: Error {
+    let reason: String
+    var isPrivateKey = false
 }
 
 /// A record of a directory, or why no message can be sealed to it.
 struct StoredRecord {
     let name: RecordName
-    let result: Result<KeyRecord, Flaw>
-
-    /// Why a record can't be used. The reason contains no key bytes.
-    struct Flaw: Error {
-        let reason: String
-        let isPrivateKey: Bool
-    }
+    let result: Result<KeyRecord, RecordFlaw>
 
     /// - Parameter text: the caller wipes it.
     /// - Returns: nil if the text isn't a record with that name.
     init?(_ text: [UInt8], named name: RecordName) {
         guard let root = try? JSONText(text).root, let found = try? RecordName(root), found == name else { return nil }
         self.name = name
-        result = Result { () throws(Flaw) in try Self.record(root, kid: name.kid) }
-    }
-
-    private static func record(_ root: JSONValue, kid: KeyID) throws(Flaw) -> KeyRecord {
-        let record: KeyRecord
-        do {
-            record = try KeyRecord(root, backend: DefaultBackend.shared)
-        } catch let error as KeyError {
-            throw Flaw(reason: error.reason, isPrivateKey: false)
-        } catch {
-            throw Flaw(reason: "key \(kid): \(error)", isPrivateKey: false)
+        result = Result { try KeyRecord(root, backend: DefaultBackend.shared) }.mapError { error in
+            RecordFlaw(reason: (error as? KeyError)?.reason ?? "key \(name.kid): \(error)")
+        }.flatMap { record in
+            Result { () throws(KeyError) in try record.recipient() }.map { _ in record }.mapError { error in
+                RecordFlaw(reason: error.reason, isPrivateKey: record.isPrivateAsymmetric)
+            }
         }
-        do throws(KeyError) {
-            _ = try record.recipient()
-        } catch {
-            throw Flaw(reason: error.reason, isPrivateKey: record.isPrivateAsymmetric)
-        }
-        return record
     }
 }
 
@@ -97,10 +73,8 @@ extension KeyRecord {
     func recipient(_ device: DeviceID? = nil) throws(KeyError) -> Recipient {
         do {
             return try Recipient(Keyset.Entry(self, KeyLifecycle(activatesAt: UnixTime(0))), device: device)
-        } catch let error as KeyError {
-            throw error
         } catch {
-            throw KeyError(.backendFailure, "key \(kid): \(error)")
+            throw error as? KeyError ?? KeyError(.backendFailure, "key \(kid): \(error)")
         }
     }
 

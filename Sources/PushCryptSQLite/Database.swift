@@ -18,11 +18,7 @@ import CPushCryptSQLite
     private var statements: [String: Statement] = [:]
     private var waitEnd = ContinuousClock.now
 
-    /// Opens a file, which SQLite reads at the first use.
-    ///
-    /// - Parameters:
-    ///   - creates: whether a missing file is created.
-    ///   - busyTimeout: how long one statement waits for other connections.
+    /// Opens a file, which SQLite reads at the first use. One statement waits `busyTimeout` for other connections.
     package convenience init(path: String, creates: Bool = false, busyTimeout: Duration) throws(SQLiteError) {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0) | Self.protection
         try self.init(name: path, flags: flags, busyTimeout: busyTimeout)
@@ -86,7 +82,6 @@ import CPushCryptSQLite
         return result != SQLITE_OK || moved != 0
     }
 
-    /// Runs statements without parameters.
     package func script(_ sql: StaticString) throws(SQLiteError) {
         guard unsafe sqlite3_exec(connection, "\(sql)", nil, nil, nil) == SQLITE_OK else { throw error }
     }
@@ -100,15 +95,17 @@ import CPushCryptSQLite
         return Int(unsafe sqlite3_changes(connection))
     }
 
-    /// Reads the first row; nil if there is none.
     package func first<Row>(
         _ sql: StaticString, _ values: SQLiteValue..., read: (Statement) -> Row
     ) throws(SQLiteError) -> Row? {
         try rows(sql, values, read: read).first
     }
 
-    /// Reads all rows.
-    ///
+    /// Reads the integer in the first column of the first row; nil for NULL or no row.
+    package func integer(_ sql: StaticString, _ values: SQLiteValue...) throws(SQLiteError) -> Int64? {
+        try rows(sql, values) { $0.integer(0) }.first ?? nil
+    }
+
     /// - Parameter read: reads the statement's current row.
     package func rows<Row>(
         _ sql: StaticString, _ values: [SQLiteValue] = [], read: (Statement) -> Row
@@ -135,9 +132,7 @@ import CPushCryptSQLite
 
     /// Runs `body` in a transaction that takes the write lock at its start, because two transactions that begin with a read
     /// could block each other.
-    package func transaction<Value>(
-        _ body: () throws(SQLiteError) -> Value
-    ) throws(SQLiteError) -> Value {
+    package func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
             let value = try body()

@@ -11,22 +11,10 @@ import CPushCryptSQLite
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure, as far as the owner of the database can react to it.
     package enum Kind: Sendable {
-        /// The file doesn't exist.
-        case missing
-        /// The file isn't a valid database and must be replaced.
-        case damaged
-        /// A later version of the owner wrote the file.
-        case newer
-        /// Other connections locked the database for longer than the timeout.
-        case busy
-        /// The disk is full.
-        case full
-        /// The device wasn't unlocked yet.
-        case locked
-        /// The file can't be opened or written.
-        case unavailable
-        /// Any other failure.
-        case failed
+        /// `damaged`: the file must be replaced. `newer`: a later version of the owner wrote it. `busy`: other connections
+        /// locked it for longer than the timeout. `locked`: the device wasn't unlocked yet. `unavailable`: the file can't be
+        /// opened or written.
+        case missing, damaged, newer, busy, full, locked, unavailable, failed
     }
 
     package let kind: Kind

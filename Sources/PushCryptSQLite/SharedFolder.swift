@@ -19,13 +19,6 @@ package final class SharedFolder: Sendable {
         }
     }
 
-    /// - Throws: `SQLiteError` of the kind `busy` if the lock wasn't free in time.
-    package func withLock<Value>(
-        _ kind: FileLock.Kind, timeout: Duration, _ body: () throws(SQLiteError) -> Value
-    ) throws(SQLiteError) -> Value {
-        try withLock(kind, until: ContinuousClock.now + timeout, body)
-    }
-
     /// - Parameter end: when waiting for the lock ends; at least one attempt is made.
     /// - Throws: `SQLiteError` of the kind `busy` if the lock wasn't free in time.
     package func withLock<Value>(
@@ -36,33 +29,21 @@ package final class SharedFolder: Sendable {
         return try body()
     }
 
-    /// The path of a file, for SQLite.
     package func path(_ name: String) -> String { folder.path(of: name) }
-
     package func has(_ name: String) -> Bool { folder.has(name) }
-
-    /// The length of a file; nil if it doesn't exist.
     package func byteCount(of name: String) -> Int? { folder.status(of: name).map { Int(clamping: $0.byteCount) } }
 
-    /// Creates an empty file for the owner only.
     package func create(_ name: String) throws(SQLiteError) {
         _ = try SQLiteError.converting { () throws(FileError) in try folder.makeFile(name) }
     }
 
-    /// Restricts a file to its owner.
     package func restrict(_ name: String) throws(SQLiteError) {
         try SQLiteError.converting { () throws(FileError) in try folder.file(name).setMode(0o600) }
     }
 
     /// Appends one byte to the file: a counter that no crash can corrupt.
-    package func lengthen(_ name: String) {
-        try? folder.append([UInt8(ascii: "+")], to: name)
-    }
-
-    /// Removes a file if it exists.
-    package func remove(_ name: String) {
-        try? folder.remove(name)
-    }
+    package func lengthen(_ name: String) { try? folder.append([UInt8(ascii: "+")], to: name) }
+    package func remove(_ name: String) { try? folder.remove(name) }
 
     package func rename(_ name: String, to other: String) throws(SQLiteError) {
         try SQLiteError.converting { () throws(FileError) in try folder.rename(name, to: other) }

@@ -12,13 +12,8 @@ package enum SQLiteValue: Sendable {
     case utf8([UInt8])
     case null
 
-    package init(_ integer: Int64?) {
-        self = integer.map(SQLiteValue.integer) ?? .null
-    }
-
-    package init(_ text: String?) {
-        self = text.map(SQLiteValue.text) ?? .null
-    }
+    package init(_ integer: Int64?) { self = integer.map(SQLiteValue.integer) ?? .null }
+    package init(_ text: String?) { self = text.map(SQLiteValue.text) ?? .null }
 }
 
 /// A prepared statement. Its functions for columns read the current row.
@@ -38,11 +33,8 @@ package enum SQLiteValue: Sendable {
         unsafe self.handle = handle
     }
 
-    deinit {
-        unsafe sqlite3_finalize(handle)
-    }
+    deinit { unsafe sqlite3_finalize(handle) }
 
-    /// - Returns: SQLite's result code.
     func bind(_ values: [SQLiteValue]) -> Int32 {
         for (index, value) in values.enumerated() {
             let result = bind(value, at: Int32(index + 1))
@@ -73,9 +65,7 @@ package enum SQLiteValue: Sendable {
     }
 
     /// - Returns: `SQLITE_ROW`, `SQLITE_DONE` or an error.
-    func step() -> Int32 {
-        unsafe sqlite3_step(handle)
-    }
+    func step() -> Int32 { unsafe sqlite3_step(handle) }
 
     /// Ends the statement's read of the database and clears its values.
     func reset() {

@@ -1,8 +1,8 @@
-public import PushCryptExtension
+package import PushCryptExtension
 import PushCryptPrimitives
 
 /// The calls that the system makes to a notification service extension.
-public protocol HostedExtension: Sendable {
+package protocol HostedExtension: Sendable {
     /// Receives a push. The system waits for the handler, which may be called on any thread.
     func didReceive(_ payload: [UInt8], _ exchange: HostExchange)
 
@@ -11,40 +11,32 @@ public protocol HostedExtension: Sendable {
 }
 
 /// Receives the result of an extension for one push: content, or the end of the process.
-public struct HostExchange: Sendable {
+package struct HostExchange: Sendable {
     let handler: @Sendable (NotificationContent) -> Void
     let death: @Sendable () -> Void
 
     /// Calls the system's content handler. Only the first call counts; later calls are counted as breaches of the contract.
-    public func hand(over content: NotificationContent) { handler(content) }
-
-    /// Reports that the process of the push ended.
-    public func processDied() { death() }
+    package func hand(over content: NotificationContent) { handler(content) }
+    package func processDied() { death() }
 }
 
 /// An extension that runs a ``DeliverySession`` for each push, without Apple's frameworks.
-public final class SessionExtension: HostedExtension {
-    /// Creates the session of a push.
-    public typealias MakeSession =
+package final class SessionExtension: HostedExtension {
+    package typealias MakeSession =
         @Sendable (_ payload: [UInt8], _ handler: @escaping DeliverySession.Handler) -> DeliverySession
 
     private let makeSession: MakeSession
     private let sessions = Locked<[DeliverySession]>([])
 
-    /// Creates an extension.
-    public init(_ makeSession: @escaping MakeSession) {
-        self.makeSession = makeSession
-    }
+    package init(_ makeSession: @escaping MakeSession) { self.makeSession = makeSession }
 
-    /// Starts a session for the push.
-    public func didReceive(_ payload: [UInt8], _ exchange: HostExchange) {
+    package func didReceive(_ payload: [UInt8], _ exchange: HostExchange) {
         let session = makeSession(payload) { exchange.hand(over: $0.content) }
         sessions.withLock { $0.append(session) }
         session.start()
     }
 
-    /// Expires all sessions.
-    public func timeWillExpire() {
+    package func timeWillExpire() {
         for session in sessions.withLock({ $0 }) { session.expire() }
     }
 }

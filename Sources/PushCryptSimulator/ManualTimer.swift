@@ -1,8 +1,8 @@
-public import PushCryptExtension
+import PushCryptExtension
 import PushCryptPrimitives
 
 /// A timer that a test fires, so that the test doesn't wait.
-public final class ManualTimer: DeadlineTimer {
+package final class ManualTimer: DeadlineTimer {
     private struct Wait {
         let number: Int
         let duration: Duration
@@ -18,24 +18,13 @@ public final class ManualTimer: DeadlineTimer {
     private let state = Locked(State())
     private let ignoresCancellation: Bool
 
-    /// Creates a timer.
-    ///
     /// - Parameter ignoresCancellation: simulates a timer that fires while it is cancelled.
-    public init(ignoresCancellation: Bool = false) {
-        self.ignoresCancellation = ignoresCancellation
-    }
+    package init(ignoresCancellation: Bool = false) { self.ignoresCancellation = ignoresCancellation }
+    package var durations: [Duration] { state.withLock { $0.durations } }
+    package var cancelCount: Int { state.withLock { $0.cancelCount } }
+    package var isPending: Bool { state.withLock { !$0.pending.isEmpty } }
 
-    /// The scheduled durations, in order.
-    public var durations: [Duration] { state.withLock { $0.durations } }
-    /// How many waits were cancelled.
-    public var cancelCount: Int { state.withLock { $0.cancelCount } }
-    /// Whether a wait is pending.
-    public var isPending: Bool { state.withLock { !$0.pending.isEmpty } }
-
-    /// Schedules `body` for ``fire(_:)``.
-    public func schedule(
-        after duration: Duration, _ body: @escaping @Sendable () -> Void
-    ) -> @Sendable () -> Void {
+    package func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = state.withLock { state in
             state.durations.append(duration)
             state.pending.append(Wait(number: state.durations.count, duration: duration, body: body))
@@ -51,7 +40,7 @@ public final class ManualTimer: DeadlineTimer {
 
     /// Fires the first pending wait, or the first one with the duration. Each wait fires at most once, and not after a
     /// cancellation.
-    public func fire(_ duration: Duration? = nil) {
+    package func fire(_ duration: Duration? = nil) {
         let wait = state.withLock { state in
             state.pending.firstIndex { duration == nil || $0.duration == duration }.map { state.pending.remove(at: $0) }
         }

@@ -1,5 +1,5 @@
 import PushCryptCore
-public import PushCryptExtension
+package import PushCryptExtension
 import PushCryptPrimitives
 
 /// Simulates the system's side of a notification service extension, as documented by Apple:
@@ -9,16 +9,15 @@ import PushCryptPrimitives
 /// - content without alert text is dropped, and the original is shown;
 /// - the handler must be called once for each push; if the process ends, the original is shown;
 /// - one process may receive several pushes, also at the same time.
-public final class NotificationHost: Sendable {
+package final class NotificationHost: Sendable {
     /// How long the system waits for an extension.
-    public struct TimeLimits: Sendable {
+    package struct TimeLimits: Sendable {
         /// The time from the start to the warning.
-        public var warning: Duration
+        package var warning: Duration
         /// The time from the warning to the end.
-        public var grace: Duration
+        package var grace: Duration
 
-        /// Creates time limits; the default is 30 seconds in total.
-        public init(warning: Duration = .seconds(29), grace: Duration = .seconds(1)) {
+        package init(warning: Duration = .seconds(29), grace: Duration = .seconds(1)) {
             self.warning = warning
             self.grace = grace
         }
@@ -35,8 +34,7 @@ public final class NotificationHost: Sendable {
         var breachCount = 0
     }
 
-    /// Creates a host of one extension.
-    public init(
+    package init(
         _ hosted: any HostedExtension, timer: any DeadlineTimer = ThreadTimer(), limits: TimeLimits = TimeLimits()
     ) {
         self.hosted = hosted
@@ -44,25 +42,17 @@ public final class NotificationHost: Sendable {
         self.limits = limits
     }
 
-    /// The shown notifications, in order.
-    public var presentations: [Presentation] { log.withLock { $0.presentations } }
-    /// How often handlers were called.
-    public var handlerCallCount: Int { log.withLock { $0.handlerCallCount } }
+    package var presentations: [Presentation] { log.withLock { $0.presentations } }
+    package var handlerCallCount: Int { log.withLock { $0.handlerCallCount } }
     /// How many of these calls were not the first call for their push.
-    public var breachCount: Int { log.withLock { $0.breachCount } }
+    package var breachCount: Int { log.withLock { $0.breachCount } }
 
-    /// Delivers a push from APNs.
-    ///
-    /// - Parameter payload: UTF-8 JSON.
-    /// - Returns: the shown notification; nil for a push without an alert.
-    public func deliver(_ payload: [UInt8]) async -> Presentation? {
+    /// Delivers a push from APNs, UTF-8 JSON. Returns the shown notification; nil for a push without an alert.
+    package func deliver(_ payload: [UInt8]) async -> Presentation? {
         guard let original = NotificationContent(unmodified: payload) else { return nil }
-        guard Self.allowsExtension(payload) else { return show(Presentation(content: original, origin: .notRun)) }
+        let allowsExtension = (try? JSONText(payload))?.root["aps"]?["mutable-content"]?.protocolInteger == 1
+        guard allowsExtension else { return show(Presentation(content: original, origin: .notRun)) }
         return show(await withCheckedContinuation { run(payload, HostedRequest(original, $0)) })
-    }
-
-    private static func allowsExtension(_ payload: [UInt8]) -> Bool {
-        (try? JSONText(payload))?.root["aps"]?["mutable-content"]?.protocolInteger == 1
     }
 
     private func show(_ presentation: Presentation) -> Presentation {
@@ -111,18 +101,14 @@ private final class HostedRequest: Sendable {
     func handlerWasCalled() -> Bool { unhandled.end() != nil }
 
     func end(_ content: NotificationContent) {
-        end(content.hasText ? Presentation(content: content, origin: .handedOver) : shown(.emptied))
+        if content.hasText { end(Presentation(content: content, origin: .handedOver)) } else { end(.emptied) }
     }
 
-    func end(_ origin: Presentation.Origin) { end(shown(origin)) }
+    func end(_ origin: Presentation.Origin) { end(Presentation(content: original, origin: origin)) }
 
     /// Calls `body` at the end, or at once if the push has ended.
     func whenEnded(_ body: @escaping @Sendable () -> Void) {
         if !state.update({ $0.cleanUp.append(body) }) { body() }
-    }
-
-    private func shown(_ origin: Presentation.Origin) -> Presentation {
-        Presentation(content: original, origin: origin)
     }
 
     private func end(_ presentation: Presentation) {
@@ -133,26 +119,18 @@ private final class HostedRequest: Sendable {
 }
 
 /// The content that is shown for one push, and why.
-public struct Presentation: Hashable, Sendable {
-    /// The shown content.
-    public let content: NotificationContent
-    /// Why this content is shown.
-    public let origin: Origin
+package struct Presentation: Hashable, Sendable {
+    package let content: NotificationContent
+    package let origin: Origin
 
     /// Why this content is shown; more may be added.
-    public struct Origin: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the origin.
-        public let description: String
+    package struct Origin: Hashable, Sendable, CustomStringConvertible {
+        package let description: String
 
-        /// The extension handed over the content.
-        public static let handedOver = Origin(description: "handed over")
-        /// The original: the push has no `"mutable-content": 1`, so the extension didn't run.
-        public static let notRun = Origin(description: "the original: the extension didn't run")
-        /// The original: the content handed over had no text.
-        public static let emptied = Origin(description: "the original: the extension handed over no text")
-        /// The original: the handler wasn't called in time.
-        public static let expired = Origin(description: "the original: the handler wasn't called in time")
-        /// The original: the process ended before the handler was called.
-        public static let died = Origin(description: "the original: the process ended")
+        package static let handedOver = Origin(description: "handed over")
+        package static let notRun = Origin(description: "the original: the extension didn't run")
+        package static let emptied = Origin(description: "the original: the extension handed over no text")
+        package static let expired = Origin(description: "the original: the handler wasn't called in time")
+        package static let died = Origin(description: "the original: the process ended")
     }
 }

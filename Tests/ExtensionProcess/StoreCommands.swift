@@ -73,7 +73,7 @@ enum StoreHold {
         guard arguments.count == 2 else { throw ExtensionProcess.Misuse() }
         switch arguments[1] {
         case "folder":
-            try SharedFolder(arguments[0]).withLock(.exclusive, timeout: .zero) { wait() }
+            try SharedFolder(arguments[0]).withLock(.exclusive, until: .now) { wait() }
         case "database":
             let database = try Database(path: arguments[0] + "/pushcrypt.sqlite", busyTimeout: .zero)
             try database.transaction { wait() }

@@ -23,7 +23,7 @@ import Testing
     func lock() throws {
         let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
         let isFree = { (lock: FileLock.Kind) in
-            (try? second.withLock(lock, timeout: .zero) { true }) ?? false
+            (try? second.withLock(lock, until: .now) { true }) ?? false
         }
         first.with(.shared) { #expect(isFree(.shared) && !isFree(.exclusive)) }
         first.with(.exclusive) { #expect(!isFree(.shared) && !isFree(.exclusive)) }
@@ -35,16 +35,16 @@ import Testing
         try temporary.setMode(0o755, of: ".")
         let other = try Folder(temporary.path)
         try other.lock(.exclusive, .none)
-        #expect(try SharedFolder(temporary.path).withLock(.exclusive, timeout: .zero) { true })
+        #expect(try SharedFolder(temporary.path).withLock(.exclusive, until: .now) { true })
     }
 
     @Test("the lock is released if the body throws")
     func failure() throws {
         let (first, second) = (try SharedFolder(temporary.path), try SharedFolder(temporary.path))
         #expect(throws: SQLiteError.self) {
-            try first.withLock(.exclusive, timeout: .zero) { () throws(SQLiteError) in throw SQLiteError(.full, "") }
+            try first.withLock(.exclusive, until: .now) { () throws(SQLiteError) in throw SQLiteError(.full, "") }
         }
-        #expect(try second.withLock(.exclusive, timeout: .zero) { true })
+        #expect(try second.withLock(.exclusive, until: .now) { true })
     }
 
     @Test("files of the folder can be created for the owner only, lengthened, measured and removed")
@@ -69,7 +69,7 @@ import Testing
 extension SharedFolder {
     fileprivate func with(_ lock: FileLock.Kind, _ body: () -> Void) {
         do throws(SQLiteError) {
-            try withLock(lock, timeout: .zero) { () throws(SQLiteError) in body() }
+            try withLock(lock, until: .now) { () throws(SQLiteError) in body() }
         } catch {
             Issue.record(error)
         }

@@ -12,11 +12,9 @@ public struct BundleStringTable: StringTable {
     private let safe: SafeBundle
     private let table: String?
 
-    /// Creates a table.
+    /// Creates a table of the app's bundle, also in its extension, as in the system.
     ///
-    /// - Parameters:
-    ///   - bundle: the app's bundle, also in its extension, as in the system.
-    ///   - table: the name of the strings file without its extension; nil for Localizable.
+    /// - Parameter table: the name of the strings file without its extension; nil for Localizable.
     public init(_ bundle: Bundle = .containingApp, table: String? = nil) {
         safe = SafeBundle(bundle: bundle)
         self.table = table
@@ -33,9 +31,7 @@ public struct BundleStringTable: StringTable {
 
 extension Bundle {
     /// The app's bundle: `main`, or in an extension the bundle of the containing app.
-    public static var containingApp: Bundle {
-        containingApp(of: .main)
-    }
+    public static var containingApp: Bundle { containingApp(of: .main) }
 
     /// ```
     /// App.app/PlugIns/Extension.appex            iOS, tvOS, watchOS, visionOS

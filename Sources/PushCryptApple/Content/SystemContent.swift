@@ -48,9 +48,7 @@ extension NotificationContent {
 }
 
 extension NotificationContent.Text {
-    fileprivate init(systemText: String) {
-        self.init(literal: systemText.isEmpty ? nil : systemText)
-    }
+    fileprivate init(systemText: String) { self.init(literal: systemText.isEmpty ? nil : systemText) }
 
     fileprivate var systemText: String {
         guard let locKey, !locKey.isEmpty else { return literal ?? "" }
@@ -59,7 +57,6 @@ extension NotificationContent.Text {
 }
 
 extension UNNotificationInterruptionLevel {
-    /// - Parameter payloadName: `interruption-level` of a payload.
     fileprivate init?(payloadName: String?) {
         switch payloadName {
         case "passive": self = .passive
@@ -82,9 +79,8 @@ extension UNNotificationInterruptionLevel {
 }
 
 extension NotificationContent.Attachment {
-    /// The attachment with a type hint. Without the hint the system would derive the type from the file name.
-    ///
-    /// - Throws: the system's error for a file that it can't show.
+    /// Has a type hint. Without it the system would derive the type from the file name. Throws the system's error for a file
+    /// that it can't show.
     var systemAttachment: UNNotificationAttachment {
         get throws {
             try UNNotificationAttachment(
@@ -117,9 +113,7 @@ extension NotificationContent.Sound {
         return volume.map { .defaultCriticalSound(withAudioVolume: $0) } ?? .defaultCritical
     }
 
-    init(_ system: UNNotificationSound) {
-        self.init(name: "default", isCritical: system == .defaultCritical)
-    }
+    init(_ system: UNNotificationSound) { self.init(name: "default", isCritical: system == .defaultCritical) }
 }
 
 /// A stage that changes the system's content object, for code of an existing extension.
@@ -137,11 +131,6 @@ public struct SystemContentStage: ContentStage, UnsealedStage {
     private let change: Change
 
     /// Creates a stage.
-    ///
-    /// - Parameters:
-    ///   - name: the name in diagnostics.
-    ///   - timeLimit: how long the stage may take; nil for the rest of the session's time.
-    ///   - change: changes the content.
     public init(name: String = "SystemContentStage", timeLimit: Duration? = nil, _ change: @escaping Change) {
         self.name = name
         self.timeLimit = timeLimit
@@ -149,15 +138,11 @@ public struct SystemContentStage: ContentStage, UnsealedStage {
     }
 
     /// Runs the change on the system's object for the content.
-    ///
-    /// - Throws: the error of the change.
     public func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
         try await process(unsealed: content)
     }
 
     /// Runs the change on the system's object for content that wasn't sealed.
-    ///
-    /// - Throws: the error of the change.
     public func process(unsealed content: NotificationContent) async throws -> NotificationContent {
         let changed = content.systemContent
         try await change(changed)

@@ -22,7 +22,7 @@ public enum UserInfoJSON {
     /// - Returns: the dictionary; empty if the JSON isn't such an object, or contains a number outside `Double`'s range.
     public static func dictionary(_ json: [UInt8]) -> [AnyHashable: Any] {
         guard let root = try? JSONText(json).root, root.kind == .object else { return [:] }
-        return (try? PropertyList.dictionary(root)) ?? [:]
+        return (try? PropertyList.dictionary(root, key: AnyHashable.init)) ?? [:]
     }
 }
 
@@ -31,22 +31,17 @@ public enum UserInfoJSON {
 private enum PropertyList {
     private struct NumberOutOfRange: Error {}
 
-    static func dictionary(_ object: JSONValue) throws -> [AnyHashable: Any] {
-        var result = [AnyHashable: Any](minimumCapacity: object.members.count)
+    static func dictionary<Key: Hashable>(_ object: JSONValue, key: (String) -> Key) throws -> [Key: Any] {
+        var result = [Key: Any](minimumCapacity: object.members.count)
         for member in object.members {
-            if let value = try value(member.value) { result[member.name] = value }
+            if let value = try value(member.value) { result[key(member.name)] = value }
         }
         return result
     }
 
     private static func value(_ value: JSONValue) throws -> Any? {
         switch value.kind {
-        case .object:
-            var result = [String: Any](minimumCapacity: value.members.count)
-            for member in value.members {
-                if let value = try Self.value(member.value) { result[member.name] = value }
-            }
-            return result
+        case .object: return try dictionary(value, key: \.self)
         case .array:
             var result: [Any] = []
             result.reserveCapacity(value.elements.count)

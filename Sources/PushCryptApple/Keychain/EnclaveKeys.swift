@@ -23,9 +23,7 @@ struct EnclaveKeys: Sendable {
         ]
     }
 
-    private func query(_ tag: Data) -> [String: Any] {
-        query.merging([kSecAttrApplicationTag as String: tag]) { $1 }
-    }
+    private func query(_ tag: Data) -> [String: Any] { query.merging([kSecAttrApplicationTag as String: tag]) { $1 } }
 
     /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`; `failed`, also without a Secure Enclave.
     func make(_ tag: Data) throws(DeviceKeyError) -> EnclaveKey {
@@ -40,10 +38,8 @@ struct EnclaveKeys: Sendable {
             kSecAttrTokenID as String: kSecAttrTokenIDSecureEnclave,
             kSecUseDataProtectionKeychain as String: true,
             kSecPrivateKeyAttrs as String: [
-                kSecAttrIsPermanent as String: true,
-                kSecAttrApplicationTag as String: tag,
-                kSecAttrLabel as String: label,
-                kSecAttrAccessGroup as String: accessGroup,
+                kSecAttrIsPermanent as String: true, kSecAttrApplicationTag as String: tag,
+                kSecAttrLabel as String: label, kSecAttrAccessGroup as String: accessGroup,
                 kSecAttrAccessControl as String: access,
             ] as [String: Any],
         ]

@@ -42,7 +42,7 @@ struct KeychainItems: Sendable {
         return Item(attributes)
     }
 
-    /// All items, without their data.
+    /// Doesn't read the items' data.
     func list() throws(DeviceKeyError) -> [Item] {
         var query = query
         query[kSecReturnAttributes as String] = true
@@ -69,7 +69,6 @@ struct KeychainItems: Sendable {
         guard status == errSecSuccess else { throw DeviceKeyError(status, "change key \(account)") }
     }
 
-    /// Does nothing if there is no item.
     func remove(_ account: String) throws(DeviceKeyError) {
         try Keychain.remove(query(account), "remove key \(account)")
     }
@@ -96,14 +95,12 @@ enum Keychain {
         return result
     }
 
-    /// The attributes of all items that match.
     static func all(_ query: [String: Any], _ what: String) throws(DeviceKeyError) -> [[String: Any]] {
         guard let result = try search(query, what) else { return [] }
         guard let items = result as? [[String: Any]] else { throw DeviceKeyError(errSecSuccess, what) }
         return items
     }
 
-    /// Does nothing if nothing matches.
     static func remove(_ query: [String: Any], _ what: String) throws(DeviceKeyError) {
         let status = SecItemDelete(query as CFDictionary)
         guard status == errSecSuccess || status == errSecItemNotFound else { throw DeviceKeyError(status, what) }
@@ -133,8 +130,6 @@ struct KeychainProbe: Sendable {
 }
 
 extension DeviceKeyError {
-    /// Converts a status of the keychain.
-    ///
     /// Before the first unlock, items of this class return `errSecInteractionNotAllowed`. A missing keychain is treated the
     /// same way: both are temporary.
     init(_ status: OSStatus, _ what: String) {

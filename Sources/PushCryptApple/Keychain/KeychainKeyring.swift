@@ -39,34 +39,27 @@ public struct KeychainKeyring: DeviceKeyStorage {
         self.usesSecureEnclave = usesSecureEnclave
     }
 
-    /// Returns the sorted ids of all keys.
-    ///
-    /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`, `failed`.
+    /// Returns the sorted ids of all keys. Throws `locked`, `notEntitled`, `failed`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
         // A list that is read before the first unlock may be incomplete.
         try probe.requireUnlocked()
         return try items.list().compactMap { KeyID($0.account) }.sorted()
     }
 
-    /// Loads one key. A private half that was made in the Secure Enclave stays there.
-    ///
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `notEntitled`, `failed`.
+    /// Loads one key; throws `notFound`, `locked`, `damaged`, `notEntitled`, `failed`. A private half that was made in the
+    /// Secure Enclave stays there.
     public func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey {
         let (key, tag) = try read(kid)
         guard let tag else { return key }
         guard let privateKey = try enclave.find(tag) else {
             throw DeviceKeyError(.damaged, "the private half of key \(kid) is no longer in the Secure Enclave")
         }
-        do {
-            return try key.replacing(try key.record.withPrivateKey(privateKey))
-        } catch {
+        do { return try key.replacing(try key.record.withPrivateKey(privateKey)) } catch {
             throw DeviceKeyError(.damaged, "\(error)")
         }
     }
 
-    /// Stores a key. A key that is already stored stays unchanged.
-    ///
-    /// - Throws: `DeviceKeyError` with `conflict` if another key has its id, `locked`, `notEntitled`, `failed`.
+    /// Stores a key; one that is already stored stays unchanged. Throws `conflict`, `locked`, `notEntitled`, `failed`.
     public func add(_ key: DeviceKey) throws(DeviceKeyError) {
         guard try !items.add(key.kid.description, Self.data(key)) else { return }
         guard try load(key.kid).isSameKey(as: key) else {
@@ -74,9 +67,8 @@ public struct KeychainKeyring: DeviceKeyStorage {
         }
     }
 
-    /// Makes and stores a key pair; a P-256 pair in the Secure Enclave if the keyring uses it.
-    ///
-    /// - Throws: `DeviceKeyError` with `locked`, `notEntitled`, `unsuitable` for a suite without key pairs, `failed`.
+    /// Makes and stores a key pair; a P-256 pair in the Secure Enclave if the keyring uses it. Throws `locked`,
+    /// `notEntitled`, `unsuitable` for a suite without key pairs, `failed`.
     public func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         try probe.requireUnlocked()
         guard usesSecureEnclave, suite == .p256 else {
@@ -87,9 +79,7 @@ public struct KeychainKeyring: DeviceKeyStorage {
         return try makeInEnclave(withPSK: withPSK, at: time)
     }
 
-    /// Changes the lifecycle of a key in one step.
-    ///
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `notEntitled`, `failed`.
+    /// Changes the lifecycle of a key in one step. Throws `notFound`, `locked`, `damaged`, `notEntitled`, `failed`.
     public func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) {
         try items.update(kid.description, Self.data(try read(kid).key.changed(to: lifecycle, at: time)))
     }
@@ -103,7 +93,6 @@ public struct KeychainKeyring: DeviceKeyStorage {
         if let tag = item.generic { try enclave.remove(tag) }
     }
 
-    /// The stored key, and the tag of its private half if that is in the Secure Enclave.
     private func read(_ kid: KeyID) throws(DeviceKeyError) -> (key: DeviceKey, tag: Data?) {
         guard let item = try found(kid) else { throw DeviceKeyError(.notFound, "the keychain has no key \(kid)") }
         var text = [UInt8](item.data ?? Data())
@@ -135,25 +124,17 @@ extension KeychainKeyring {
     func makeInEnclave(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         try Self.making.withLock { _ in
             Result { () throws(DeviceKeyError) in
-                try removeUnnamed()
-                return try make(withPSK: withPSK, at: time)
+                // A crash may have left keys without a record.
+                let known = Set(try items.list().compactMap(\.generic))
+                for tag in try enclave.tags() where !known.contains(tag) { try enclave.remove(tag) }
+                let (key, tag) = try enclavePair(withPSK: withPSK, at: time)
+                let stored = try key.replacing(key.record.publicRecord(keepingPSK: true))
+                guard try items.add(key.kid.description, Self.data(stored), generic: tag) else {
+                    throw DeviceKeyError(.conflict, "another key has the id \(key.kid); it is not replaced")
+                }
+                return key
             }
         }.get()
-    }
-
-    /// Removes keys that a crash left without a record.
-    private func removeUnnamed() throws(DeviceKeyError) {
-        let known = Set(try items.list().compactMap(\.generic))
-        for tag in try enclave.tags() where !known.contains(tag) { try enclave.remove(tag) }
-    }
-
-    private func make(withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
-        let (key, tag) = try enclavePair(withPSK: withPSK, at: time)
-        let stored = try key.replacing(key.record.publicRecord(keepingPSK: true))
-        guard try items.add(key.kid.description, Self.data(stored), generic: tag) else {
-            throw DeviceKeyError(.conflict, "another key has the id \(key.kid); it is not replaced")
-        }
-        return key
     }
 
     /// Makes pairs until the kid doesn't begin with `-`, like ``KeyRecord/generate(_:group:psk:backend:)``.

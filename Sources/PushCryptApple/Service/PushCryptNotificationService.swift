@@ -46,9 +46,7 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
         let delivery = PushDelivery(
             payload: UserInfoJSON.json(request.content.userInfo), unconfiguredText: unconfiguredText,
             handler: contentHandler,
-            ended: { [running] delivery in
-                running.withLock { $0[ObjectIdentifier(delivery)] = nil }
-            })
+            ended: { [running] delivery in running.withLock { $0[ObjectIdentifier(delivery)] = nil } })
         running.withLock { $0[ObjectIdentifier(delivery)] = delivery }
         do {
             try delivery.start(cache.configuration(of: type(of: self), make: configure))
@@ -74,13 +72,12 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
 /// The configurations of a process, one for each service class. The system creates a service for every push, usually in the
 /// same process, so keys and store are opened only once.
 final class ConfigurationCache: Sendable {
-    /// The cache of the process; a service exists only for one push.
     static let shared = ConfigurationCache()
 
     private let kept = Locked<[ObjectIdentifier: ExtensionConfiguration]>([:])
 
-    /// - Parameter make: makes the configuration; called for each push until it succeeds once. It isn't called under the
-    ///   lock, so a call that hangs doesn't delay the next push. Of concurrent calls, the first result is kept.
+    /// - Parameter make: called for each push until it succeeds once, and not under the lock, so a call that hangs doesn't
+    ///   delay the next push. Of concurrent calls, the first result is kept.
     func configuration(
         of service: AnyClass, make: () throws -> ExtensionConfiguration
     ) rethrows -> ExtensionConfiguration {
@@ -113,10 +110,7 @@ final class PushDelivery: Sendable {
     private let ended: @Sendable (PushDelivery) -> Void
     private let phase: EndingOnce<Phase>
 
-    /// - Parameters:
-    ///   - payload: the outer payload.
-    ///   - unconfiguredText: shown if there is no configuration.
-    ///   - ended: called after the handler.
+    /// - Parameter ended: called after the handler.
     init(
         payload: [UInt8], unconfiguredText: Placeholder, handler: @escaping (UNNotificationContent) -> Void,
         ended: @escaping @Sendable (PushDelivery) -> Void
@@ -140,9 +134,7 @@ final class PushDelivery: Sendable {
         if case .running(let session) = phase.current { session.start() }
     }
 
-    /// Hands over the session's best content so far, or the unconfigured text if there is no session.
-    ///
-    /// - Parameter failure: the reason if there is no session.
+    /// Hands over the session's best content so far, or the unconfigured text with the failure if there is no session.
     func end(_ failure: FailureClass) {
         switch phase.end() {
         case .running(let session): session.expire()

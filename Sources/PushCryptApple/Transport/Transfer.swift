@@ -36,19 +36,13 @@ final class Transfer: Sendable {
     private let state = Locked(State())
 
     /// - Parameter receive: if nil, the body isn't read, and the transfer ends with the response head.
-    init(
-        policy: TransferPolicy, success: Range<Int>, receive: (@Sendable ([UInt8]) throws -> Void)?
-    ) {
+    init(policy: TransferPolicy, success: Range<Int>, receive: (@Sendable ([UInt8]) throws -> Void)?) {
         self.policy = policy
         self.success = success
         self.receive = receive
     }
 
-    /// - Parameter continuation: resumed once, after the last piece.
-    func start(
-        _ request: URLRequest, in session: URLSession, _ router: TransferRouter,
-        _ continuation: Waiting
-    ) {
+    func start(_ request: URLRequest, in session: URLSession, _ router: TransferRouter, _ continuation: Waiting) {
         let task = session.dataTask(with: request)
         router.add(self, for: task)
         let outcome = state.withLock { state in
@@ -64,20 +58,14 @@ final class Transfer: Sendable {
         continuation.resume(with: outcome)
     }
 
-    /// Cancels the transfer. It may be called at any time, from any thread.
-    func cancel() {
-        fail(TransferError(.cancelled, "the transfer was cancelled"))
-    }
+    func cancel() { fail(TransferError(.cancelled, "the transfer was cancelled")) }
 
-    /// Fails if the response head wasn't received.
     func giveUpHead() {
         guard !state.withLock({ $0.hasHead }) else { return }
         fail(TransferError(.cancelled, "the server took too long to send the response head"))
     }
 
-    func fail(_ failure: any Error) {
-        finish(.failure(failure))
-    }
+    func fail(_ failure: any Error) { finish(.failure(failure)) }
 
     /// Resumes the caller at once, or when `receive` has returned. The session may close the connection later.
     private func finish(_ outcome: Result<Void, any Error>) {
@@ -121,10 +109,9 @@ extension Transfer {
             return state.redirectCount
         }
         guard count <= policy.maximumRedirects else {
-            let limit = policy.maximumRedirects
-            return limit == 0
+            return policy.maximumRedirects == 0
                 ? TransferError(.status, "the server responded with a redirect")
-                : TransferError(.addressRefused, "the server redirected more than \(limit) times")
+                : TransferError(.addressRefused, "the server redirected more than \(policy.maximumRedirects) times")
         }
         do throws(TransferError) {
             try policy.check(request.url?.absoluteString ?? "")
@@ -147,11 +134,7 @@ extension Transfer {
             return state.isReceiving
         }
         guard isWanted else { return }
-        do {
-            try receive?(piece)
-        } catch {
-            fail(error)
-        }
+        do { try receive?(piece) } catch { fail(error) }
         let (outcome, continuation) = state.withLock { state in
             state.isReceiving = false
             return (state.outcome, state.outcome == nil ? nil : state.takeContinuation())
@@ -177,16 +160,14 @@ extension Transfer {
         guard success.contains(response.statusCode) else {
             return TransferError(.status, "the server responded with the status \(response.statusCode)")
         }
-        guard receive != nil else { return nil }
         let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity"
-        guard encoding == "identity" else {
+        guard receive == nil || encoding == "identity" else {
             return TransferError(.encoding, "the server sent a content encoding that wasn't requested")
         }
         return nil
     }
 
-    /// Detects a body that doesn't have the length in the response head. The system ignores an invalid or repeated length, or
-    /// uses only its first digits, and accepts such a body as complete.
+    /// The system ignores an invalid or repeated length, or uses only its first digits, and accepts such a body as complete.
     private func wrongLength(of response: URLResponse?) -> TransferError? {
         guard let length = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Length"),
             Int64(length) != state.withLock({ $0.receivedByteCount })
@@ -200,16 +181,14 @@ extension TransferError {
 
     /// Converts an error of the session without its address.
     init(_ error: any Error) {
-        guard let error = error as? URLError else {
-            self.init(.network, "the network failed")
-            return
-        }
-        switch error.code {
+        let code = (error as? URLError)?.code
+        let number = code.map { " (\($0.rawValue))" } ?? ""
+        switch code {
         case .cancelled: self.init(.cancelled, "the transfer was cancelled")
         case .timedOut: self.init(.cancelled, "the server sent nothing for too long")
         case .appTransportSecurityRequiresSecureConnection:
-            self.init(.addressRefused, "the system requires https (\(error.code.rawValue))")
-        default: self.init(.network, "the network failed (\(error.code.rawValue))")
+            self.init(.addressRefused, "the system requires https\(number)")
+        default: self.init(.network, "the network failed\(number)")
         }
     }
 }

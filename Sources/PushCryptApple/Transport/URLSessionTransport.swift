@@ -22,11 +22,9 @@ public final class URLSessionTransport: HTTPTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - policy: the allowed addresses.
     ///   - idleTimeout: how long a server may send nothing, in whole seconds, at least one.
     ///   - headTimeout: how long receiving the response head may take, including redirects; for `post` this is the whole
     ///     transfer. To limit the time for a body, cancel the task.
-    ///   - timer: runs `headTimeout`.
     public init(
         policy: TransferPolicy = TransferPolicy(), idleTimeout: Duration = .seconds(10),
         headTimeout: Duration = .seconds(10), timer: any DeadlineTimer = ThreadTimer()
@@ -49,8 +47,6 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     /// Fetches a body piece by piece, in order. The response must have the status 200 and no content encoding.
-    ///
-    /// - Throws: `TransferError`, or the error of `receive`.
     public func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
         var request = try request(to: address)
         // Apple's sessions request gzip by default.
@@ -60,8 +56,6 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     /// Posts a body and waits for a response head with a status from 200 to 299. Redirects are refused.
-    ///
-    /// - Throws: `TransferError`.
     public func post(_ body: [UInt8], contentType: String, to address: String) async throws {
         var request = try request(to: address)
         request.httpMethod = "POST"
@@ -76,9 +70,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     private func request(to address: String) throws(TransferError) -> URLRequest {
         try policy.check(address)
-        guard let url = URL(string: address) else {
-            throw TransferError(.addressRefused, "the address is not a URL")
-        }
+        guard let url = URL(string: address) else { throw TransferError(.addressRefused, "the address is not a URL") }
         return URLRequest(url: url, timeoutInterval: idleTimeout)
     }
 
@@ -132,9 +124,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        transfer(of: task)?.redirect(to: request, completionHandler)
-    }
+    ) { transfer(of: task)?.redirect(to: request, completionHandler) }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -171,29 +161,22 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     }
 }
 
-#if canImport(FoundationNetworking)
-
-/// Calls the session's delegate directly, on the thread that reads.
-///
-/// Foundation on Linux reads as fast as it can and queues every piece for the delegate, so with a slow disk a whole movie
-/// would be in memory. With this queue the next piece is read after the delegate has returned. Cancelling needs this queue
-/// too, because it waits until the reading thread has emptied the socket. Code on this queue must not wait for that thread.
+/// Calls the session's delegate.
 final class DelegateQueue: OperationQueue, @unchecked Sendable {
     // Unchecked like the superclass: it adds no state.
-    override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        block()
-    }
-}
-
-#else
-
-/// Calls the session's delegate serially. Apple's sessions deliver the next piece after the delegate has returned.
-final class DelegateQueue: OperationQueue, @unchecked Sendable {
-    // Unchecked like the superclass: it adds no state.
+    #if canImport(FoundationNetworking)
+    /// Calls the delegate directly, on the thread that reads.
+    ///
+    /// Foundation on Linux reads as fast as it can and queues every piece for the delegate, so with a slow disk a whole
+    /// movie would be in memory. With this queue the next piece is read after the delegate has returned. Cancelling needs
+    /// this queue too, because it waits until the reading thread has emptied the socket. Code on this queue must not wait
+    /// for that thread.
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
+    #else
+    /// Calls the delegate serially. Apple's sessions deliver the next piece after the delegate has returned.
     override init() {
         super.init()
         maxConcurrentOperationCount = 1
     }
+    #endif
 }
-
-#endif

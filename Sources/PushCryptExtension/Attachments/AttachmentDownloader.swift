@@ -8,37 +8,29 @@ struct AttachmentDownloader: Sendable {
 
     /// - Throws: `TransferError`; with `cancelled` as soon as the task is cancelled.
     func download(_ source: AttachmentSource) async throws -> NotificationContent.Attachment {
+        let sink: AttachmentSink
+        let address: String
         switch source.place {
         case .blob(let reference):
-            try checkSize(of: reference)
+            // Refuses a file that the system wouldn't show, before it is downloaded.
+            guard let limit = AttachmentType.limitInBytes(declared: reference.type) else {
+                throw TransferError(.wrongType, "the declared type is not supported")
+            }
+            guard reference.blob.size <= limit else { throw TransferError.tooLarge(limit) }
             let writer = AttachmentWriter(try folder.makePartFile(), declaredType: reference.type)
-            let sink = AttachmentSink(writer, opener: BlobOpener(reference.blob))
-            return try await fill(sink, from: reference.url, source.identifier)
-        case .file(let address):
-            let sink = AttachmentSink(AttachmentWriter(try folder.makePartFile()))
-            return try await fill(sink, from: address, source.identifier)
+            sink = AttachmentSink(writer, opener: BlobOpener(reference.blob))
+            address = reference.url
+        case .file(let url):
+            sink = AttachmentSink(AttachmentWriter(try folder.makePartFile()))
+            address = url
         }
-    }
-
-    private func fill(
-        _ sink: AttachmentSink, from address: String, _ identifier: String
-    ) async throws -> NotificationContent.Attachment {
         defer { sink.remove() }
         try await transport.get(address) { piece in try sink.receive(piece) }
         let (path, type) = try sink.finish()
-        return NotificationContent.Attachment(identifier: identifier, path: path, type: type)
-    }
-
-    /// Refuses a file that the system wouldn't show, before it is downloaded.
-    private func checkSize(of reference: AttachmentReference) throws(TransferError) {
-        guard let limit = AttachmentType.limitInBytes(declared: reference.type) else {
-            throw TransferError(.wrongType, "the declared type is not supported")
-        }
-        guard reference.blob.size <= limit else { throw .tooLarge(limit) }
+        return NotificationContent.Attachment(identifier: source.identifier, path: path, type: type)
     }
 }
 
-/// The source of one attachment of a push.
 struct AttachmentSource: Sendable {
     enum Place: Sendable {
         case blob(AttachmentReference)
@@ -66,11 +58,9 @@ struct AttachmentSource: Sendable {
 
     /// Looks up a member of the root by its whole name, or else by its path.
     private static func address(in payload: JSONText, _ member: String) -> String? {
-        var value = payload.root[member]
-        if value == nil {
-            value = payload.root
-            for name in member.split(separator: ".") { value = value?[String(name)] }
-        }
+        let value =
+            payload.root[member]
+            ?? member.split(separator: ".").reduce(payload.root) { value, name in value?[String(name)] }
         guard let address = value?.string, !address.isEmpty else { return nil }
         return address
     }

@@ -30,15 +30,14 @@ struct AttachmentFolder: Sendable {
     /// No extension runs for an hour.
     static let leftoverAgeInSeconds: Int64 = 3600
 
-    /// Creates a file; creates the folder if there is none.
-    ///
-    /// - Throws: `TransferError` with `noSpace`, `inputOutput`.
+    /// Creates the folder too if there is none. Throws `noSpace`, `inputOutput`.
     func makePartFile() throws(TransferError) -> PartFile {
-        let folder = try TransferError.converting { () throws(FileError) in
+        try TransferError.converting { () throws(FileError) in
             try Folder.makeIfMissing(path)
-            return try Folder(path, followingLinks: true)
+            let folder = try Folder(path, followingLinks: true)
+            let stem = "\(process)-\(bootAge())-\(UUID().uuidString)"
+            return PartFile(in: folder, named: stem, try folder.makeFile(stem + ".part"))
         }
-        return try PartFile(in: folder, named: "\(process)-\(bootAge())-\(UUID().uuidString)")
     }
 
     /// Removes the files of killed processes. Complete files are removed too: their notification was never shown.
@@ -76,13 +75,6 @@ struct PartFile: Sendable {
     private var name: String { stem + ".part" }
 
     /// - Parameter stem: the name without its extension.
-    /// - Throws: `TransferError` with `noSpace`, `inputOutput`.
-    init(in folder: Folder, named stem: String) throws(TransferError) {
-        let file = try TransferError.converting { () throws(FileError) in try folder.makeFile(stem + ".part") }
-        self.init(in: folder, named: stem, file)
-    }
-
-    /// - Parameter file: open for writing.
     init(in folder: Folder, named stem: String, _ file: OpenFile) {
         self.folder = folder
         self.stem = stem
@@ -109,9 +101,7 @@ struct PartFile: Sendable {
         return folder.path(of: published)
     }
 
-    func remove() {
-        try? folder.remove(name)
-    }
+    func remove() { try? folder.remove(name) }
 }
 
 extension TransferError: FileErrorConvertible {

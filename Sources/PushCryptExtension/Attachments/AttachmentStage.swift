@@ -37,36 +37,21 @@ public struct AttachmentStage: ContentStage {
     private let configuration: Configuration
     private let downloader: AttachmentDownloader
     private let timer: any DeadlineTimer
-    private let now: @Sendable () -> ContinuousClock.Instant
+    /// Measures the time that is left; tests replace it.
+    package var now: @Sendable () -> ContinuousClock.Instant = { .now }
     private let onFailure: @Sendable (_ identifier: String, any Error) -> Void
 
     /// Creates a stage.
     ///
-    /// - Parameters:
-    ///   - configuration: the folder of the attachments, and the limits of number and time.
-    ///   - transport: fetches the attachments.
-    ///   - timer: runs the time limits.
-    ///   - onFailure: called for each attachment that couldn't be fetched, with its `id` and usually a `TransferError`.
+    /// - Parameter onFailure: called for each attachment that couldn't be fetched, with its `id` and usually a `TransferError`.
     public init(
         configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer = ThreadTimer(),
         onFailure: @escaping @Sendable (_ identifier: String, any Error) -> Void = { _, _ in }
     ) {
-        self.init(
-            configuration: configuration, transport: transport, timer: timer, now: { .now }, onFailure: onFailure)
-    }
-
-    /// - Parameter now: measures the time that is left.
-    package init(
-        configuration: Configuration, transport: any HTTPTransport, timer: any DeadlineTimer,
-        now: @escaping @Sendable () -> ContinuousClock.Instant,
-        onFailure: @escaping @Sendable (_ identifier: String, any Error) -> Void
-    ) {
         self.configuration = configuration
         self.timer = timer
-        self.now = now
         self.onFailure = onFailure
-        downloader = AttachmentDownloader(
-            transport: transport, folder: AttachmentFolder(path: configuration.folder))
+        downloader = AttachmentDownloader(transport: transport, folder: AttachmentFolder(path: configuration.folder))
     }
 
     /// The configured time limit.
@@ -75,9 +60,7 @@ public struct AttachmentStage: ContentStage {
     /// Adds the attachments of the push that can be fetched, and counts the others as missing.
     ///
     /// - Throws: `CancellationError` if the task was cancelled; no file is left.
-    public func process(
-        _ content: NotificationContent, of push: OpenedPush
-    ) async throws -> NotificationContent {
+    public func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
         // The downloads end before the session cancels the stage, because the session drops the result of a cancelled stage.
         let end = now() + min(configuration.timeLimit, .seconds(86_400)) - .seconds(1)
         downloader.folder.removeLeftovers()

@@ -15,8 +15,6 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
         /// At most 50,000,000 bytes.
         public static let movie = Family(description: "movie", limitInBytes: 50_000_000)
 
-        /// The limit of the largest family.
-        static let greatestLimitInBytes = movie.limitInBytes
     }
 
     /// Audio, image or movie.
@@ -29,18 +27,19 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
     public let mimeTypes: [String]
     let signature: FileSignature
 
+    private init(
+        _ family: Family, _ identifier: String, _ fileExtension: String, _ mimeTypes: [String],
+        _ signature: FileSignature
+    ) {
+        self.family = family
+        uniformTypeIdentifier = identifier
+        self.fileExtension = fileExtension
+        self.mimeTypes = mimeTypes
+        self.signature = signature
+    }
+
     /// The file extension.
     public var description: String { fileExtension }
-
-    /// Types are equal if their uniform type identifiers are.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.uniformTypeIdentifier == right.uniformTypeIdentifier
-    }
-
-    /// Hashes the uniform type identifier.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(uniformTypeIdentifier)
-    }
 
     /// Whether the name is one of this type's MIME types, without parameters, or its uniform type identifier.
     public func isNamed(_ name: String) -> Bool {
@@ -52,55 +51,45 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
 extension AttachmentType {
     /// JPEG.
     public static let jpeg = AttachmentType(
-        family: .image, uniformTypeIdentifier: "public.jpeg", fileExtension: "jpg",
-        mimeTypes: ["image/jpeg", "image/jpg", "image/pjpeg"], signature: .prefix([[0xff, 0xd8, 0xff]]))
+        .image, "public.jpeg", "jpg", ["image/jpeg", "image/jpg", "image/pjpeg"], .prefix([[0xff, 0xd8, 0xff]]))
     /// GIF, both versions.
     public static let gif = AttachmentType(
-        family: .image, uniformTypeIdentifier: "com.compuserve.gif", fileExtension: "gif",
-        mimeTypes: ["image/gif"], signature: .prefix([Array("GIF87a".utf8), Array("GIF89a".utf8)]))
+        .image, "com.compuserve.gif", "gif", ["image/gif"], .prefix([Array("GIF87a".utf8), Array("GIF89a".utf8)]))
     /// PNG.
     public static let png = AttachmentType(
-        family: .image, uniformTypeIdentifier: "public.png", fileExtension: "png",
-        mimeTypes: ["image/png", "image/x-png"],
-        signature: .prefix([[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]]))
+        .image, "public.png", "png", ["image/png", "image/x-png"],
+        .prefix([[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]]))
 
     /// AIFF and AIFF-C.
     public static let aiff = AttachmentType(
-        family: .audio, uniformTypeIdentifier: "public.aiff-audio", fileExtension: "aiff",
-        mimeTypes: ["audio/aiff", "audio/x-aiff"], signature: .container("FORM", kinds: ["AIFF", "AIFC"]))
+        .audio, "public.aiff-audio", "aiff", ["audio/aiff", "audio/x-aiff"],
+        .container("FORM", kinds: ["AIFF", "AIFC"]))
     /// Waveform audio.
     public static let wav = AttachmentType(
-        family: .audio, uniformTypeIdentifier: "com.microsoft.waveform-audio", fileExtension: "wav",
-        mimeTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
-        signature: .container("RIFF", kinds: ["WAVE"]))
+        .audio, "com.microsoft.waveform-audio", "wav", ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
+        .container("RIFF", kinds: ["WAVE"]))
     /// MPEG layer III audio, with an ID3 tag or without.
     public static let mp3 = AttachmentType(
-        family: .audio, uniformTypeIdentifier: "public.mp3", fileExtension: "mp3",
-        mimeTypes: ["audio/mpeg", "audio/mp3", "audio/mpeg3", "audio/x-mp3"], signature: .mpegLayer3)
+        .audio, "public.mp3", "mp3", ["audio/mpeg", "audio/mp3", "audio/mpeg3", "audio/x-mp3"], .mpegLayer3)
     /// MPEG-4 audio. Movies use the general MPEG-4 brands too, so a file with such a brand is audio only if the sender
     /// declares it.
     public static let m4a = AttachmentType(
-        family: .audio, uniformTypeIdentifier: "public.mpeg-4-audio", fileExtension: "m4a",
-        mimeTypes: ["audio/mp4", "audio/x-m4a", "audio/m4a"],
-        signature: .brand(["M4A "], whenDeclared: FileSignature.mpeg4Brands))
+        .audio, "public.mpeg-4-audio", "m4a", ["audio/mp4", "audio/x-m4a", "audio/m4a"],
+        .brand(["M4A "], whenDeclared: FileSignature.mpeg4Brands))
 
     /// MPEG-1 or MPEG-2: a program stream, or video only.
     public static let mpeg = AttachmentType(
-        family: .movie, uniformTypeIdentifier: "public.mpeg", fileExtension: "mpg",
-        mimeTypes: ["video/mpeg"], signature: .prefix([[0, 0, 1, 0xba], [0, 0, 1, 0xb3]]))
+        .movie, "public.mpeg", "mpg", ["video/mpeg"], .prefix([[0, 0, 1, 0xba], [0, 0, 1, 0xb3]]))
     /// MPEG-2 video without a program stream.
     public static let mpeg2 = AttachmentType(
-        family: .movie, uniformTypeIdentifier: "public.mpeg-2-video", fileExtension: "m2v",
-        mimeTypes: ["video/mpeg", "video/mpeg2"], signature: .mpeg2Video)
+        .movie, "public.mpeg-2-video", "m2v", ["video/mpeg", "video/mpeg2"], .mpeg2Video)
     /// MPEG-4, recognised by its major brand.
     public static let mp4 = AttachmentType(
-        family: .movie, uniformTypeIdentifier: "public.mpeg-4", fileExtension: "mp4",
-        mimeTypes: ["video/mp4", "video/x-m4v"], signature: .brand(FileSignature.mpeg4Brands))
+        .movie, "public.mpeg-4", "mp4", ["video/mp4", "video/x-m4v"], .brand(FileSignature.mpeg4Brands))
     /// Audio video interleave.
     public static let avi = AttachmentType(
-        family: .movie, uniformTypeIdentifier: "public.avi", fileExtension: "avi",
-        mimeTypes: ["video/x-msvideo", "video/avi", "video/vnd.avi", "video/msvideo"],
-        signature: .container("RIFF", kinds: ["AVI "]))
+        .movie, "public.avi", "avi", ["video/x-msvideo", "video/avi", "video/vnd.avi", "video/msvideo"],
+        .container("RIFF", kinds: ["AVI "]))
 
     /// All types. MPEG-2 is before MPEG, whose signature also matches MPEG-2.
     public static let all: [AttachmentType] = [jpeg, gif, png, aiff, wav, mp3, m4a, mpeg2, mpeg, mp4, avi]
@@ -128,7 +117,7 @@ extension AttachmentType {
 }
 
 /// The first bytes of the files of a type.
-enum FileSignature: Sendable {
+enum FileSignature: Hashable, Sendable {
     case prefix([[UInt8]])
     /// ```
     /// name(4) ‖ size(4) ‖ kind(4)      IFF and RIFF

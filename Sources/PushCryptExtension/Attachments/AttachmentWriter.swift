@@ -11,7 +11,6 @@ struct AttachmentWriter: Sendable {
     private var head: [UInt8] = []
     private var byteCount = 0
 
-    /// - Parameter declaredType: the type that the sender declares; nil if it declares none.
     init(_ file: PartFile, declaredType: String? = nil) {
         self.file = file
         self.declaredType = declaredType
@@ -26,17 +25,20 @@ struct AttachmentWriter: Sendable {
         } else {
             head += bytes
             guard head.count >= AttachmentType.headByteCount else { return }
-            let type = try recognize()
+            guard let type = AttachmentType.recognize(head, declared: declaredType) else {
+                throw TransferError(
+                    .wrongType,
+                    declaredType == nil ? "the file is of no supported type" : "the file is not of its declared type")
+            }
+            self.type = type
             try checkSize(type)
             try file.write(head)
             head = []
         }
     }
 
-    /// Renames the complete file. Don't call it after a failure.
-    ///
-    /// - Throws: `TransferError` with `wrongType` for a file that is too short for any type, `noSpace`, `inputOutput`;
-    ///   the file is removed then.
+    /// Renames the complete file. Don't call it after a failure. Throws `TransferError` with `wrongType` for a file
+    /// that is too short for any type, `noSpace`, `inputOutput`; the file is removed then.
     func publish() throws(TransferError) -> (path: String, type: AttachmentType) {
         guard let type else {
             remove()
@@ -45,19 +47,7 @@ struct AttachmentWriter: Sendable {
         return (try file.publish(extension: type.fileExtension), type)
     }
 
-    func remove() {
-        file.remove()
-    }
-
-    private mutating func recognize() throws(TransferError) -> AttachmentType {
-        guard let type = AttachmentType.recognize(head, declared: declaredType) else {
-            throw TransferError(
-                .wrongType,
-                declaredType == nil ? "the file is of no supported type" : "the file is not of its declared type")
-        }
-        self.type = type
-        return type
-    }
+    func remove() { file.remove() }
 
     private func checkSize(_ type: AttachmentType) throws(TransferError) {
         let limit = type.family.limitInBytes
@@ -69,38 +59,27 @@ struct AttachmentWriter: Sendable {
 /// sink is released.
 final class AttachmentSink: @unchecked Sendable {
     // Unchecked because of the opener, which is used under the lock only.
+    /// nil for a file that isn't encrypted.
     private let opener: BlobOpener?
     private let writer: Locked<AttachmentWriter?>
 
-    /// - Parameter opener: nil for a file that isn't encrypted.
     init(_ writer: AttachmentWriter, opener: BlobOpener? = nil) {
         self.writer = Locked(writer)
         self.opener = opener
     }
 
-    deinit {
-        remove()
-    }
+    deinit { remove() }
 
-    /// - Throws: `TransferError`.
     func receive(_ piece: [UInt8]) throws {
-        try writer.withLock { writer in
-            Result { try writer?.append(opened(piece)) }
-        }.get()
+        try writer.withLock { writer in Result { try writer?.append(opened(piece)) } }.get()
     }
 
     /// Verifies the end of the blob and renames the file.
-    ///
-    /// - Throws: `TransferError`.
     func finish() throws -> (path: String, type: AttachmentType) {
         try writer.withLock { writer in
             Result {
                 guard let complete = writer else { throw TransferError(.inputOutput, "the file was removed") }
-                do {
-                    try opener?.finish()
-                } catch {
-                    throw TransferError.damaged
-                }
+                do { try opener?.finish() } catch { throw TransferError.damaged }
                 writer = nil
                 return try complete.publish()
             }
@@ -118,11 +97,7 @@ final class AttachmentSink: @unchecked Sendable {
     private func opened(_ piece: [UInt8]) throws(TransferError) -> [UInt8] {
         guard let opener else { return piece }
         var plaintext: [UInt8] = []
-        do {
-            try opener.open(piece, appendingTo: &plaintext)
-        } catch {
-            throw .damaged
-        }
+        do { try opener.open(piece, appendingTo: &plaintext) } catch { throw .damaged }
         return plaintext
     }
 }

@@ -8,10 +8,8 @@ public struct OffloadFetcher: Sendable {
 
     /// Creates a fetcher.
     ///
-    /// - Parameters:
-    ///   - transport: fetches the blob.
-    ///   - limitInBytes: the longest payload that is fetched, padding included. A reference to more than 256 KiB is
-    ///     `malformed` in any case.
+    /// - Parameter limitInBytes: the longest payload that is fetched, padding included. A reference to more than 256 KiB is
+    ///   `malformed` in any case.
     public init(transport: any HTTPTransport, limitInBytes: Int64 = OffloadReference.maximumSize) {
         self.transport = transport
         self.limitInBytes = limitInBytes

@@ -151,33 +151,23 @@ extension NotificationContent.Text {
 
 extension NotificationContent.Sound {
     init?(json: JSONValue) {
-        if let name = json.string {
-            guard !name.isEmpty else { return nil }
-            self.init(name: name)
-        } else {
-            guard json.kind == .object else { return nil }
-            self.init(
-                name: json["name"]?.string ?? "default", isCritical: json["critical"]?.protocolInteger == 1,
-                volume: json["volume"]?.double)
-        }
+        guard json.kind == .object || json.string?.isEmpty == false else { return nil }
+        self.init(
+            name: json.string ?? json["name"]?.string ?? "default",
+            isCritical: json["critical"]?.protocolInteger == 1, volume: json["volume"]?.double)
     }
 }
 
 extension JSONValue {
-    fileprivate var integer: Int? {
-        double.flatMap(Int.init(exactly:))
-    }
+    fileprivate var integer: Int? { double.flatMap(Int.init(exactly:)) }
 }
 
 extension NotificationContent {
-    /// Removes the files of content that isn't shown. They contain plaintext, and nothing else would remove them.
-    ///
-    /// - Parameter other: the content that is shown instead, whose files are kept.
-    func removeFiles(notIn other: NotificationContent = NotificationContent()) {
+    /// Removes the files that other content, which is shown instead, doesn't have. They contain plaintext, and nothing else
+    /// would remove them.
+    func removeFiles(notIn other: NotificationContent) {
         let kept = Set(other.attachments.map(\.path))
-        for attachment in attachments where !kept.contains(attachment.path) {
-            FileSystem.removeFile(attachment.path)
-        }
+        for attachment in attachments where !kept.contains(attachment.path) { FileSystem.removeFile(attachment.path) }
     }
 }
 
@@ -192,12 +182,7 @@ extension String {
 
 extension Unicode.Scalar {
     fileprivate var isVisible: Bool {
-        guard !properties.isWhitespace, !properties.isDefaultIgnorableCodePoint,
-            !properties.isNoncharacterCodePoint, self != "\u{2800}", self != "\u{FFFC}"
-        else { return false }
-        return switch properties.generalCategory {
-        case .control, .format: false
-        default: true
-        }
+        !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && !properties.isNoncharacterCodePoint
+            && self != "\u{2800}" && self != "\u{FFFC}" && ![.control, .format].contains(properties.generalCategory)
     }
 }

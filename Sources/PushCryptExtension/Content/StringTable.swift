@@ -45,30 +45,12 @@ extension NotificationContent.Text {
 /// to match the arguments.
 enum StringFormat {
     static func text(_ format: String, _ arguments: [String]) -> String {
-        var text = ""
-        var rest = format[...]
-        var next = 1
-        while let percent = rest.firstIndex(of: "%") {
-            text += rest[..<percent]
-            rest = rest[percent...]
-            if let (number, end) = argument(at: rest, next: next) {
-                if arguments.indices.contains(number - 1) { text += arguments[number - 1] }
-                if rest[..<end].count == 2 { next += 1 }
-                rest = rest[end...]
-            } else {
-                text.append("%")
-                rest = rest.dropFirst(rest.hasPrefix("%%") ? 2 : 1)
-            }
+        var next = 0
+        return format.replacing(/%(?:%|(?:([0-9]+)\$)?@)/) { match in
+            if match.0 == "%%" { return "%" }
+            if match.1 == nil { next += 1 }
+            guard let number = match.1.map({ Int($0) }) ?? next else { return String(match.0) }
+            return arguments.indices.contains(number - 1) ? arguments[number - 1] : ""
         }
-        return text + rest
-    }
-
-    /// - Returns: the argument's number, counted from 1, and the end of the specifier.
-    private static func argument(at text: Substring, next: Int) -> (number: Int, end: Substring.Index)? {
-        let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
-        let rest = text[digits.endIndex...]
-        if digits.isEmpty, rest.first == "@" { return (next, rest.index(after: rest.startIndex)) }
-        guard !digits.isEmpty, rest.hasPrefix("$@"), let number = Int(digits) else { return nil }
-        return (number, rest.index(rest.startIndex, offsetBy: 2))
     }
 }

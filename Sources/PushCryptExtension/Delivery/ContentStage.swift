@@ -20,12 +20,9 @@ extension DeliveryStage {
 /// Stages run one after the other. The content that a stage returns is shown even if a later stage throws, hangs or runs
 /// out of time. A stage never receives content that wasn't restored.
 public protocol ContentStage: DeliveryStage {
-    /// Returns the changed content of a restored push.
+    /// Returns the changed content of a restored push; content without text is dropped.
     ///
-    /// - Parameters:
-    ///   - content: the content of the push with the changes of earlier stages.
-    ///   - push: the opened push.
-    /// - Returns: the new content; content without text is dropped.
+    /// - Parameter content: the content of the push with the changes of earlier stages.
     /// - Throws: any error: the content stays unchanged, and the stage is counted as failed. The task is cancelled when
     ///   the session's time is up; a later result is dropped.
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent
@@ -37,12 +34,9 @@ public protocol ContentStage: DeliveryStage {
 /// The content isn't authenticated: everyone who can push to the device can write it. No ``ContentStage`` runs on it, and
 /// the library fetches nothing that it names.
 public protocol UnsealedStage: DeliveryStage {
-    /// Returns the changed content of an unsealed push.
+    /// Returns the changed content of an unsealed push, by the rules of ``ContentStage/process(_:of:)``.
     ///
     /// - Parameter content: the received content with the changes of earlier stages.
-    /// - Returns: the new content; content without text is dropped.
-    /// - Throws: any error: the content stays unchanged, and the stage is counted as failed. The task is cancelled when
-    ///   the session's time is up; a later result is dropped.
     func process(unsealed content: NotificationContent) async throws -> NotificationContent
 }
 

@@ -15,9 +15,7 @@ public struct ThreadTimer: DeadlineTimer {
     public init() {}
 
     /// Calls `body` once after `duration`, on a new thread.
-    public func schedule(
-        after duration: Duration, _ body: @escaping @Sendable () -> Void
-    ) -> @Sendable () -> Void {
+    public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let cancelled = DispatchSemaphore(value: 0)
         DedicatedThread.run {
             if cancelled.wait(timeout: .now() + duration.dispatchInterval) == .timedOut { body() }

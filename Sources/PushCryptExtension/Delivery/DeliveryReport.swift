@@ -36,16 +36,6 @@ public struct DeliveryReport: Hashable, Sendable {
     }
 }
 
-extension DeliveryReport {
-    init(_ delivery: DeliverySession.Delivery, of payload: [UInt8], _ push: OpenedPush?, at time: UnixTime) {
-        self.init(
-            failure: delivery.failure, isRestored: delivery.isRestored, time: time,
-            kid: push?.kid ?? Opener.kid(of: payload),
-            messageID: push?.messageID, pushID: push?.pushID, isSelfTest: push?.isSelfTest ?? false,
-            stageFailures: delivery.stageFailures)
-    }
-}
-
 /// Receives a report of each push, for counters or receipts.
 public protocol DeliveryReporter: Sendable {
     /// Receives a report on the session's thread. It must not wait for the network.

@@ -48,7 +48,6 @@ public final class DeliverySession: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
-    ///   - configuration: how the push is opened and shown.
     ///   - handler: hands the content to the system; called once, on any thread.
     public init(payload: [UInt8], configuration: ExtensionConfiguration, handler: @escaping Handler) {
         self.payload = payload
@@ -69,9 +68,7 @@ public final class DeliverySession: Sendable {
 
     /// Hands over the best content so far, unless content was handed over already. Call it from
     /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline.
-    public func expire() {
-        handOver(orElse: .timedOut)
-    }
+    public func expire() { handOver(orElse: .timedOut) }
 
     private func restore() {
         switch configuration.restore(payload, at: configuration.clock(), unless: { state.current == nil }) {
@@ -80,10 +77,6 @@ public final class DeliverySession: Sendable {
             advance(restored, through: configuration.steps(for: restored)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
-    }
-
-    private func markSeen(_ restored: RestoredPush) {
-        if let claim = restored.claim { try? configuration.replayGuard?.markSeen(claim) }
     }
 
     /// Allows a message that wasn't shown to be shown when it is received again.
@@ -97,28 +90,24 @@ public final class DeliverySession: Sendable {
         let rest = steps.dropFirst()
         guard case .stage(let stage) = step else {
             guard state.update({ $0.isReceiptGiven = true }) else { return }
-            configuration.receipts?.report(report(of: restored))
+            configuration.receipts?.report(report(configuration.withText(restored.delivery), restored.push))
             return advance(restored, through: rest)
         }
-        let task = StageTask<RestoredPush> { [self] late in
-            use(restored, insteadOf: late)
+        let task = StageTask<RestoredPush> { late in
+            late.content.removeFiles(notIn: restored.content)
         } ended: { [self] result in
             let next = restored.after(stage, result)
             let isKept = state.update { state in
                 state.restored = next
                 state.running = nil
             }
-            guard isKept else { return use(restored, insteadOf: next) }
-            use(next, insteadOf: restored)
+            // The files of the version that isn't used are removed.
+            guard isKept else { return next.content.removeFiles(notIn: restored.content) }
+            restored.content.removeFiles(notIn: next.content)
             advance(next, through: rest)
         }
         guard state.update({ $0.running = (stage, task) }) else { return }
         task.start(timeLimit: stage.timeLimit, timer: configuration.timer) { try await stage.run(restored) }
-    }
-
-    /// Removes the files of the version that isn't used.
-    private func use(_ used: RestoredPush, insteadOf other: RestoredPush) {
-        other.content.removeFiles(notIn: used.content)
     }
 
     private func handOver(orElse failure: FailureClass) {
@@ -142,15 +131,22 @@ public final class DeliverySession: Sendable {
     }
 
     private func record(_ restored: RestoredPush?, _ delivery: Delivery, isReceiptGiven: Bool) {
-        if let restored { if delivery.isRestored { markSeen(restored) } else { release(restored) } }
+        if delivery.isRestored, let claim = restored?.claim {
+            try? configuration.replayGuard?.markSeen(claim)
+        } else if let restored {
+            release(restored)
+        }
         let receipts = isReceiptGiven || delivery.isUnsealed ? nil : configuration.receipts
         let listeners = [receipts, configuration.diagnostics].compactMap(\.self)
         guard !listeners.isEmpty else { return }
-        let report = DeliveryReport(delivery, of: payload, restored?.push, at: configuration.clock())
+        let report = report(delivery, restored?.push)
         for listener in listeners { listener.report(report) }
     }
 
-    private func report(of restored: RestoredPush) -> DeliveryReport {
-        DeliveryReport(configuration.withText(restored.delivery), of: payload, restored.push, at: configuration.clock())
+    private func report(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
+        DeliveryReport(
+            failure: delivery.failure, isRestored: delivery.isRestored, time: configuration.clock(),
+            kid: push?.kid ?? Opener.kid(of: payload), messageID: push?.messageID, pushID: push?.pushID,
+            isSelfTest: push?.isSelfTest ?? false, stageFailures: delivery.stageFailures)
     }
 }

@@ -42,25 +42,15 @@ public struct ExtensionConfiguration: Sendable {
     public var timer: any DeadlineTimer = ThreadTimer()
 
     /// Creates a configuration with an opener.
-    ///
-    /// - Parameters:
-    ///   - opener: opens the pushes.
-    ///   - fallback: the text for a push that wasn't restored; it has no default.
-    ///   - deadline: the time after the start at which the best content so far is shown.
     public init(opener: Opener, fallback: Fallback, deadline: Duration = .seconds(25)) {
         self.opener = opener
         self.fallback = fallback
         self.deadline = deadline
     }
 
-    /// Creates a configuration with its own opener.
+    /// Creates a configuration with its own opener; see ``Opener/init(topic:keyring:senders:)``.
     ///
-    /// - Parameters:
-    ///   - topic: the app's bundle identifier, not the extension's.
-    ///   - keyring: the recipient's keys.
-    ///   - senders: the pinned sender keys, or `.unsigned`. With pinned keys, unsigned payloads are refused.
-    ///   - fallback: the text for a push that wasn't restored; it has no default.
-    ///   - deadline: the time after the start at which the best content so far is shown.
+    /// - Parameter topic: the app's bundle identifier, not the extension's.
     /// - Throws: `KeyError` with `invalidTopic`.
     public init(
         topic: String, keyring: any RecipientKeyring, senders: SenderTrust, fallback: Fallback,
@@ -109,11 +99,6 @@ extension ExtensionConfiguration {
         var content = localized(push.content)
         if content.body.isEmpty, let defaultBody { content.body.literal = defaultBody }
         return content
-    }
-
-    /// Whether the push names data that this extension doesn't fetch.
-    func namesUnfetchedData(_ push: OpenedPush) -> Bool {
-        (push.offload != nil && offload == nil) || (!push.attachments.isEmpty && attachments == nil)
     }
 
     /// The delivery if it has text, otherwise a delivery with the app's own text, which isn't restored.

@@ -45,19 +45,16 @@ public struct Fallback: Sendable {
     /// {"aps": {"alert": TEXT, ["sound": "default"]}, "pushcrypt": {"status": "failed", "reason": CLASS}}
     /// ```
     public func payload(for outer: [UInt8], _ failure: FailureClass) -> [UInt8] {
-        payload(for: Self.aps(outer), failure, text: nil)
+        payload(for: (try? JSONText(outer))?.root["aps"], failure, text: nil)
     }
 
-    /// Returns the content that is shown in place of the push; its `userInfo` contains only the `pushcrypt` member.
-    ///
-    /// - Parameters:
-    ///   - outer: the outer payload.
-    ///   - failure: why the push wasn't restored.
-    ///   - text: replaces every other text.
+    /// Returns the content that is shown in place of the push; its `userInfo` contains only the `pushcrypt` member. `text`
+    /// replaces every other text.
     public func content(
         for outer: [UInt8], _ failure: FailureClass, showing text: Placeholder? = nil
     ) -> NotificationContent {
-        Self.content(payload(for: Self.aps(outer), failure, text: text.flatMap(Self.alert)))
+        let aps = (try? JSONText(outer))?.root["aps"]
+        return Self.content(payload(for: aps, failure, text: text.flatMap(Self.alert)))
     }
 
     /// The app's own text, for content without text.
@@ -82,8 +79,6 @@ public struct Fallback: Sendable {
         guard showsOuterAlert, failure != .notSealed, let alert = aps?["alert"] else { return nil }
         return Self.hasText(alert) ? AlertText.json(of: alert) : nil
     }
-
-    private static func aps(_ outer: [UInt8]) -> JSONValue? { (try? JSONText(outer))?.root["aps"] }
 
     private static func alert(_ text: Placeholder) -> [UInt8]? {
         guard let json = text.json, let alert = try? JSONText(json).root, hasText(alert) else { return nil }

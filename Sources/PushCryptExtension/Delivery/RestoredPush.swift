@@ -6,52 +6,24 @@ struct RestoredPush: Sendable {
     var push: OpenedPush?
     var content: NotificationContent
     /// Whether the push was shown before.
-    let isReplay: Bool
+    var isReplay = false
     /// The right to show the push; nil if nothing remembers it.
-    let claim: MessageClaim?
-    private(set) var stageFailures: [StageFailure] = []
+    var claim: MessageClaim?
     /// Whether something that the push names is missing.
-    private var isIncomplete: Bool
-
-    init(_ push: OpenedPush, content: NotificationContent, claim: MessageClaim?, isIncomplete: Bool) {
-        self.push = push
-        self.content = content
-        self.claim = claim
-        self.isIncomplete = isIncomplete
-        isReplay = false
-    }
-
-    init(replay push: OpenedPush, content: NotificationContent) {
-        self.push = push
-        self.content = content
-        claim = nil
-        isIncomplete = false
-        isReplay = true
-    }
-
-    init(unsealed content: NotificationContent) {
-        push = nil
-        self.content = content
-        claim = nil
-        isReplay = false
-        isIncomplete = false
-    }
+    var isIncomplete = false
+    var stageFailures: [StageFailure] = []
 
     /// Returns the result of a stage, or the unchanged push with the stage's failure.
     func after(_ stage: SessionStage, _ result: Result<RestoredPush, StageFailure.Ending>) -> RestoredPush {
+        let ending: StageFailure.Ending
         switch result {
         case .success(let next):
+            if next.content.hasText { return next }
             // The system would show the original push in place of content without text.
-            guard next.content.hasText else {
-                next.content.removeFiles(notIn: content)
-                return without(stage, .emptied)
-            }
-            return next
-        case .failure(let ending): return without(stage, ending)
+            next.content.removeFiles(notIn: content)
+            ending = .emptied
+        case .failure(let failure): ending = failure
         }
-    }
-
-    private func without(_ stage: SessionStage, _ ending: StageFailure.Ending) -> RestoredPush {
         var unchanged = self
         unchanged.stageFailures.append(StageFailure(stage: stage.name, ending: ending))
         if stage.fetches { unchanged.isIncomplete = true }
@@ -71,11 +43,8 @@ struct RestoredPush: Sendable {
 }
 
 extension ExtensionConfiguration {
-    /// Opens and verifies the push, checks its freshness and claims the message.
-    ///
-    /// - Parameters:
-    ///   - payload: the outer payload.
-    ///   - hasEnded: whether the session has ended. Then the message isn't shown, so it isn't claimed.
+    /// Opens and verifies the push, checks its freshness and claims the message, unless the session has ended: then the
+    /// message isn't shown.
     func restore(
         _ payload: [UInt8], at time: UnixTime, unless hasEnded: () -> Bool
     ) -> Result<RestoredPush, FailureClass> {
@@ -91,9 +60,13 @@ extension ExtensionConfiguration {
     ) -> Result<RestoredPush, FailureClass> {
         switch claim(push, at: time) {
         case .success(let claim):
-            return .success(RestoredPush(push, content: content, claim: claim, isIncomplete: namesUnfetchedData(push)))
+            let isIncomplete = push.offload != nil && offload == nil || !push.attachments.isEmpty && attachments == nil
+            return .success(RestoredPush(push: push, content: content, claim: claim, isIncomplete: isIncomplete))
         case .failure(.replayed) where replays == .passive:
-            return .success(RestoredPush(replay: push, content: content.passive))
+            var passive = content
+            passive.sound = nil
+            passive.interruptionLevel = "passive"
+            return .success(RestoredPush(push: push, content: passive, isReplay: true))
         case .failure(let failure): return .failure(failure)
         }
     }
@@ -109,23 +82,12 @@ extension ExtensionConfiguration {
         return failure.map { .failure($0) } ?? .success(nil)
     }
 
-    /// Accepts a push that wasn't sealed if the app shows such pushes.
-    ///
-    /// This function checks the payload itself, because a custom keyring could throw `notSealed` for any payload.
+    /// Checks the payload itself, because a custom keyring could throw `notSealed` for any payload.
     private func acceptedUnsealed(_ payload: [UInt8], _ failure: FailureClass) -> Result<RestoredPush, FailureClass> {
         guard failure == .notSealed, unsealed.isShown, let root = (try? JSONText(payload))?.root,
             root.kind == .object, root["pushcrypt"] == nil, let content = NotificationContent(unmodified: payload)
         else { return .failure(failure) }
-        return .success(RestoredPush(unsealed: content))
-    }
-}
-
-extension NotificationContent {
-    fileprivate var passive: NotificationContent {
-        var content = self
-        content.sound = nil
-        content.interruptionLevel = "passive"
-        return content
+        return .success(RestoredPush(content: content))
     }
 }
 
@@ -146,7 +108,16 @@ struct SessionStage: Sendable {
 
 extension ExtensionConfiguration {
     func steps(for restored: RestoredPush) -> [DeliveryStep] {
-        guard let push = restored.push else { return unsealedSteps }
+        guard let push = restored.push else {
+            return unsealed.stages.map { stage in
+                .stage(
+                    SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
+                        var next = push
+                        next.content = try await stage.process(unsealed: push.content)
+                        return next
+                    })
+            }
+        }
         guard !restored.isReplay else { return [] }
         // The content can't be shown: nothing is fetched, and no stage runs.
         guard restored.content.hasText || push.offload != nil else { return receipts == nil ? [] : [.receipt] }
@@ -175,17 +146,6 @@ extension ExtensionConfiguration {
             next.push = push
             next.content = content(of: push)
             return next
-        }
-    }
-
-    private var unsealedSteps: [DeliveryStep] {
-        unsealed.stages.map { stage in
-            .stage(
-                SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
-                    var next = push
-                    next.content = try await stage.process(unsealed: push.content)
-                    return next
-                })
         }
     }
 }

@@ -26,9 +26,7 @@ final class StageTask<Output: Sendable>: Sendable {
     }
 
     /// Starts the stage; call it once.
-    func start(
-        timeLimit: Duration?, timer: any DeadlineTimer, _ body: @escaping @Sendable () async throws -> Output
-    ) {
+    func start(timeLimit: Duration?, timer: any DeadlineTimer, _ body: @escaping @Sendable () async throws -> Output) {
         if let timeLimit {
             let cancel = timer.schedule(after: timeLimit) { [self] in stop() }
             guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
@@ -47,24 +45,17 @@ final class StageTask<Output: Sendable>: Sendable {
     }
 
     /// Ends the stage because the time limit of the stage or of the session was reached.
-    func stop() {
-        guard let last = state.end() else { return }
-        // On another thread, because the stage's cancellation handlers may block.
-        if let task = last.task { DedicatedThread.run { task.cancel() } }
-        finish(last, .failure(.timedOut))
-    }
+    func stop() { end(.failure(.timedOut), cancelling: true) }
 
     /// - Returns: false if the task had already ended.
     @discardableResult
-    private func end(_ result: Result<Output, StageFailure.Ending>) -> Bool {
+    private func end(_ result: Result<Output, StageFailure.Ending>, cancelling: Bool = false) -> Bool {
         guard let last = state.end() else { return false }
-        finish(last, result)
-        return true
-    }
-
-    private func finish(_ last: State, _ result: Result<Output, StageFailure.Ending>) {
+        // On another thread, because the stage's cancellation handlers may block.
+        if cancelling, let task = last.task { DedicatedThread.run { task.cancel() } }
         last.cancelTimer?()
         last.ended(result)
+        return true
     }
 }
 

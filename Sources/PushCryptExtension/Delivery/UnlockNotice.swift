@@ -14,11 +14,7 @@ public struct UnlockNotice: Sendable {
     public let text: Placeholder
     private let marker: any BootMarker
 
-    /// Creates a notice.
-    ///
-    /// - Parameters:
-    ///   - text: the text shown in place of the first such push.
-    ///   - marker: remembers that the text was shown, usually a ``FileBootMarker``.
+    /// Creates a notice. The marker, usually a ``FileBootMarker``, remembers that the text was shown.
     public init(_ text: Placeholder, marker: any BootMarker) {
         self.text = text
         self.marker = marker
@@ -37,20 +33,11 @@ public protocol BootMarker: Sendable {
 /// A file that contains the name of a boot session. It is readable before the first unlock and contains no secret.
 public struct FileBootMarker: BootMarker {
     private let path: String
-    private let boot: @Sendable () -> String?
+    /// The name of this boot session; nil if the system has none. Tests replace it.
+    var boot: @Sendable () -> String? = { BootSession.name }
 
-    /// Creates a marker.
-    ///
-    /// - Parameter path: a file in the app group's folder.
-    public init(path: String) {
-        self.init(path: path, boot: { BootSession.name })
-    }
-
-    /// - Parameter boot: the name of this boot session; nil if the system has none.
-    init(path: String, boot: @escaping @Sendable () -> String?) {
-        self.path = path
-        self.boot = boot
-    }
+    /// Creates a marker in a file of the app group's folder.
+    public init(path: String) { self.path = path }
 
     /// Writes the name of the boot session to the file; returns false if the file already contains it.
     public func markThisBoot() -> Bool {
@@ -58,10 +45,11 @@ public struct FileBootMarker: BootMarker {
         let url = URL(fileURLWithPath: path)
         guard (try? Data(contentsOf: url)) != Data(boot.utf8) else { return false }
         #if canImport(Darwin) && !os(macOS)
-        try? Data(boot.utf8).write(to: url, options: [.atomic, .noFileProtection])
+        let options: Data.WritingOptions = [.atomic, .noFileProtection]
         #else
-        try? Data(boot.utf8).write(to: url, options: .atomic)
+        let options: Data.WritingOptions = .atomic
         #endif
+        try? Data(boot.utf8).write(to: url, options: options)
         return true
     }
 }

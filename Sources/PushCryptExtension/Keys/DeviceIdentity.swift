@@ -38,7 +38,6 @@ public final class DeviceIdentity: Sendable {
             self.overlapInSeconds = overlapInSeconds
         }
 
-        /// The overlap that is used: at least the longest delivery time, plus the tolerance for clock differences.
         var effectiveOverlapInSeconds: Int64 {
             max(overlapInSeconds, RotationPolicy.longestFlightInSeconds) + Freshness.toleranceInSeconds
         }
@@ -49,12 +48,7 @@ public final class DeviceIdentity: Sendable {
     private let clock: @Sendable () -> UnixTime
     private let turn = Locked(())
 
-    /// Creates an identity.
-    ///
-    /// - Parameters:
-    ///   - storage: stores the keys.
-    ///   - options: how pairs are made and replaced.
-    ///   - clock: the clock for lifecycles.
+    /// Creates an identity. The clock determines the times of lifecycles.
     public init(
         storage: any DeviceKeyStorage, options: Options = Options(),
         clock: @escaping @Sendable () -> UnixTime = { .now }
@@ -73,8 +67,8 @@ public final class DeviceIdentity: Sendable {
 
     /// Returns the record of the newest pair; makes a pair if there is none.
     ///
-    /// - Throws: `DeviceKeyError` with `locked` before the first unlock; no pair is made. Call it again when protected data
-    ///   is available.
+    /// - Throws: `DeviceKeyError` with `locked` before the first unlock; no pair is made. Call it again when protected
+    ///   data is available.
     public func makeIfNeeded() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
             if let current = try self.record(of: timelines.current(at: now)) { return current }
@@ -82,14 +76,11 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Makes a new pair to register. A pair that still awaits its confirmation is returned unchanged, so retries and crashes
-    /// make no further pairs.
-    ///
-    /// - Throws: `DeviceKeyError` with `locked`.
+    /// Makes a new pair to register; throws `locked`. A pair that still awaits its confirmation is returned unchanged, so
+    /// retries and crashes make no further pairs.
     public func rotate() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
-            let current = try self.record(of: timelines.current(at: now))
-            if let current, !current.isConfirmed { return current }
+            if let current = try self.record(of: timelines.current(at: now)), !current.isConfirmed { return current }
             return try self.make(timelines, now)
         }
     }
@@ -116,9 +107,7 @@ public final class DeviceIdentity: Sendable {
         }.get()
     }
 
-    /// Retires the replaced pairs.
-    ///
-    /// - Returns: the lifecycles after that.
+    /// Retires the replaced pairs and returns the lifecycles after that.
     @discardableResult
     func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyTimelines {
         let timelines = try DeviceKeyTimelines(storage)
@@ -130,8 +119,8 @@ public final class DeviceIdentity: Sendable {
     /// Confirms that the backend has the record and seals to this pair from now on. Earlier pairs still open for the
     /// overlap.
     ///
-    /// Call it only after a successful upload. If the app ends before this call, `isConfirmed` is false at the next start:
-    /// upload the same record again.
+    /// Call it only after a successful upload. If the app ends before this call, `isConfirmed` is false at the next
+    /// start: upload the same record again.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`; `superseded` if a newer pair was confirmed: upload the record of
     ///   ``current()``; `locked`.
@@ -164,11 +153,8 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Erases expired and revoked keys, unless the clock is more than 400 days after the last change, so that a device with
-    /// the wrong year erases nothing.
-    ///
-    /// - Returns: the ids of the erased keys.
-    /// - Throws: `DeviceKeyError` with `locked`.
+    /// Erases expired and revoked keys and returns their ids, unless the clock is more than 400 days after the last change,
+    /// so that a device with the wrong year erases nothing. Throws `locked`.
     @discardableResult
     public func prune() throws(DeviceKeyError) -> [KeyID] {
         try inTurn { timelines, now throws(DeviceKeyError) in
@@ -178,7 +164,8 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Erases all keys, including damaged ones, when the user signs out. Pushes that are being delivered no longer open.
+    /// Erases all keys, including damaged ones, when the user signs out. Pushes that are being delivered no longer
+    /// open.
     ///
     /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased, and another call erases the rest.
     public func eraseAll() throws(DeviceKeyError) {
@@ -195,11 +182,7 @@ public final class DeviceIdentity: Sendable {
     ///   open the pushes of other devices; `conflict`, `locked`.
     public func adopt(jwk: [UInt8]) throws(DeviceKeyError) {
         let keyset: Keyset
-        do {
-            keyset = try Keyset(json: jwk)
-        } catch {
-            throw DeviceKeyError(.unsuitable, "not a device key: \(error)")
-        }
+        do { keyset = try Keyset(json: jwk) } catch { throw DeviceKeyError(.unsuitable, "not a device key: \(error)") }
         guard keyset.entries.allSatisfy(\.record.isDeviceKey) else {
             throw DeviceKeyError(
                 .unsuitable, "not a device key: a device must not have a master or a shared key without a device id")
@@ -207,10 +190,9 @@ public final class DeviceIdentity: Sendable {
         try inTurn { timelines, now throws(DeviceKeyError) in
             for entry in keyset.entries {
                 try self.storage.add(try DeviceKey(entry.record, entry.lifecycle, writtenAt: now))
-                guard let stored = timelines.adopted.key(entry.record.kid), stored.lifecycle != entry.lifecycle else {
-                    continue
+                if let stored = timelines.adopted.key(entry.record.kid), stored.lifecycle != entry.lifecycle {
+                    try self.storage.update(stored.kid, to: entry.lifecycle, at: now)
                 }
-                try self.storage.update(stored.kid, to: entry.lifecycle, at: now)
             }
         }
     }
@@ -233,9 +215,7 @@ public struct RegistrationRecord: Sendable {
         var text = [UInt8]()
         text.reserveCapacity(KeyRecord.maximumJWKByteCount)
         defer { wipe(&text) }
-        do {
-            try key.record.publicRecord(keepingPSK: true).appendJWK(to: &text)
-        } catch {
+        do { try key.record.publicRecord(keepingPSK: true).appendJWK(to: &text) } catch {
             throw DeviceKeyError(.failed, "key \(key.kid) can't be written: \(error)")
         }
         kid = key.kid

@@ -6,48 +6,34 @@ public struct DeviceKey: Sendable {
     /// Contains one key.
     private let keyset: Keyset
 
-    private init(_ keyset: Keyset) {
-        self.keyset = keyset
-    }
-
     package init(_ record: KeyRecord, _ lifecycle: KeyLifecycle, writtenAt: UnixTime) throws(DeviceKeyError) {
         try self.init(Keyset.Entry(record, lifecycle), sequence: 1, writtenAt: writtenAt)
     }
 
-    private init(_ entry: Keyset.Entry, sequence: Int64, writtenAt: UnixTime?) throws(DeviceKeyError) {
-        do {
-            keyset = try Keyset([entry], sequence: sequence, updatedAt: writtenAt)
-        } catch {
+    private init(_ entry: Keyset.Entry, sequence: Int64, writtenAt time: UnixTime?) throws(DeviceKeyError) {
+        do { keyset = try Keyset([entry], sequence: sequence, updatedAt: time) } catch {
             throw DeviceKeyError(.failed, "\(error)")
         }
     }
 
-    /// Reads the output of ``jwkSet()``.
+    /// Reads the output of ``jwkSet()``, UTF-8 JSON with a private key: wipe it afterwards.
     ///
-    /// - Parameters:
-    ///   - jwkSet: UTF-8 JSON with a private key: wipe it afterwards.
-    ///   - kid: the id under which the key was stored.
+    /// - Parameter kid: the id under which the key was stored.
     /// - Throws: `DeviceKeyError` with `damaged`, also if it is another key.
     public init(jwkSet: [UInt8], kid: KeyID) throws(DeviceKeyError) {
-        let keyset: Keyset
-        do {
-            keyset = try Keyset(json: jwkSet)
-        } catch {
+        do { keyset = try Keyset(json: jwkSet) } catch {
             throw DeviceKeyError(.damaged, "the stored key \(kid) can't be read: \(error)")
         }
         guard keyset.keyIDs == [kid] else {
             throw DeviceKeyError(.damaged, "another key is stored under the id \(kid)")
         }
-        self.init(keyset)
     }
 
     /// Returns the key with its private half and its lifecycle as a JWK set, UTF-8 JSON. The caller wipes the result.
     ///
     /// - Throws: `DeviceKeyError` with `unsuitable` for a key in a Secure Enclave.
     public func jwkSet() throws(DeviceKeyError) -> [UInt8] {
-        do {
-            return try keyset.jwkSet(withHistory: true)
-        } catch {
+        do { return try keyset.jwkSet(withHistory: true) } catch {
             throw DeviceKeyError(.unsuitable, "key \(kid) can't be written: \(error)")
         }
     }
@@ -64,16 +50,13 @@ public struct DeviceKey: Sendable {
     /// When the key was last written. Its state is never evaluated for an earlier time.
     public var writtenAt: UnixTime? { keyset.updatedAt }
 
-    /// Returns the key with another lifecycle. A revocation always stays: the key may have been revoked after the new
-    /// lifecycle was planned.
-    ///
-    /// - Throws: `DeviceKeyError` with `failed`.
+    /// Returns the key with another lifecycle; throws `failed`. A revocation always stays: the key may have been revoked
+    /// after the new lifecycle was planned.
     public func changed(to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         var changed = entry
         changed.lifecycle = lifecycle
         changed.lifecycle.revokedAt = [self.lifecycle.revokedAt, lifecycle.revokedAt].compactMap(\.self).min()
-        return try DeviceKey(
-            changed, sequence: keyset.sequence + 1, writtenAt: max(time, keyset.updatedAt ?? time))
+        return try DeviceKey(changed, sequence: keyset.sequence + 1, writtenAt: max(time, keyset.updatedAt ?? time))
     }
 
     package func replacing(_ record: KeyRecord) throws(DeviceKeyError) -> DeviceKey {
@@ -89,14 +72,10 @@ public struct DeviceKey: Sendable {
 
     /// Whether the other key is the same key, not only a key with the same id: collisions of 64-bit ids can be computed. A
     /// key pair with another psk, or another device's key of the same master, is a different key.
-    public func isSameKey(as other: DeviceKey) -> Bool {
-        record.isSameKey(as: other.record)
-    }
+    public func isSameKey(as other: DeviceKey) -> Bool { record.isSameKey(as: other.record) }
 
     /// Makes a key pair in memory. The pair awaits its registration.
-    package static func generate(
-        _ suite: Suite, withPSK: Bool, at time: UnixTime
-    ) throws(DeviceKeyError) -> DeviceKey {
+    package static func generate(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
         guard let group = suite.group else {
             throw DeviceKeyError(.unsuitable, "a device makes P-256 or X25519 key pairs; \(suite) has no key pairs")
         }

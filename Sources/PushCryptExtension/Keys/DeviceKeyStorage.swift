@@ -16,13 +16,10 @@ public protocol DeviceKeyStorage: RecipientKeyring {
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
     func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey
 
-    /// Makes and stores a key pair in one step. The pair opens from now on and awaits its registration.
+    /// Makes and stores a key pair in one step, with or without a pre-shared key. The pair opens from now on and awaits
+    /// its registration.
     ///
-    /// - Parameters:
-    ///   - suite: `p256` or `x25519`.
-    ///   - withPSK: whether the pair has a pre-shared key.
-    ///   - time: the creation time.
-    /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for another suite.
+    /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for another suite than `p256` and `x25519`.
     func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey
 
     /// Stores a key. A key that is already stored stays unchanged.
@@ -45,11 +42,7 @@ extension DeviceKeyStorage {
     /// Loads the key and checks that it opens at the time.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         let key: DeviceKey
-        do throws(DeviceKeyError) {
-            key = try load(id)
-        } catch {
-            throw error.failureClass
-        }
+        do throws(DeviceKeyError) { key = try load(id) } catch { throw error.failureClass }
         return try key.recipientKey(at: time)
     }
 

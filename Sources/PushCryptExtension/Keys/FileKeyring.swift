@@ -13,17 +13,11 @@ import PushCryptPrimitives
 public struct FileKeyring: DeviceKeyStorage {
     private let folder: String
 
-    /// Creates a keyring.
-    ///
-    /// - Parameter folder: the path of a folder in the app group's container. It is created with mode 0700 when the first
-    ///   key is stored; its parent must exist.
-    public init(folder: String) {
-        self.folder = folder
-    }
+    /// Creates a keyring in a folder of the app group's container. The folder is created with mode 0700 when the first key
+    /// is stored; its parent must exist.
+    public init(folder: String) { self.folder = folder }
 
-    /// Returns the sorted ids of the keys in the folder; none if there is no folder.
-    ///
-    /// - Throws: `DeviceKeyError` with `locked`, `insecure`.
+    /// Returns the sorted ids of the keys; none if there is no folder. Throws `locked`, `insecure`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
         do throws(DeviceKeyError) {
             return try KeyFolder(folder).names().compactMap(Self.keyID).sorted()
@@ -32,16 +26,12 @@ public struct FileKeyring: DeviceKeyStorage {
         }
     }
 
-    /// Loads one key.
-    ///
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `insecure`.
+    /// Loads one key. Throws `notFound`, `locked`, `damaged`, `insecure`.
     public func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey {
         try Self.load(kid, from: try KeyFolder(folder))
     }
 
-    /// Writes a key. A key that is already stored stays unchanged.
-    ///
-    /// - Throws: `DeviceKeyError` with `conflict` if another key has its id, `locked`, `insecure`, `failed`.
+    /// Writes a key; one that is already stored stays unchanged. Throws `conflict`, `locked`, `insecure`, `failed`.
     public func add(_ key: DeviceKey) throws(DeviceKeyError) {
         let folder = try KeyFolder(folder, creating: true)
         try folder.lock()
@@ -54,18 +44,14 @@ public struct FileKeyring: DeviceKeyStorage {
         try Self.write(key, to: folder)
     }
 
-    /// Replaces the file of a key by one with another lifecycle in one step.
-    ///
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `insecure`, `failed`.
+    /// Changes the lifecycle of a key in one step. Throws `notFound`, `locked`, `damaged`, `insecure`, `failed`.
     public func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) {
         let folder = try KeyFolder(folder)
         try folder.lock()
         try Self.write(try Self.load(kid, from: folder).changed(to: lifecycle, at: time), to: folder)
     }
 
-    /// Removes the file of a key if it exists.
-    ///
-    /// - Throws: `DeviceKeyError` with `locked`, `insecure`, `failed`.
+    /// Removes the file of a key if it exists. Throws `locked`, `insecure`, `failed`.
     public func remove(_ kid: KeyID) throws(DeviceKeyError) {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)

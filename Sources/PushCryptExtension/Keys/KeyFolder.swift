@@ -34,8 +34,6 @@ final class KeyFolder {
     /// The limit of a file; the longest is a set of a few hundred sender keys.
     static let maximumByteCount = 1 << 20
 
-    /// Reads a whole file.
-    ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`; `damaged` for a file over the limit; `insecure` for a link, for
     ///   something other than a file, or if another user owns or can reach the file.
     func read(_ name: String) throws(DeviceKeyError) -> [UInt8] {
@@ -51,8 +49,7 @@ final class KeyFolder {
     }
 
     /// Replaces the file in one step: after a crash it is the old or the new one, never a part. Call ``lock()`` first.
-    ///
-    /// - Throws: `DeviceKeyError` with `unsuitable` for more bytes than ``read(_:)`` accepts, `locked`, `failed`.
+    /// Throws `DeviceKeyError` with `unsuitable` for more bytes than ``read(_:)`` accepts, `locked`, `failed`.
     func replace(_ name: String, with bytes: [UInt8]) throws(DeviceKeyError) {
         guard bytes.count <= Self.maximumByteCount else {
             throw DeviceKeyError(

@@ -14,12 +14,8 @@ public struct KeysetKeyring: RecipientKeyring {
     private let keyset: Keyset
     private let device: DeviceID?
 
-    /// Creates a keyring.
-    ///
-    /// - Parameter keyset: private recipient keys, or shared keys (for a device: `Keyset.device(_:)`).
-    public init(_ keyset: Keyset) {
-        self.init(keyset, device: nil)
-    }
+    /// Creates a keyring of private recipient keys, or of shared keys (for a device: `Keyset.device(_:)`).
+    public init(_ keyset: Keyset) { self.init(keyset, device: nil) }
 
     /// - Parameter device: the device whose keys are derived from the set's masters on demand.
     package init(_ keyset: Keyset, device: DeviceID?) {
@@ -27,7 +23,7 @@ public struct KeysetKeyring: RecipientKeyring {
         self.device = device
     }
 
-    /// Returns the key with the id, unless it has expired or was revoked.
+    /// Returns the key with the id.
     ///
     /// - Throws: `unknownKey`, `keyExpired`, `keyRevoked`.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {

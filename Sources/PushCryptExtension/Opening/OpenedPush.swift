@@ -3,9 +3,9 @@ public import PushCryptCore
 /// A push that was opened and verified.
 public struct OpenedPush: Sendable {
     /// The APNs payload as its sender wrote it, UTF-8 JSON, without the member added by sealing.
-    public let payload: [UInt8]
+    public private(set) var payload: [UInt8]
     /// The number of padding bytes in the message.
-    public let paddingByteCount: Int
+    public private(set) var paddingByteCount: Int
     /// The recipient's key that opened the push.
     public let kid: KeyID
     /// The pinned key that verified the signature; nil if no sender is pinned.
@@ -14,7 +14,7 @@ public struct OpenedPush: Sendable {
     private let message: JSONText
     private let header: MessageHeader
     /// Whether ``payload`` was fetched and isn't part of the message.
-    private let isOffloaded: Bool
+    private var isOffloaded = false
 
     init(_ inner: InnerPayload, _ header: MessageHeader, kid: KeyID, signedBy: KeyID?) {
         payload = inner.withoutHeader
@@ -23,17 +23,6 @@ public struct OpenedPush: Sendable {
         self.signedBy = signedBy
         message = inner.text
         self.header = header
-        isOffloaded = false
-    }
-
-    private init(_ push: OpenedPush, showing inner: InnerPayload) {
-        payload = inner.text.bytes
-        paddingByteCount = inner.paddingByteCount
-        kid = push.kid
-        signedBy = push.signedBy
-        message = push.message
-        header = push.header
-        isOffloaded = true
     }
 
     /// Returns the push with the offloaded payload. ``offload`` becomes nil; all other properties keep the values of the
@@ -42,23 +31,22 @@ public struct OpenedPush: Sendable {
     /// - Parameter json: the plaintext of the blob that ``offload`` refers to, verified to its end, with its padding.
     /// - Throws: `FailureClass.malformed` for a payload without alert text or with a `pushcrypt` member.
     public func replacing(offloaded json: [UInt8]) throws(FailureClass) -> OpenedPush {
-        OpenedPush(self, showing: try OffloadedPayload.innerPayload(plaintext: json))
+        let inner = try OffloadedPayload.innerPayload(plaintext: json)
+        var push = self
+        push.payload = inner.text.bytes
+        push.paddingByteCount = inner.paddingByteCount
+        push.isOffloaded = true
+        return push
     }
-}
 
-extension OpenedPush {
     /// The content of the notification.
-    public var content: NotificationContent {
-        NotificationContent(payload: offloaded ?? message, userInfo: payload)
-    }
+    public var content: NotificationContent { NotificationContent(payload: offloaded ?? message, userInfo: payload) }
 
     /// The payload is parsed on each use, because the index of a large payload needs more memory than the payload.
     private var offloaded: JSONText? { isOffloaded ? try? JSONText(payload) : nil }
 
     /// The sender's name for the push, for receipts: `push_id` next to `aps` or in its `alert`, a string or a number.
-    public var pushID: String? {
-        Self.pushID(in: message.root) ?? offloaded.flatMap { Self.pushID(in: $0.root) }
-    }
+    public var pushID: String? { Self.pushID(in: message.root) ?? offloaded.flatMap { Self.pushID(in: $0.root) } }
 
     /// 16 bytes as 22 characters of base64url.
     public var messageID: String { Base64URL.encode(header.id) }

@@ -6,12 +6,9 @@ public struct Opener: Sendable {
     private var keyring: any RecipientKeyring
     private let senders: SenderTrust
 
-    /// Creates an opener.
+    /// Creates an opener with the recipient's keys and the pinned sender keys, or `.unsigned`.
     ///
-    /// - Parameters:
-    ///   - topic: the app's bundle identifier, not the extension's.
-    ///   - keyring: the recipient's keys.
-    ///   - senders: the pinned sender keys, or `.unsigned`. With pinned keys, unsigned payloads are refused.
+    /// - Parameter topic: the app's bundle identifier, not the extension's.
     /// - Throws: `KeyError` with `invalidTopic`.
     public init(topic: String, keyring: any RecipientKeyring, senders: SenderTrust) throws {
         self.topic = try Topic(topic)
@@ -26,15 +23,11 @@ public struct Opener: Sendable {
         return opener
     }
 
-    /// Opens and verifies a payload, or returns the failure class.
+    /// Opens and verifies an outer payload, UTF-8 JSON, or returns the failure class. The checks have the order of the
+    /// protocol: form, keys, decryption, signature, content, time.
     ///
-    /// The checks have the order of the protocol: form, keys, decryption, signature, content, time.
-    ///
-    /// - Parameters:
-    ///   - payload: the outer payload, UTF-8 JSON.
-    ///   - time: the current time.
-    ///   - highestIssuedAt: the highest `iat` that this recipient has accepted and confirmed. With it a clock that is set
-    ///     back doesn't make expired pushes valid.
+    /// - Parameter highestIssuedAt: the highest `iat` that this recipient has accepted and confirmed. With it a clock that is
+    ///   set back doesn't make expired pushes valid.
     public func open(
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
     ) -> Result<OpenedPush, FailureClass> {
@@ -50,7 +43,8 @@ public struct Opener: Sendable {
         Result { () throws(FailureClass) in
             let outer = try Self.outerPayload(payload)
             let key = try keyring.key(outer.kid, at: time)
-            let message = try openEnvelope(outer, with: key, at: time)
+            let signer = try senders.verificationKey(outer.skid, at: time)
+            let message = try Envelope.open(outer.sealed, with: key, signedBy: signer, topic: topic)
             let inner = try InnerPayload(message: message)
             guard let header = inner.header else { throw .malformed }
             return OpenedPush(inner, header, kid: outer.kid, signedBy: outer.skid)
@@ -59,23 +53,11 @@ public struct Opener: Sendable {
 
     private static func outerPayload(_ payload: [UInt8]) throws(FailureClass) -> OuterPayload {
         let text: JSONText
-        do {
-            text = try JSONText(payload)
-        } catch {
-            throw .malformed
-        }
+        do { text = try JSONText(payload) } catch { throw .malformed }
         return try OuterPayload(text)
     }
 
     /// The key that a payload names, for diagnostics; nil for a payload that can't be read.
-    static func kid(of payload: [UInt8]) -> KeyID? {
-        (try? outerPayload(payload))?.kid
-    }
+    static func kid(of payload: [UInt8]) -> KeyID? { (try? outerPayload(payload))?.kid }
 
-    private func openEnvelope(
-        _ outer: OuterPayload, with key: RecipientKey, at time: UnixTime
-    ) throws(FailureClass) -> [UInt8] {
-        let signer = try senders.verificationKey(outer.skid, at: time)
-        return try Envelope.open(outer.sealed, with: key, signedBy: signer, topic: topic)
-    }
 }

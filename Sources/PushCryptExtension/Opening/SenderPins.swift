@@ -1,11 +1,8 @@
 public import PushCryptCore
 
-/// The sender keys that the app trusts, in a file that it shares with its extension: a published JWK set, which an older
-/// set can't replace, and all keys that were ever revoked.
+/// The sender keys that the app trusts, in `FOLDER/senders.json`, which it shares with its extension: a published JWK set,
+/// which an older set can't replace, and all keys that were ever revoked.
 ///
-/// ```
-/// FOLDER/senders.json
-/// ```
 /// Ship the first set with the app, or fetch it from an equally trusted source: it determines which signatures are accepted.
 /// A later set only has to be newer, so fetch it only from the backend, over TLS.
 ///
@@ -13,24 +10,20 @@ public import PushCryptCore
 /// lists the key as valid, or ``forget()`` is called. Only the deletion of the file, for example with the app, removes the
 /// revocation.
 public struct SenderPins: Sendable {
+    private static let name = "senders.json"
     private let folder: String
 
-    /// Creates pins.
-    ///
-    /// - Parameter folder: a path in the app group's container; it may be the folder of a ``FileKeyring``.
-    public init(folder: String) {
-        self.folder = folder
-    }
+    /// Creates pins in a folder of the app group's container; it may be the folder of a ``FileKeyring``.
+    public init(folder: String) { self.folder = folder }
 
-    /// Pins a first set. A set that is already pinned stays.
+    /// Pins a first published JWK set, UTF-8. A set that is already pinned stays.
     ///
-    /// - Parameter json: a published JWK set, UTF-8.
     /// - Returns: whether the set was pinned.
     /// - Throws: `DeviceKeyError` with `unsuitable` if the JSON isn't a set of public sender keys; `conflict` if a key has the
     ///   id of another key that was revoked; `locked`.
     @discardableResult
     public func pinFirst(json: [UInt8]) throws(DeviceKeyError) -> Bool {
-        let new = try PinnedSenderSet(published: json)
+        let new = try PinnedSenderSet(json, isStored: false)
         let folder = try KeyFolder(folder, creating: true)
         try folder.lock()
         var state = PinnedSenders()
@@ -44,20 +37,19 @@ public struct SenderPins: Sendable {
         return true
     }
 
-    /// Replaces the pinned set by a newer one. Revoked keys stay revoked.
+    /// Replaces the pinned set by a newer published JWK set, UTF-8. Revoked keys stay revoked.
     ///
-    /// - Parameter json: a published JWK set, UTF-8.
     /// - Returns: false if the set is already pinned.
     /// - Throws: `DeviceKeyError` with `rolledBack` for a lower `seq`; `conflict` for other content with the same `seq`, or
     ///   another key with the same id; `notFound` before ``pinFirst(json:)``; `unsuitable`, `locked`; `damaged` if the
     ///   pinned set can't be read, so that its `seq` is unknown.
     @discardableResult
     public func update(json: [UInt8]) throws(DeviceKeyError) -> Bool {
-        let new = try PinnedSenderSet(published: json)
+        let new = try PinnedSenderSet(json, isStored: false)
         let folder = try KeyFolder(folder)
         try folder.lock()
         var state = try PinnedSenders(stored: folder.read(Self.name))
-        guard state.set != nil else { throw Self.nothingPinned }
+        guard state.set != nil else { throw DeviceKeyError(.notFound, "no sender keys are pinned") }
         guard try state.pin(new) else { return false }
         try folder.replace(Self.name, with: state.json)
         return true
@@ -66,16 +58,19 @@ public struct SenderPins: Sendable {
     /// Removes the pinned set and its `seq`, when the user signs out or the file is damaged. Until the next
     /// ``pinFirst(json:)`` no sender is trusted.
     ///
-    /// Revocations are kept: signing out and in again must not make a stolen key valid. They are lost only if the file is
-    /// damaged and they can't be read.
+    /// Revocations are kept: signing out and in again must not make a stolen key valid. They are lost only if the file
+    /// is damaged and they can't be read.
     ///
     /// - Throws: `DeviceKeyError` with `locked`.
     public func forget() throws(DeviceKeyError) {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)
             try folder.lock()
-            var state = PinnedSenders(salvaging: try Self.readable(in: folder))
-            state.forget()
+            var json: [UInt8] = []
+            do throws(DeviceKeyError) {
+                json = try folder.read(Self.name)
+            } catch  where error.code == .damaged {}
+            let state = PinnedSenders(revocationsOf: json)
             if state.revoked.isEmpty {
                 try folder.remove(Self.name)
             } else {
@@ -97,36 +92,23 @@ public struct SenderPins: Sendable {
 
     /// Returns the keys that the extension verifies with; throws if there is no set.
     ///
-    /// Pass the pins themselves to the opener, as `.pinned(pins)`: then a set that can't be read makes the push fail, and
-    /// unsigned pushes are never opened.
+    /// Pass the pins themselves to the opener, as `.pinned(pins)`: then a set that can't be read makes the push fail,
+    /// and unsigned pushes are never opened.
     ///
     /// - Throws: `FailureClass`: `unknownKey` if nothing is pinned or the file is damaged, `keyLocked` before the first
     ///   unlock, `internalError`.
     public func trustedSenders() throws(FailureClass) -> TrustedSenders {
-        do throws(DeviceKeyError) {
-            guard let senders = try read().senders else { throw Self.nothingPinned }
-            return senders
-        } catch {
-            throw error.failureClass
+        let state: PinnedSenders
+        do throws(DeviceKeyError) { state = try read() } catch { throw error.failureClass }
+        guard let set = state.set, let senders = try? TrustedSenders(set.keyset, revoked: state.revoked) else {
+            throw .unknownKey
         }
-    }
-
-    /// - Returns: the file; empty if it is too long.
-    private static func readable(in folder: KeyFolder) throws(DeviceKeyError) -> [UInt8] {
-        do throws(DeviceKeyError) {
-            return try folder.read(name)
-        } catch  where error.code == .damaged {
-            return []
-        }
+        return senders
     }
 
     private func read() throws(DeviceKeyError) -> PinnedSenders {
         try PinnedSenders(stored: try KeyFolder(folder).read(Self.name))
     }
-
-    private static let name = "senders.json"
-
-    private static let nothingPinned = DeviceKeyError(.notFound, "no sender keys are pinned")
 }
 
 /// The stored state of ``SenderPins``. One file contains set and revocations, so they are replaced in one step.
@@ -134,7 +116,8 @@ public struct SenderPins: Sendable {
 /// ```
 /// {["set": JWK SET,] "revoked": ["<RFC 7638 thumbprint, 43 characters of base64url>", ...]}
 /// ```
-/// `revoked` contains every key that any accepted set revoked, and never shrinks. There is no `set` after ``forget()``.
+/// `revoked` contains every key that any accepted set revoked, and never shrinks. There is no `set` after
+/// ``SenderPins/forget()``.
 struct PinnedSenders {
     private(set) var set: PinnedSenderSet?
     private(set) var revoked: Set<[UInt8]> = []
@@ -143,53 +126,32 @@ struct PinnedSenders {
 
     /// - Throws: `DeviceKeyError` with `damaged`.
     init(stored json: [UInt8]) throws(DeviceKeyError) {
-        let root = try Self.root(json)
-        revoked = try Self.revoked(root)
-        set = try root["set"].map { value throws(DeviceKeyError) in try PinnedSenderSet(stored: Array(value.rawBytes)) }
+        let (root, revoked) = try Self.read(json)
+        self.revoked = revoked
+        set = try root["set"].map { set throws(DeviceKeyError) in
+            try PinnedSenderSet(Array(set.rawBytes), isStored: true)
+        }
     }
 
-    /// Reads the revocations of a file with a damaged set, if they can be read.
-    init(salvaging json: [UInt8]) {
-        revoked = (try? Self.revoked(Self.root(json))) ?? []
-    }
+    /// Reads only the revocations; none if they can't be read.
+    init(revocationsOf json: [UInt8]) { revoked = (try? Self.read(json).revoked) ?? [] }
 
-    private static func root(_ json: [UInt8]) throws(DeviceKeyError) -> JSONValue {
-        guard let root = (try? JSONText(json))?.root, root.kind == .object else {
-            throw DeviceKeyError(.damaged, "the pinned sender keys are not a JSON object")
+    private static func read(_ json: [UInt8]) throws(DeviceKeyError) -> (root: JSONValue, revoked: Set<[UInt8]>) {
+        guard let root = (try? JSONText(json))?.root, let list = root["revoked"], list.kind == .array else {
+            throw DeviceKeyError(.damaged, "the pinned sender keys are not a JSON object with a list of revoked keys")
         }
-        return root
-    }
-
-    private static func revoked(_ root: JSONValue) throws(DeviceKeyError) -> Set<[UInt8]> {
-        guard let list = root["revoked"], list.kind == .array else {
-            throw DeviceKeyError(.damaged, "the pinned sender keys have no list of revoked keys")
+        let revoked = list.elements.compactMap { $0.utf8.flatMap(Base64URL.decode) }.filter { $0.count == 32 }
+        guard revoked.count == list.elements.count else {
+            throw DeviceKeyError(.damaged, "a revoked sender key is not a thumbprint")
         }
-        var revoked = Set<[UInt8]>()
-        for element in list.elements {
-            guard let thumbprint = element.utf8.flatMap(Base64URL.decode), thumbprint.count == 32 else {
-                throw DeviceKeyError(.damaged, "a revoked sender key is not a thumbprint")
-            }
-            revoked.insert(thumbprint)
-        }
-        return revoked
+        return (root, Set(revoked))
     }
 
     /// UTF-8.
     var json: [UInt8] {
-        var json = Array("{".utf8)
-        if let set {
-            json += #""set": "#.utf8
-            json += set.text
-            json += ", ".utf8
-        }
+        let set = set.map { "\"set\": \(String(decoding: $0.text, as: UTF8.self)), " } ?? ""
         let names = revoked.map { "\"\(Base64URL.encode($0))\"" }.sorted()
-        json += "\"revoked\": [\(names.joined(separator: ", "))]}\n".utf8
-        return json
-    }
-
-    /// The keys that the extension verifies with; nil if no set is pinned.
-    var senders: TrustedSenders? {
-        get throws(DeviceKeyError) { try set?.senders(revoked: revoked) }
+        return Array("{\(set)\"revoked\": [\(names.joined(separator: ", "))]}\n".utf8)
     }
 
     /// - Returns: false if the set is already pinned.
@@ -201,9 +163,6 @@ struct PinnedSenders {
         revoked.formUnion(new.revoked)
         return true
     }
-
-    /// Removes the set and keeps the revocations.
-    mutating func forget() { set = nil }
 }
 
 /// A published set of sender keys in canonical form: sorted by id and written by this library, so that equal sets have
@@ -214,58 +173,33 @@ struct PinnedSenderSet {
     let revoked: Set<[UInt8]>
     let text: [UInt8]
 
-    /// - Throws: `DeviceKeyError` with `unsuitable`.
-    init(published json: [UInt8]) throws(DeviceKeyError) {
+    /// - Throws: `DeviceKeyError` with `damaged` for a stored set, `unsuitable` for a published one.
+    init(_ json: [UInt8], isStored: Bool) throws(DeviceKeyError) {
         do {
-            try self.init(json)
+            let read = try Keyset(json: json)
+            guard !read.entries.contains(where: \.record.isPrivateAsymmetric) else {
+                throw KeyError(.wrongKind, "it contains private keys")
+            }
+            let sorted = read.entries.sorted { $0.record.kid < $1.record.kid }
+            keyset = try Keyset(sorted, sequence: read.sequence)
+            // Refuses all other kinds of keys.
+            _ = try TrustedSenders(keyset)
+            revoked = Set(try sorted.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
+            text = try keyset.jwkSet(withHistory: false)
         } catch {
-            throw DeviceKeyError(.unsuitable, "not a published set of sender keys: \(error)")
+            throw isStored
+                ? DeviceKeyError(.damaged, "the pinned sender keys can't be read: \(error)")
+                : DeviceKeyError(.unsuitable, "not a published set of sender keys: \(error)")
         }
     }
 
-    /// - Throws: `DeviceKeyError` with `damaged`.
-    init(stored json: [UInt8]) throws(DeviceKeyError) {
-        do {
-            try self.init(json)
-        } catch {
-            throw DeviceKeyError(.damaged, "the pinned sender keys can't be read: \(error)")
-        }
-    }
-
-    private init(_ json: [UInt8]) throws {
-        let read = try Keyset(json: json)
-        guard !read.entries.contains(where: \.record.isPrivateAsymmetric) else {
-            throw KeyError(.wrongKind, "it contains private keys")
-        }
-        let sorted = read.entries.sorted { $0.record.kid < $1.record.kid }
-        keyset = try Keyset(sorted, sequence: read.sequence)
-        // Refuses all other kinds of keys.
-        _ = try TrustedSenders(keyset)
-        revoked = Set(try sorted.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
-        text = try keyset.jwkSet(withHistory: false)
-    }
-
-    /// - Parameter revoked: thumbprints of keys that verify nothing.
-    /// - Throws: `DeviceKeyError` with `damaged`.
-    func senders(revoked: Set<[UInt8]>) throws(DeviceKeyError) -> TrustedSenders {
-        do {
-            return try TrustedSenders(keyset, revoked: revoked)
-        } catch {
-            throw DeviceKeyError(.damaged, "the pinned sender keys can't be used: \(error)")
-        }
-    }
-
-    /// A key id is 64 bits of a thumbprint, so an attacker can make a key with the id of a revoked key.
-    ///
-    /// - Throws: `DeviceKeyError` with `conflict`.
+    /// A key id is 64 bits of a thumbprint, so an attacker can make a key with the id of a revoked key. Throws
+    /// `DeviceKeyError` with `conflict`.
     func checkIDs(revoked: Set<[UInt8]>) throws(DeviceKeyError) {
-        guard !revoked.isEmpty else { return }
         for entry in keyset.entries {
             guard let own = try? entry.record.thumbprint() else { continue }
-            let hasIDOfAnother = revoked.contains {
-                $0 != own && $0.prefix(KeyID.byteCount) == own.prefix(KeyID.byteCount)
-            }
-            guard !hasIDOfAnother else {
+            let id = own.prefix(KeyID.byteCount)
+            guard !revoked.contains(where: { $0 != own && $0.prefix(KeyID.byteCount) == id }) else {
                 throw DeviceKeyError(.conflict, "a revoked sender key has the same id \(entry.record.kid)")
             }
         }
@@ -280,11 +214,9 @@ struct PinnedSenderSet {
             throw DeviceKeyError(
                 .rolledBack, "the set of sender keys is number \(own), older than the pinned \(theirs)")
         }
-        if own == theirs {
-            guard text == pinned.text else {
-                throw DeviceKeyError(.conflict, "another set of sender keys is pinned under number \(own)")
-            }
-            return false
+        guard own > theirs else {
+            if text == pinned.text { return false }
+            throw DeviceKeyError(.conflict, "another set of sender keys is pinned under number \(own)")
         }
         for entry in keyset.entries {
             guard let known = pinned.keyset.entry(entry.record.kid) else { continue }

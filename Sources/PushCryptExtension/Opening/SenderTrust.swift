@@ -30,15 +30,11 @@ public struct SenderTrust: Sendable {
     /// Opens payloads that are signed by a key from the app's own source, for apps that don't use ``SenderPins``.
     ///
     /// - Parameter source: called for each push.
-    public static func current(_ source: @escaping Source) -> SenderTrust {
-        SenderTrust(source: source)
-    }
+    public static func current(_ source: @escaping Source) -> SenderTrust { SenderTrust(source: source) }
 
-    /// The key that must have signed the payload; nil if the payload must be unsigned.
-    ///
-    /// - Parameter skid: the sender key that the payload names; nil if it names none.
-    /// - Throws: `FailureClass`: `undecryptable` for an unsigned payload if senders are pinned; `unknownKey`,
-    ///   `keyExpired`, `keyRevoked`; the error of the source.
+    /// The key that must have signed the payload; nil if the payload must be unsigned. Throws `FailureClass`:
+    /// `undecryptable` for an unsigned payload if senders are pinned; `unknownKey`, `keyExpired`, `keyRevoked`; the
+    /// error of the source.
     func verificationKey(
         _ skid: KeyID?, at time: UnixTime
     ) throws(FailureClass) -> (skid: KeyID, key: any VerificationKey)? {

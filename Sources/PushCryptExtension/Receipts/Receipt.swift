@@ -28,36 +28,32 @@ public struct Receipt: Hashable, Sendable {
     /// - Throws: `CryptoError` if no random bytes for an id are available.
     public init(_ report: DeliveryReport) throws {
         let named = report.pushID.flatMap { $0.utf8.count <= Self.pushIDByteLimit ? $0 : nil }
-        id = try Self.id(report)
+        // App and extension get the same id if both restore the message.
+        id =
+            if let message = report.messageID {
+                report.failure.map { "\(message)-\($0)" } ?? message
+            } else {
+                Base64URL.encode(try DefaultBackend.shared.randomBytes(count: MessageHeader.idByteCount))
+            }
         pushID = named ?? report.messageID
         failure = report.failure
         time = report.time
         kid = report.failure == nil ? nil : report.kid
     }
 
-    /// App and extension get the same id if both restore the message.
-    private static func id(_ report: DeliveryReport) throws -> String {
-        guard let message = report.messageID else {
-            return Base64URL.encode(try DefaultBackend.shared.randomBytes(count: MessageHeader.idByteCount))
-        }
-        return report.failure.map { "\(message)-\($0)" } ?? message
-    }
-
     /// The receipt as JSON, UTF-8.
     public var json: [UInt8] {
-        var json = Array(#"{"id":"#.utf8)
-        JSONWriter.appendString(id, to: &json)
-        if let pushID {
-            json += #","push":"#.utf8
-            JSONWriter.appendString(pushID, to: &json)
+        var json: [UInt8] = []
+        func append(_ name: StaticString, _ value: String?) {
+            guard let value else { return }
+            json += "\(name)".utf8
+            JSONWriter.appendString(value, to: &json)
         }
-        json += #","outcome":"#.utf8
-        JSONWriter.appendString(failure?.rawValue ?? "opened", to: &json)
+        append(#"{"id":"#, id)
+        append(#","push":"#, pushID)
+        append(#","outcome":"#, failure?.rawValue ?? "opened")
         json += #","time":\#(time.seconds)"#.utf8
-        if let kid {
-            json += #","kid":"#.utf8
-            JSONWriter.appendString(kid.description, to: &json)
-        }
+        append(#","kid":"#, kid?.description)
         json.append(UInt8(ascii: "}"))
         return json
     }
@@ -77,15 +73,13 @@ extension SharedStore {
     func spool(_ receipt: Receipt) throws(StoreError) -> Int64? {
         let json = String(decoding: receipt.json, as: UTF8.self)
         return try transaction { [configuration] database throws(SQLiteError) in
-            let table = ReceiptTable(database: database)
-            try table.remove(issuedBefore: receipt.time.seconds, lifetime: configuration.receiptLifetimeInSeconds)
-            let number = try table.insert(receipt, json)
-            try table.shrink(to: configuration.receiptLimit)
+            try database.removeReceipts(at: receipt.time, lifetime: configuration.receiptLifetimeInSeconds)
+            let number = try database.insert(receipt, json)
+            try database.shrinkReceipts(to: configuration.receiptLimit)
             return number
         }
     }
 
-    /// The first receipt after the number.
     func receipt(after number: Int64) throws(StoreError) -> SpooledReceipt? {
         try perform { database throws(SQLiteError) in
             try database.first(
@@ -94,14 +88,13 @@ extension SharedStore {
         }
     }
 
-    /// The receipt with the number; nil if it was removed.
     func receipt(_ number: Int64) throws(StoreError) -> SpooledReceipt? {
         try receipt(after: number - 1).flatMap { $0.number == number ? $0 : nil }
     }
 
     func lastReceiptNumber() throws(StoreError) -> Int64? {
         try perform { database throws(SQLiteError) in
-            try database.first("SELECT max(number) FROM receipt") { $0.integer(0) } ?? nil
+            try database.integer("SELECT max(number) FROM receipt")
         }
     }
 
@@ -113,45 +106,38 @@ extension SharedStore {
 
     func removeOldReceipts(at time: UnixTime) throws(StoreError) {
         try perform { [lifetime = configuration.receiptLifetimeInSeconds] database throws(SQLiteError) in
-            try ReceiptTable(database: database).remove(issuedBefore: time.seconds, lifetime: lifetime)
+            try database.removeReceipts(at: time, lifetime: lifetime)
         }
     }
 
-    /// Returns the number of receipts that wait to be sent.
-    ///
-    /// - Throws: `StoreError`.
+    /// Returns the number of receipts that wait to be sent. Throws `StoreError`.
     public func receiptCount() throws -> Int {
         try perform { database throws(SQLiteError) in
-            Int(try database.first("SELECT count(*) FROM receipt") { $0.integer(0) ?? 0 } ?? 0)
+            Int(try database.integer("SELECT count(*) FROM receipt") ?? 0)
         }
     }
 }
 
 /// The receipts, within a transaction.
-private struct ReceiptTable {
-    let database: Database
-
-    func insert(_ receipt: Receipt, _ json: String) throws(SQLiteError) -> Int64? {
-        let count = try database.run(
+extension Database {
+    fileprivate func insert(_ receipt: Receipt, _ json: String) throws(SQLiteError) -> Int64? {
+        let count = try run(
             "INSERT OR IGNORE INTO receipt (id, time, failed, body) VALUES (?, ?, ?, ?)", .text(receipt.id),
             .integer(receipt.time.seconds), .integer(receipt.failure == nil ? 0 : 1), .text(json))
-        guard count > 0 else { return nil }
-        return try database.first("SELECT number FROM receipt WHERE id = ?", .text(receipt.id)) { $0.integer(0) ?? 0 }
+        return count > 0 ? try integer("SELECT number FROM receipt WHERE id = ?", .text(receipt.id)) : nil
     }
 
-    func remove(issuedBefore time: Int64, lifetime: Int64) throws(SQLiteError) {
-        let (oldest, overflow) = time.subtractingReportingOverflow(lifetime)
-        guard !overflow else { return }
-        try database.run("DELETE FROM receipt WHERE time < ?", .integer(oldest))
+    fileprivate func removeReceipts(at time: UnixTime, lifetime: Int64) throws(SQLiteError) {
+        let (oldest, overflow) = time.seconds.subtractingReportingOverflow(lifetime)
+        if !overflow { try run("DELETE FROM receipt WHERE time < ?", .integer(oldest)) }
     }
 
     /// Removes receipts of failures first: everyone can cause failures, whose receipts must not displace the receipts of
     /// restored pushes.
-    func shrink(to limit: Int) throws(SQLiteError) {
-        let count = try database.first("SELECT count(*) FROM receipt") { $0.integer(0) ?? 0 } ?? 0
-        let excess = count - Int64(max(limit, 0))
+    fileprivate func shrinkReceipts(to limit: Int) throws(SQLiteError) {
+        let excess = try (integer("SELECT count(*) FROM receipt") ?? 0) - Int64(max(limit, 0))
         guard excess > 0 else { return }
-        try database.run(
+        try run(
             "DELETE FROM receipt WHERE number IN (SELECT number FROM receipt ORDER BY failed DESC, number LIMIT ?)",
             .integer(excess))
     }

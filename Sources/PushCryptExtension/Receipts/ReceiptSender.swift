@@ -12,11 +12,8 @@ public final class ReceiptSender: DeliveryReporter {
         let draw: @Sendable () -> Duration
         let sleep: @Sendable (Duration) async throws -> Void
 
-        /// Creates a delay.
-        ///
-        /// - Parameters:
-        ///   - draw: returns the duration of one wait.
-        ///   - sleep: waits. After an error the receipt stays for ``ReceiptSender/flush(timeLimit:)``.
+        /// Creates a delay. `draw` returns the duration of one wait. After an error of `sleep` the receipt stays for
+        /// ``ReceiptSender/flush(timeLimit:)``.
         public init(
             draw: @escaping @Sendable () -> Duration,
             sleep: @escaping @Sendable (Duration) async throws -> Void = {
@@ -45,17 +42,12 @@ public final class ReceiptSender: DeliveryReporter {
     /// Creates a sender.
     ///
     /// - Parameters:
-    ///   - store: stores the receipts until they are sent.
     ///   - address: the address that receipts are posted to; https, or another address that the transport's policy allows.
-    ///   - transport: posts the receipts.
     ///   - delay: the wait before a receipt is sent; nil sends it at once.
     ///   - postTimeLimit: how long posting one receipt may take.
-    ///   - clock: the clock for removing old receipts.
-    ///   - timer: runs the time limits.
     public init(
         store: SharedStore, address: String, transport: any HTTPTransport, delay: Delay? = nil,
-        postTimeLimit: Duration = .seconds(10),
-        clock: @escaping @Sendable () -> UnixTime = { .now },
+        postTimeLimit: Duration = .seconds(10), clock: @escaping @Sendable () -> UnixTime = { .now },
         timer: any DeadlineTimer = ThreadTimer()
     ) {
         self.store = store
@@ -81,9 +73,7 @@ public final class ReceiptSender: DeliveryReporter {
 
     private func start(_ body: @escaping @Sendable () async -> Void) {
         Task.detached(priority: .utility) { [delay] in
-            if let delay {
-                guard (try? await delay.sleep(delay.draw())) != nil else { return }
-            }
+            if let delay, (try? await delay.sleep(delay.draw())) == nil { return }
             await body()
         }
     }
@@ -101,11 +91,7 @@ public final class ReceiptSender: DeliveryReporter {
         defer { store.sending.withLock { _ = $0.remove(number) } }
         // Read after the insertion: another task may have sent it before.
         guard let receipt = try? store.receipt(number) else { return .sentElsewhere }
-        do {
-            try await post(receipt.json)
-        } catch {
-            return .failed((error as? TransferError)?.code)
-        }
+        do { try await post(receipt.json) } catch { return .failed((error as? TransferError)?.code) }
         try? store.removeReceipt(number)
         return .sent
     }

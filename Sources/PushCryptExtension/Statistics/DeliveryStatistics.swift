@@ -27,28 +27,18 @@ public struct DeliveryStatistics: Hashable, Sendable {
     public var opened: Counter?
     /// The failed pushes by class. A push that was restored without an attachment is also in `opened`. Custom classes after
     /// the first 32 are counted together as `other`.
-    public var failures: [FailureClass: Counter]
+    public var failures: [FailureClass: Counter] = [:]
     /// The failed stages by name and ending; those after the first 64 are counted together as `other`.
-    public var stageFailures: [StageFailure: Counter]
+    public var stageFailures: [StageFailure: Counter] = [:]
     /// The time of the last restored self-test.
     public var lastSelfTest: UnixTime?
     /// The time when the app last followed ``RecoveryAdvice``.
     public var lastAdviceTaken: UnixTime?
     /// How often a damaged store was replaced. Each time the counters and the memory of shown messages were lost.
-    public var rebuildCount: Int
+    public var rebuildCount = 0
 
-    /// Creates statistics.
-    public init(
-        opened: Counter? = nil, failures: [FailureClass: Counter] = [:], stageFailures: [StageFailure: Counter] = [:],
-        lastSelfTest: UnixTime? = nil, lastAdviceTaken: UnixTime? = nil, rebuildCount: Int = 0
-    ) {
-        self.opened = opened
-        self.failures = failures
-        self.stageFailures = stageFailures
-        self.lastSelfTest = lastSelfTest
-        self.lastAdviceTaken = lastAdviceTaken
-        self.rebuildCount = rebuildCount
-    }
+    /// Creates statistics without pushes.
+    public init() {}
 }
 
 extension FailureClass {
@@ -60,27 +50,22 @@ extension SharedStore: DeliveryReporter {
     /// Counts the outcome of a push. If the store can't be used, the outcome isn't counted.
     public func report(_ report: DeliveryReport) {
         _ = try? transaction { database throws(SQLiteError) in
-            let table = CounterTable(database: database)
-            if report.isRestored { try table.count(.opened, at: report.time, kid: report.kid) }
-            if let failure = report.failure {
-                try table.count(.failure, failure.rawValue, at: report.time, kid: report.kid)
-            }
-            for stage in report.stageFailures {
-                try table.count(.stage, stage.stage, stage.ending.description, at: report.time, kid: report.kid)
-            }
+            let table = CounterTable(database: database, time: report.time, kid: report.kid)
+            if report.isRestored { try table.count(.opened) }
+            if let failure = report.failure { try table.count(.failure, failure.rawValue) }
+            for stage in report.stageFailures { try table.count(.stage, stage.stage, stage.ending.description) }
             if report.isSelfTest, report.isRestored { try database.setMoment(.selfTest, report.time) }
         }
     }
 }
 
 extension SharedStore {
-    /// Reads all counters in one transaction.
-    ///
-    /// - Throws: `StoreError`.
+    /// Reads all counters in one transaction. Throws `StoreError`.
     public func statistics() throws -> DeliveryStatistics {
         var statistics = try transaction { database throws(SQLiteError) in
             var statistics = DeliveryStatistics()
-            for row in try CounterTable(database: database).rows() { statistics.add(row) }
+            let rows = try database.cursor("SELECT kind, name, ending, count, recent, time, kid FROM counter")
+            while let row = try rows.next() { statistics.add(row) }
             statistics.lastSelfTest = try database.moment(.selfTest)
             statistics.lastAdviceTaken = try database.moment(.advice)
             return statistics
@@ -89,18 +74,13 @@ extension SharedStore {
         return statistics
     }
 
-    /// Sets all counters to zero. The times of the last self-test and advice and the number of rebuilds are kept.
-    ///
-    /// - Throws: `StoreError`.
+    /// Sets all counters to zero, but not the times of the last self-test and advice or the number of rebuilds. Throws
+    /// `StoreError`.
     public func resetStatistics() throws {
-        try perform { database throws(SQLiteError) in
-            _ = try database.run("DELETE FROM counter")
-        }
+        try perform { database throws(SQLiteError) in _ = try database.run("DELETE FROM counter") }
     }
 
-    /// Records that the app followed ``RecoveryAdvice``, which then returns only `unlock` for a day.
-    ///
-    /// - Throws: `StoreError`.
+    /// Records that the app followed ``RecoveryAdvice``, which then returns only `unlock` for a day. Throws `StoreError`.
     public func adviceTaken(at time: UnixTime) throws {
         try transaction { database throws(SQLiteError) in
             try database.setMoment(.advice, time)
@@ -110,13 +90,17 @@ extension SharedStore {
 }
 
 extension DeliveryStatistics {
-    fileprivate mutating func add(_ row: CounterTable.Row) {
-        switch row.kind {
-        case .opened: opened = row.counter
-        case .failure: failures[FailureClass(rawValue: row.name)] = row.counter
+    fileprivate mutating func add(_ row: Statement) {
+        let name = row.text(1) ?? ""
+        let counter = Counter(
+            count: Int(clamping: row.integer(3) ?? 0), recentCount: Int(clamping: row.integer(4) ?? 0),
+            lastTime: UnixTime(row.integer(5) ?? 0), lastKid: row.text(6).flatMap { KeyID($0) })
+        switch row.integer(0).flatMap(CounterTable.Kind.init) {
+        case .opened: opened = counter
+        case .failure: failures[FailureClass(rawValue: name)] = counter
         case .stage:
-            let ending = StageFailure.Ending(description: row.ending)
-            stageFailures[StageFailure(stage: row.name, ending: ending)] = row.counter
+            let ending = StageFailure.Ending(description: row.text(2) ?? "")
+            stageFailures[StageFailure(stage: name, ending: ending)] = counter
         case nil: break
         }
     }
@@ -128,8 +112,7 @@ private enum Moment: String {
 
 extension Database {
     fileprivate func moment(_ moment: Moment) throws(SQLiteError) -> UnixTime? {
-        let time = try first("SELECT time FROM moment WHERE name = ?", .text(moment.rawValue)) { $0.integer(0) ?? 0 }
-        return time.map(UnixTime.init)
+        try integer("SELECT time FROM moment WHERE name = ?", .text(moment.rawValue)).map(UnixTime.init)
     }
 
     fileprivate func setMoment(_ moment: Moment, _ time: UnixTime) throws(SQLiteError) {
@@ -154,10 +137,10 @@ struct CounterTable {
     private static let countLimit: Int64 = 1 << 53
 
     let database: Database
+    let time: UnixTime
+    let kid: KeyID?
 
-    func count(
-        _ kind: Kind, _ name: String = "", _ ending: String = "", at time: UnixTime, kid: KeyID?
-    ) throws(SQLiteError) {
+    func count(_ kind: Kind, _ name: String = "", _ ending: String = "") throws(SQLiteError) {
         let name = Self.shortened(name)
         let (key, end) = try hasRoom(kind, name, ending) ? (name, ending) : (FailureClass.other.rawValue, "")
         try database.run(
@@ -166,18 +149,16 @@ struct CounterTable {
             ON CONFLICT (kind, name, ending) DO UPDATE SET
                 count = min(max(count, 0), ?) + 1, recent = min(max(recent, 0), ?) + 1,
                 time = excluded.time, kid = excluded.kid
-            """,
-            .integer(kind.rawValue), .text(key), .text(end), .integer(time.seconds), SQLiteValue(kid?.description),
+            """, .integer(kind.rawValue), .text(key), .text(end), .integer(time.seconds), SQLiteValue(kid?.description),
             .integer(Self.countLimit), .integer(Self.countLimit))
     }
 
     private func hasRoom(_ kind: Kind, _ name: String, _ ending: String) throws(SQLiteError) -> Bool {
         if kind == .opened || kind == .failure && FailureClass.protocolNames.contains(name) { return true }
-        let isKnown = try database.first(
+        let known = try database.integer(
             "SELECT 1 FROM counter WHERE kind = ? AND name = ? AND ending = ?", .integer(kind.rawValue), .text(name),
-            .text(ending)
-        ) { _ in true }
-        if isKnown == true { return true }
+            .text(ending))
+        if known != nil { return true }
         let names = try database.rows("SELECT name FROM counter WHERE kind = ?", [.integer(kind.rawValue)]) {
             $0.text(0) ?? ""
         }
@@ -188,23 +169,6 @@ struct CounterTable {
         var short = Substring(name)
         while short.utf8.count > nameByteLimit { short.removeLast() }
         return String(short)
-    }
-
-    func rows() throws(SQLiteError) -> [Row] {
-        try database.rows("SELECT kind, name, ending, count, recent, time, kid FROM counter") { row in
-            Row(
-                kind: row.integer(0).flatMap(Kind.init), name: row.text(1) ?? "", ending: row.text(2) ?? "",
-                counter: DeliveryStatistics.Counter(
-                    count: Int(clamping: row.integer(3) ?? 0), recentCount: Int(clamping: row.integer(4) ?? 0),
-                    lastTime: UnixTime(row.integer(5) ?? 0), lastKid: row.text(6).flatMap { KeyID($0) }))
-        }
-    }
-
-    struct Row: Sendable {
-        let kind: Kind?
-        let name: String
-        let ending: String
-        let counter: DeliveryStatistics.Counter
     }
 }
 

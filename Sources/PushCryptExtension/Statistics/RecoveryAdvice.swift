@@ -36,22 +36,29 @@ public enum RecoveryAdvice {
 
     /// Returns the steps that the app should take.
     ///
-    /// - Parameters:
-    ///   - statistics: the counters.
-    ///   - keys: the ids of the recipient's keys that open now.
-    ///   - now: the time by the device's clock.
+    /// - Parameter keys: the ids of the recipient's keys that open now.
     /// - Returns: the most important step first; none if there is nothing to do. `unlock` may be returned at any time, the
     ///   others only if no advice was taken within a day.
-    public static func steps(
-        for statistics: DeliveryStatistics, keys: Set<KeyID>, at now: UnixTime
-    ) -> [Step] {
-        let facts = RecoveryFacts(statistics: statistics, keys: keys)
-        let unlock: [Step] = facts.lastFailure(.keyLocked) == nil ? [] : [.unlock]
+    public static func steps(for statistics: DeliveryStatistics, keys: Set<KeyID>, at now: UnixTime) -> [Step] {
+        // nil if there was no failure since advice was taken, or a push was restored after it.
+        func lastFailure(_ failure: FailureClass) -> DeliveryStatistics.Counter? {
+            guard let counter = statistics.failures[failure], counter.recentCount > 0 else { return nil }
+            return statistics.opened.map { $0.lastTime > counter.lastTime } == true ? nil : counter
+        }
+        // The recipient's key is looked up first, so if the device has it, the failure concerns the sender's key.
+        func isAboutSender(_ counter: DeliveryStatistics.Counter) -> Bool {
+            counter.lastKid.map(keys.contains) ?? false
+        }
+        let unlock: [Step] = lastFailure(.keyLocked) == nil ? [] : [.unlock]
         if let taken = statistics.lastAdviceTaken, isWithinInterval(now, taken) { return unlock }
+        let aboutKeys = [FailureClass.unknownKey, .keyExpired, .keyRevoked].compactMap(lastFailure)
+        let undecryptableCount = lastFailure(.undecryptable)?.recentCount ?? 0
         var steps: [Step] = []
-        if facts.lacksKey { steps.append(.registerKey) }
-        if facts.lacksSenderKey { steps.append(.updateSenderKeys) }
-        if facts.lastFailure(.unsupportedVersion) != nil { steps.append(.updateApp) }
+        if undecryptableCount >= undecryptableLimit || !aboutKeys.allSatisfy(isAboutSender) {
+            steps.append(.registerKey)
+        }
+        if aboutKeys.contains(where: isAboutSender) { steps.append(.updateSenderKeys) }
+        if lastFailure(.unsupportedVersion) != nil { steps.append(.updateApp) }
         return steps + unlock
     }
 
@@ -60,33 +67,4 @@ public enum RecoveryAdvice {
         let (difference, overflow) = now.seconds.subtractingReportingOverflow(taken.seconds)
         return !overflow && difference.magnitude < UInt64(intervalInSeconds)
     }
-}
-
-/// The failures that are still relevant.
-private struct RecoveryFacts {
-    private static let keyClasses: [FailureClass] = [.unknownKey, .keyExpired, .keyRevoked]
-
-    let statistics: DeliveryStatistics
-    let keys: Set<KeyID>
-
-    /// - Returns: nil if there was no failure since advice was taken, or a push was restored after it.
-    func lastFailure(_ failure: FailureClass) -> DeliveryStatistics.Counter? {
-        guard let counter = statistics.failures[failure], counter.recentCount > 0 else { return nil }
-        if let opened = statistics.opened, opened.lastTime > counter.lastTime { return nil }
-        return counter
-    }
-
-    /// Whether the sender's key failed. The recipient's key is looked up first, so if the device has it, the failure concerns
-    /// the sender's key.
-    private func isAboutSender(_ counter: DeliveryStatistics.Counter) -> Bool {
-        counter.lastKid.map(keys.contains) ?? false
-    }
-
-    var lacksKey: Bool {
-        let undecryptable = lastFailure(.undecryptable)?.recentCount ?? 0
-        return undecryptable >= RecoveryAdvice.undecryptableLimit
-            || Self.keyClasses.compactMap(lastFailure).contains { !isAboutSender($0) }
-    }
-
-    var lacksSenderKey: Bool { Self.keyClasses.compactMap(lastFailure).contains(where: isAboutSender) }
 }

@@ -20,9 +20,7 @@ final class InMemoryReplayStore: Sendable {
 
     /// Marks a message as seen, even if it was claimed in the file.
     func markSeen(_ claim: MessageClaim) throws(StoreError) {
-        try withMemory { memory throws(SQLiteError) in
-            try memory.adopt([RememberedMessage(claim, claimed: nil)])
-        }
+        try withMemory { memory throws(SQLiteError) in try memory.adopt([RememberedMessage(claim: claim, time: nil)]) }
     }
 
     func release(_ claim: MessageClaim) throws(StoreError) {
@@ -34,8 +32,10 @@ final class InMemoryReplayStore: Sendable {
         database.withLock { database in
             let rows = try? database?.rows("SELECT id, iat, claimed, token FROM message") { row in
                 RememberedMessage(
-                    id: row.text(0) ?? "", issuedAt: row.integer(1) ?? 0, claimed: row.integer(2),
-                    token: row.integer(3) ?? 0)
+                    claim: MessageClaim(
+                        messageID: row.text(0) ?? "", issuedAt: UnixTime(row.integer(1) ?? 0),
+                        token: row.integer(3) ?? 0),
+                    time: row.integer(2))
             }
             return rows ?? []
         }
@@ -47,11 +47,11 @@ final class InMemoryReplayStore: Sendable {
         database.withLock { database in
             for message in messages {
                 _ = try? database?.run(
-                    "DELETE FROM message WHERE id = ? AND iat = ? AND claimed IS ? AND token = ?", .text(message.id),
-                    .integer(message.issuedAt), SQLiteValue(message.claimed), .integer(message.token))
+                    "DELETE FROM message WHERE id = ? AND iat = ? AND claimed IS ? AND token = ?",
+                    .text(message.claim.messageID), .integer(message.claim.issuedAt.seconds), SQLiteValue(message.time),
+                    .integer(message.claim.token))
             }
-            let count = try? database?.first("SELECT count(*) FROM message") { $0.integer(0) }
-            if count == 0 { database = nil }
+            if let count = try? database?.integer("SELECT count(*) FROM message"), count == 0 { database = nil }
         }
     }
 
@@ -60,8 +60,9 @@ final class InMemoryReplayStore: Sendable {
     ) throws(StoreError) -> Value {
         let result = database.withLock { [role, limit] database in
             Result { () throws(SQLiteError) in
-                if database == nil { database = try Self.make() }
-                guard let memory = database else { throw SQLiteError(.failed, "the database in memory is missing") }
+                let memory = if let database { database } else { try Database() }
+                if database == nil { try memory.script(StoreSchema.creation) }
+                database = memory
                 return try memory.transaction { () throws(SQLiteError) in
                     try body(ReplayMemory(database: memory, role: role, limit: limit))
                 }
@@ -70,11 +71,6 @@ final class InMemoryReplayStore: Sendable {
         return try result.mapError(StoreError.init).get()
     }
 
-    private static func make() throws(SQLiteError) -> Database {
-        let database = try Database()
-        try database.script(StoreSchema.creation)
-        return database
-    }
 }
 
 /// The messages that this process has claimed, in the file or in memory. The process shows none of them twice, even if the
@@ -112,9 +108,7 @@ final class ClaimedMessages: Sendable {
         }
     }
 
-    func markSeen(_ claim: MessageClaim) {
-        state.withLock { $0.claims[claim.messageID]?.time = nil }
-    }
+    func markSeen(_ claim: MessageClaim) { state.withLock { $0.claims[claim.messageID]?.time = nil } }
 
     /// Does nothing if another claim has replaced this one.
     func remove(_ claim: MessageClaim) {

@@ -9,11 +9,7 @@ public protocol ReplayGuard: Sendable {
     /// Checks the freshness of a message and claims it, in one transaction. A claim lapses after 60 seconds, so that a
     /// message isn't lost if its process is killed before it is shown.
     ///
-    /// - Parameters:
-    ///   - messageID: 22 characters of base64url.
-    ///   - issuedAt: the message's `iat`.
-    ///   - expiresAt: the message's `exp`.
-    ///   - time: the current time.
+    /// - Parameter messageID: 22 characters of base64url.
     /// - Returns: the claim, or why the message isn't shown: `expired`, `notYetValid`, or `replayed` if it was seen, is
     ///   claimed, or is too old to be remembered.
     /// - Throws: an error if nothing can be remembered.
@@ -22,14 +18,10 @@ public protocol ReplayGuard: Sendable {
     ) throws -> Result<MessageClaim, FailureClass>
 
     /// Marks the message as seen after its content was handed to the system. The claim no longer lapses.
-    ///
-    /// - Throws: an error if nothing can be remembered.
     func markSeen(_ claim: MessageClaim) throws
 
     /// Releases the claim of a message that wasn't shown, so that it can be claimed again at once. Does nothing if the
     /// message was seen or another claim has replaced this one.
-    ///
-    /// - Throws: an error if nothing can be remembered.
     func release(_ claim: MessageClaim) throws
 }
 
@@ -53,18 +45,15 @@ public struct MessageClaim: Hashable, Sendable {
 /// If the file can't be used, the process remembers shown messages in memory. The next call that can use the file writes
 /// them to it.
 extension SharedStore: ReplayGuard {
-    /// Claims a message in the file, or in memory if the file can't be used.
-    ///
-    /// - Throws: `StoreError` if neither can be used.
+    /// Claims a message in the file, or in memory. Throws `StoreError` if neither can be used.
     public func claim(
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass> {
         // Sums of times outside the range could overflow. The opener refuses such times, but a caller may pass any.
-        guard Self.range.contains(issuedAt.seconds), Self.range.contains(expiresAt.seconds) else {
-            return .failure(.replayed)
-        }
+        let range = UnixTime.protocolRange
+        guard range.contains(issuedAt.seconds), range.contains(expiresAt.seconds) else { return .failure(.replayed) }
         let message = MessageStamp(id: messageID, issuedAt: issuedAt, expiresAt: expiresAt)
-        let clock = min(max(time.seconds, Self.range.lowerBound), Self.range.upperBound)
+        let clock = min(max(time.seconds, range.lowerBound), range.upperBound)
         let answer: Result<MessageClaim, FailureClass>
         do throws(StoreError) {
             answer = try claimInFile(message, at: clock)
@@ -78,21 +67,13 @@ extension SharedStore: ReplayGuard {
         }
     }
 
-    /// Marks a claimed message as seen.
-    ///
-    /// - Throws: `StoreError` if neither file nor memory can be used.
+    /// Marks a claimed message as seen. Throws `StoreError` if neither file nor memory can be used.
     public func markSeen(_ claim: MessageClaim) throws {
         claimedMessages.markSeen(claim)
-        do throws(StoreError) {
-            try markSeenInFile(claim)
-        } catch {
-            try unwritten.markSeen(claim)
-        }
+        do throws(StoreError) { try markSeenInFile(claim) } catch { try unwritten.markSeen(claim) }
     }
 
-    /// Releases a claim.
-    ///
-    /// - Throws: `StoreError` if neither file nor memory can be used.
+    /// Releases a claim. Throws `StoreError` if neither file nor memory can be used.
     public func release(_ claim: MessageClaim) throws {
         claimedMessages.remove(claim)
         do throws(StoreError) {
@@ -105,8 +86,6 @@ extension SharedStore: ReplayGuard {
             try unwritten.release(claim)
         }
     }
-
-    private static var range: ClosedRange<Int64> { UnixTime.protocolRange }
 }
 
 extension SharedStore {
@@ -120,10 +99,10 @@ extension SharedStore {
         let result = Result { () throws(StoreError) in
             try inFile { memory, messages throws(SQLiteError) in
                 // This message is checked before other messages are written, because writing may fail.
-                try memory.adopt(messages.filter { $0.id == message.id })
+                try memory.adopt(messages.filter { $0.claim.messageID == message.id })
                 let answer = try memory.admit(message, at: clock) { refusal.withLock { $0 = .replayed } }
                 if case .failure(let failure) = answer { refusal.withLock { $0 = failure } }
-                try memory.adopt(messages.filter { $0.id != message.id })
+                try memory.adopt(messages.filter { $0.claim.messageID != message.id })
                 return answer
             }
         }

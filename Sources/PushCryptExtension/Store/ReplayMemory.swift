@@ -19,44 +19,52 @@ struct ReplayMemory {
 
     /// Checks the freshness of a message and claims it.
     ///
-    /// - Parameter refuse: called when the message is refused as a repeat, before anything is written.
+    /// - Parameters:
+    ///   - clock: within the protocol's range, like the times of the message.
+    ///   - refuse: called when the message is refused as a repeat, before anything is written.
     func admit(
         _ message: MessageStamp, at clock: Int64, refuse: () -> Void
     ) throws(SQLiteError) -> Result<MessageClaim, FailureClass> {
-        let highest = try ReplayState.read(database, role).highest(at: clock)
+        let stored = try ReplayState.read(database, role)
         let failure = Freshness.failure(
             issuedAt: message.issuedAt, expiresAt: message.expiresAt, clock: UnixTime(clock),
-            highestIssuedAt: highest.map(UnixTime.init))
+            highestIssuedAt: stored.highest(at: clock).map(UnixTime.init))
         if let failure { return .failure(failure) }
         let claim = MessageClaim(messageID: message.id, issuedAt: message.issuedAt)
-        return try self.claim(claim, at: clock, refuse: refuse) ? .success(claim) : .failure(.replayed)
-    }
-
-    /// - Parameter clock: within the protocol's range, like the time of the message.
-    /// - Returns: whether the message may be shown.
-    func claim(_ claim: MessageClaim, at clock: Int64, refuse: () -> Void) throws(SQLiteError) -> Bool {
-        let stored = try ReplayState.read(database, role)
         var state = stored
         state.correct(at: clock)
         let isGranted = try grant(claim, at: clock, state, refuse)
         if isGranted {
             state.accept(claim.issuedAt.seconds, at: clock)
-            if let confirmed = state.confirmed { try forget(before: confirmed - Self.memoryInSeconds) }
+            if let confirmed = state.confirmed {
+                try database.run(
+                    "DELETE FROM message WHERE role = ? AND iat < ?", .integer(role.number),
+                    .integer(confirmed - Self.memoryInSeconds))
+            }
             try evict(&state, at: clock)
         }
         // The correction is written for a refused message too; otherwise the floor would rise with the clock.
         if state != stored { try state.write(database, role) }
-        return isGranted
+        return isGranted ? .success(claim) : .failure(.replayed)
     }
 
     private func grant(
         _ claim: MessageClaim, at clock: Int64, _ state: ReplayState, _ refuse: () -> Void
     ) throws(SQLiteError) -> Bool {
         let issuedAt = claim.issuedAt.seconds
-        if let claimed = try claimTime(of: claim.messageID) {
+        let known = try database.first(
+            "SELECT claimed FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(claim.messageID)
+        ) { $0.integer(0) }
+        // An inner nil: the message was seen.
+        if let claimed = known {
             let isGranted = claimed.map { Self.hasLapsed($0, at: clock) } ?? false
             if !isGranted { refuse() }
-            try keep(claim.messageID, issuedAt)
+            // A campaign message that was sealed again has the same id and a later iat. It may be shown for longer than the
+            // first one, so it is remembered for longer: a relay could delay it until the first one is forgotten. An exact
+            // repeat, which everyone can send, writes nothing.
+            try database.run(
+                "UPDATE message SET iat = ?1 WHERE role = ?2 AND id = ?3 AND iat < ?1", .integer(issuedAt),
+                .integer(role.number), .text(claim.messageID))
             guard isGranted else { return false }
             try database.run(
                 "UPDATE message SET claimed = ?, token = ? WHERE role = ? AND id = ?", .integer(clock),
@@ -65,17 +73,8 @@ struct ReplayMemory {
         }
         if let floor = state.floor, issuedAt <= floor { return false }
         if let confirmed = state.confirmed, issuedAt < confirmed - Self.memoryInSeconds { return false }
-        try adopt([RememberedMessage(claim, claimed: clock)])
+        try adopt([RememberedMessage(claim: claim, time: clock)])
         return true
-    }
-
-    /// A campaign message that was sealed again has the same id and a later iat. It may be shown for longer than the first
-    /// one, so it is remembered for longer: a relay could delay it until the first one is forgotten.
-    private func keep(_ id: String, _ issuedAt: Int64) throws(SQLiteError) {
-        // An exact repeat, which everyone can send, writes nothing.
-        try database.run(
-            "UPDATE message SET iat = ?1 WHERE role = ?2 AND id = ?3 AND iat < ?1", .integer(issuedAt),
-            .integer(role.number), .text(id))
     }
 
     func markSeen(_ id: String) throws(SQLiteError) {
@@ -98,8 +97,8 @@ struct ReplayMemory {
                 INSERT INTO message (role, id, iat, claimed, token) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (role, id) DO UPDATE
                 SET iat = max(iat, excluded.iat), claimed = max(claimed, excluded.claimed), token = excluded.token
-                """, .integer(role.number), .text(message.id), .integer(message.issuedAt), SQLiteValue(message.claimed),
-                .integer(message.token))
+                """, .integer(role.number), .text(message.claim.messageID), .integer(message.claim.issuedAt.seconds),
+                SQLiteValue(message.time), .integer(message.claim.token))
         }
     }
 
@@ -110,25 +109,19 @@ struct ReplayMemory {
         return overflow || difference.magnitude >= UInt64(claimLifetimeInSeconds)
     }
 
-    /// - Returns: nil for an unknown id; an inner nil for a message that was seen.
-    private func claimTime(of id: String) throws(SQLiteError) -> Int64?? {
-        try database.first(
-            "SELECT claimed FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(id)
-        ) { $0.integer(0) }
-    }
-
-    private func forget(before oldest: Int64) throws(SQLiteError) {
-        try database.run("DELETE FROM message WHERE role = ? AND iat < ?", .integer(role.number), .integer(oldest))
-    }
-
     /// Removes messages over the limit, perhaps also the new message: it was granted, and from now on the floor refuses it.
     private func evict(_ state: inout ReplayState, at clock: Int64) throws(SQLiteError) {
-        let count = try database.first("SELECT count(*) FROM message WHERE role = ?", .integer(role.number)) {
-            $0.integer(0) ?? 0
-        }
-        var excess = (count ?? 0) - Int64(max(limit, 1))
+        let count = try database.integer("SELECT count(*) FROM message WHERE role = ?", .integer(role.number)) ?? 0
+        var excess = count - Int64(max(limit, 1))
         guard excess > 0 else { return }
-        excess -= try evictAhead(of: max(clock, state.latest ?? clock) + Freshness.toleranceInSeconds, excess)
+        // Messages accepted while the clock was ahead can't be shown now, and would fill the memory until their time.
+        excess -= Int64(
+            try database.run(
+                """
+                DELETE FROM message WHERE role = ?1 AND id IN
+                (SELECT id FROM message WHERE role = ?1 AND iat > ?2 ORDER BY iat DESC, id LIMIT ?3)
+                """, .integer(role.number),
+                .integer(max(clock, state.latest ?? clock) + Freshness.toleranceInSeconds), .integer(excess)))
         let oldest = try database.rows(
             "SELECT id, iat FROM message WHERE role = ? ORDER BY iat, id LIMIT ?",
             [.integer(role.number), .integer(excess)]
@@ -137,18 +130,6 @@ struct ReplayMemory {
             try database.run("DELETE FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(message.id))
             state.floor = max(state.floor ?? message.issuedAt, message.issuedAt)
         }
-    }
-
-    /// Messages accepted while the clock was ahead can't be shown now, and would fill the memory until their time.
-    ///
-    /// - Returns: how many were removed.
-    private func evictAhead(of time: Int64, _ count: Int64) throws(SQLiteError) -> Int64 {
-        Int64(
-            try database.run(
-                """
-                DELETE FROM message WHERE role = ?1 AND id IN
-                (SELECT id FROM message WHERE role = ?1 AND iat > ?2 ORDER BY iat DESC, id LIMIT ?3)
-                """, .integer(role.number), .integer(time), .integer(count)))
     }
 }
 
@@ -167,15 +148,7 @@ package struct MessageStamp: Sendable {
 
 /// A row of the memory.
 struct RememberedMessage: Hashable, Sendable {
-    let id: String
-    let issuedAt: Int64
+    let claim: MessageClaim
     /// The time of the claim; nil after the message was seen.
-    let claimed: Int64?
-    let token: Int64
-}
-
-extension RememberedMessage {
-    init(_ claim: MessageClaim, claimed: Int64?) {
-        self.init(id: claim.messageID, issuedAt: claim.issuedAt.seconds, claimed: claimed, token: claim.token)
-    }
+    let time: Int64?
 }

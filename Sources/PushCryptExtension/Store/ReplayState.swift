@@ -10,7 +10,7 @@ import PushCryptSQLite
 ///            since = min(since, clock), L = max(L, iat)
 /// ```
 /// While the clock is years ahead, one message can raise L by years. H follows only if the clock still has that time a day
-/// later.
+/// later. All clocks are within the protocol's range.
 struct ReplayState: Equatable {
     static let dayInSeconds: Int64 = 86_400
 
@@ -24,11 +24,8 @@ struct ReplayState: Equatable {
     var floor: Int64?
 
     /// The highest `iat` that freshness may rely on.
-    func highest(at clock: Int64) -> Int64? {
-        isContradicted(by: clock) ? confirmed : latest
-    }
+    func highest(at clock: Int64) -> Int64? { isContradicted(by: clock) ? confirmed : latest }
 
-    /// - Parameter clock: within the protocol's range.
     mutating func correct(at clock: Int64) {
         guard isContradicted(by: clock) else { return }
         latest = confirmed
@@ -36,7 +33,6 @@ struct ReplayState: Equatable {
         floor = floor.map { min($0, max(clock, confirmed ?? clock)) }
     }
 
-    /// - Parameter clock: within the protocol's range.
     mutating func accept(_ issuedAt: Int64, at clock: Int64) {
         if let since, let latest, clock - since >= Self.dayInSeconds {
             confirmed = confirmed.map { min(latest, $0 + MessageHeader.windowInSeconds) } ?? latest
@@ -50,9 +46,6 @@ struct ReplayState: Equatable {
         guard let latest else { return false }
         return latest > clock + Self.dayInSeconds && latest > confirmed ?? .min
     }
-}
-
-extension ReplayState {
     static func read(_ database: Database, _ role: SharedStore.Role) throws(SQLiteError) -> ReplayState {
         let row = try database.first(
             "SELECT latest, confirmed, since, floor, digest FROM reader WHERE role = ?", .integer(role.number)

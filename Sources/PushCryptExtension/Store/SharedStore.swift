@@ -4,10 +4,9 @@ import PushCryptSQLite
 /// The store that the app and its extension share: shown messages, counters and receipts to send. Create one object per
 /// process and role.
 ///
-/// The folder is in the container of their app group
-/// (`FileManager.containerURL(forSecurityApplicationGroupIdentifier:)`). The files have the protection class
-/// `completeUntilFirstUserAuthentication`: between a restart and the first unlock, calls throw `StoreError` with `locked`.
-/// They contain ids, times and counts, but no content.
+/// The folder is in the container of their app group. The files contain ids, times and counts, but no content. Their
+/// protection class is `completeUntilFirstUserAuthentication`: between a restart and the first unlock, calls throw
+/// `StoreError` with `locked`.
 ///
 /// The processes may be killed or suspended at any time. Each call is one short transaction, and no lock is held between
 /// calls, so the system doesn't end a suspended process because of a lock (`0xdead10cc`). An app that uses the store while
@@ -63,10 +62,7 @@ public final class SharedStore: Sendable {
 
     /// Creates a store; its files are opened at the first use.
     ///
-    /// - Parameters:
-    ///   - folder: the path of a folder for the store only. It is created if its parent exists.
-    ///   - role: the user of the store.
-    ///   - configuration: the limits.
+    /// - Parameter folder: the path of a folder for the store only. It is created if its parent exists.
     public convenience init(folder: String, role: Role, configuration: Configuration = Configuration()) {
         self.init(folder: folder, role: role, configuration: configuration, clock: { .now })
     }
@@ -82,14 +78,12 @@ public final class SharedStore: Sendable {
         queue = StoreQueue(StoreFile(folder: folder), timeout: configuration.busyTimeout, clock: clock)
     }
 
-    /// Runs one statement.
     func perform<Value: Sendable>(
         _ body: @Sendable (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
         try queue.use { file, end throws(StoreError) in try file.perform(until: end, body) }
     }
 
-    /// Runs several statements in a transaction.
     func transaction<Value: Sendable>(
         _ body: @Sendable (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {

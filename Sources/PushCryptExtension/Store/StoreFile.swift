@@ -17,9 +17,7 @@ struct StoreFile: Sendable {
     private var folder: SharedFolder?
     private var database: Database?
 
-    init(folder path: String) {
-        self.path = path
-    }
+    init(folder path: String) { self.path = path }
 
     /// - Parameters:
     ///   - end: when it stops waiting for the locks of other processes.
@@ -60,25 +58,17 @@ struct StoreFile: Sendable {
         var current = database
         defer { database = current }
         return try folder.withLock(.shared, until: end) { () throws(SQLiteError) in
-            if let database = current, !database.hasMoved {
-                database.wait(until: end)
-                return try use(database, body)
-            }
-            guard folder.has(Self.name) else { throw SQLiteError(.missing, "there is no store") }
-            let database = try Database(path: folder.path(Self.name), busyTimeout: .zero)
-            database.wait(until: end)
+            let known = current.flatMap { $0.hasMoved ? nil : $0 }
+            guard known != nil || folder.has(Self.name) else { throw SQLiteError(.missing, "there is no store") }
+            let database =
+                if let known { known } else { try Database(path: folder.path(Self.name), busyTimeout: .zero) }
             // Set before the file is read, so that damage found there leads to its replacement.
             current = database
-            try database.script(StoreSchema.settings)
-            return try use(database, body)
+            database.wait(until: end)
+            if known == nil { try database.script(StoreSchema.settings) }
+            try StoreSchema.check(database)
+            return try body(database)
         }
-    }
-
-    private func use<Value>(
-        _ database: Database, _ body: (Database) throws(SQLiteError) -> Value
-    ) throws(SQLiteError) -> Value {
-        try StoreSchema.check(database)
-        return try body(database)
     }
 
     private mutating func openFolder() throws(SQLiteError) -> SharedFolder {
@@ -186,8 +176,8 @@ enum StoreSchema {
 
     /// Throws unless the database has this version.
     static func check(_ database: Database) throws(SQLiteError) {
-        let application = try database.first("PRAGMA application_id") { $0.integer(0) ?? 0 } ?? 0
-        let version = try database.first("PRAGMA user_version") { $0.integer(0) ?? 0 } ?? 0
+        let application = try database.integer("PRAGMA application_id") ?? 0
+        let version = try database.integer("PRAGMA user_version") ?? 0
         guard version > 0, application == Self.application | version else {
             throw SQLiteError(.damaged, "the file is not a store")
         }

@@ -19,9 +19,7 @@ final class StoreQueue: Sendable {
     private let turn = DispatchSemaphore(value: 1)
     private let file: Locked<StoreFile>
 
-    /// - Parameters:
-    ///   - timeout: at most a minute.
-    ///   - clock: measures the pause. The waits use real time.
+    /// - Parameter clock: measures the pause. The waits use real time.
     init(_ file: StoreFile, timeout: Duration, clock: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.file = Locked(file)
         self.timeout = min(max(timeout, .zero), .seconds(60))
@@ -33,7 +31,8 @@ final class StoreQueue: Sendable {
     func use<Value: Sendable>(
         _ body: @Sendable (inout StoreFile, ContinuousClock.Instant) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        let isInPause = isPaused
+        let end = pauseEnd.withLock { $0 }
+        let isInPause = end.map { clock() < $0 } ?? false
         let limit = isInPause ? min(timeout, Self.timeoutInPause) : timeout
         do throws(StoreError) {
             let value = try useInTurn(within: limit, body)
@@ -45,11 +44,6 @@ final class StoreQueue: Sendable {
         }
     }
 
-    private var isPaused: Bool {
-        let end = pauseEnd.withLock { $0 }
-        return end.map { clock() < $0 } ?? false
-    }
-
     private func useInTurn<Value: Sendable>(
         within limit: Duration, _ body: @Sendable (inout StoreFile, ContinuousClock.Instant) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -59,9 +53,6 @@ final class StoreQueue: Sendable {
         }
         defer { turn.signal() }
         // This lock is always free here: only the compiler and the thread sanitizer need it.
-        let result = file.withLock { file in
-            Result { () throws(StoreError) in try body(&file, end) }
-        }
-        return try result.get()
+        return try file.withLock { file in Result { () throws(StoreError) in try body(&file, end) } }.get()
     }
 }

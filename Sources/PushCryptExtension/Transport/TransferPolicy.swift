@@ -50,14 +50,19 @@ struct WebAddress {
     static let maximumByteCount = 8192
 
     init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        guard bytes.count <= Self.maximumByteCount, Self.hasOnlyAddressCharacters(bytes) else { return nil }
-        guard let separator = text.firstRange(of: "://") else { return nil }
-        scheme = text[..<separator.lowerBound].lowercased()
-        guard !scheme.isEmpty, scheme.utf8.allSatisfy(Self.isLetterOrDigit) else { return nil }
-        let authority = text[separator.upperBound...].prefix { !"/?#".contains($0) }
-        guard let host = Self.host(of: authority) else { return nil }
-        self.host = host.lowercased()
+        // Parts: the scheme, the host and the port.
+        let address =
+            #/
+            ([A-Za-z0-9]+) ://
+            ((?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+ | \[[0-9A-Fa-f:.]{2,}\])
+            (?: : ([0-9]+) )?
+            (?: [/?\#] .* )?
+            /#
+        guard text.utf8.count <= Self.maximumByteCount, Self.hasOnlyAddressCharacters(Array(text.utf8)),
+            let match = text.wholeMatch(of: address), match.3.map({ UInt16($0) ?? 0 }) != 0
+        else { return nil }
+        scheme = match.1.lowercased()
+        host = match.2.lowercased()
     }
 
     /// Whether the host is this machine, by its reserved addresses or name.
@@ -69,56 +74,14 @@ struct WebAddress {
             && numbers.allSatisfy { number in UInt8(number).map(String.init) == String(number) }
     }
 
-    private static func host(of authority: Substring) -> Substring? {
-        var host = authority
-        if authority.first == "[" {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            host = authority[...end]
-            guard host.dropFirst().dropLast().utf8.allSatisfy(isIPv6Character), host.count > 3 else { return nil }
-        } else {
-            host = authority.prefix { $0 != ":" }
-            let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-            guard labels.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isLabelCharacter) }) else { return nil }
-        }
-        let port = authority[host.endIndex...]
-        guard port.isEmpty || isPort(port) else { return nil }
-        return host
-    }
-
-    private static func isPort(_ text: Substring) -> Bool {
-        guard text.first == ":", text.dropFirst().utf8.allSatisfy(isDigit) else { return false }
-        return UInt16(text.dropFirst()).map { $0 > 0 } ?? false
-    }
-
     /// Visible ASCII except `"<>\^`{|}`; `%` only before two hexadecimal digits.
     private static func hasOnlyAddressCharacters(_ bytes: [UInt8]) -> Bool {
-        for (index, byte) in bytes.enumerated() {
-            guard byte > 0x20, byte < 0x7f, !#""<>\^`{|}"#.utf8.contains(byte) else { return false }
-            if byte == UInt8(ascii: "%") {
-                let digits = bytes[(index + 1)...].prefix(2)
-                guard digits.count == 2, digits.allSatisfy(isHexDigit) else { return false }
-            }
+        bytes.indices.allSatisfy { index in
+            guard (0x21...0x7e).contains(bytes[index]), !#""<>\^`{|}"#.utf8.contains(bytes[index]) else { return false }
+            let digits = bytes[(index + 1)...].prefix(2)
+            return bytes[index] != UInt8(ascii: "%") || digits.count == 2 && digits.allSatisfy(isHexDigit)
         }
-        return true
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
-
-    private static func isLabelCharacter(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-    }
-
-    private static func isIPv6Character(_ byte: UInt8) -> Bool {
-        isHexDigit(byte) || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")
-    }
+    private static func isHexDigit(_ byte: UInt8) -> Bool { "0123456789abcdefABCDEF".utf8.contains(byte) }
 }

@@ -29,12 +29,12 @@ final class AttachmentStageRun: Sendable {
         let configuration = AttachmentStage.Configuration(
             folder: folder.path, plainMembers: plainMembers, maximumCount: maximumCount)
         let start = ContinuousClock.now
-        let stage = AttachmentStage(
+        var stage = AttachmentStage(
             configuration: configuration, transport: LoopbackTransport(server), timer: timer,
-            now: { [elapsed] in start + elapsed.withLock { $0 } },
             onFailure: { [failures] identifier, error in
                 failures.withLock { $0.append("\(identifier) \(Self.code(of: error))") }
             })
+        stage.now = { [elapsed] in start + elapsed.withLock { $0 } }
         return try await stage.process(push.content, of: push)
     }
 

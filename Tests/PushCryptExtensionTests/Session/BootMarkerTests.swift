@@ -14,7 +14,11 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    private func marker(_ boot: String?) -> FileBootMarker { FileBootMarker(path: path, boot: { boot }) }
+    private func marker(_ boot: String?) -> FileBootMarker {
+        var marker = FileBootMarker(path: path)
+        marker.boot = { boot }
+        return marker
+    }
 
     @Test("the marker returns true once per boot")
     func oncePerBoot() {
@@ -34,7 +38,8 @@ import Testing
 
     @Test("a marker that can't be written always returns true")
     func folderThatIsNotThere() {
-        let marker = FileBootMarker(path: path + "/none/boot", boot: { "first" })
+        var marker = FileBootMarker(path: path + "/none/boot")
+        marker.boot = { "first" }
         #expect(marker.markThisBoot())
         #expect(marker.markThisBoot())
     }

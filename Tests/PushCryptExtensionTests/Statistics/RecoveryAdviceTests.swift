@@ -68,8 +68,8 @@ import Testing
 
     @Test("counters lead to the steps of the protocol's table", arguments: cases)
     func steps(_ item: Case) {
-        var statistics = DeliveryStatistics(
-            lastAdviceTaken: item.taken.map { $0 == .min ? UnixTime($0) : Self.now + $0 })
+        var statistics = DeliveryStatistics()
+        statistics.lastAdviceTaken = item.taken.map { $0 == .min ? UnixTime($0) : Self.now + $0 }
         statistics.opened = item.opened.map { .init(count: 1, recentCount: 1, lastTime: Self.now + $0) }
         for (failure, count, recent, time, kid) in item.failures {
             statistics.failures[failure] = .init(

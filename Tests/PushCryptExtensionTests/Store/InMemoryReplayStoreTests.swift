@@ -126,7 +126,7 @@ import Testing
             let answer = try store.claim("\(number)", issuedAt: now + Int64(number), expiresAt: now + 86_400, at: now)
             #expect((try? answer.get()) != nil)
         }
-        #expect(store.unwritten.messages.map(\.id) == ["7", "8", "9"])
+        #expect(store.unwritten.messages.map(\.claim.messageID) == ["7", "8", "9"])
         #expect(try claim("0", at: 60, store) == nil)
     }
 
