@@ -32,12 +32,7 @@ package struct FileAccess: Hashable, Sendable {
     ///   - user: the caller's user id.
     /// - Throws: `FileError` with `foreignOwner` or `looseMode`; the reason contains the command that corrects it.
     package func check(_ rule: Rule, _ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
-        guard belongs(to: user) else {
-            throw FileError(
-                .foreignOwner, path,
-                "\(path) belongs to user \(owner), who can change it at any time; work as that user, or correct it with: "
-                    + "chown \(user) \(path)")
-        }
+        try checkOwner(path, user: user)
         guard keepsOthersOut(rule) else {
             let verb = rule == .othersMayRead ? "change" : "open"
             let mode = rule == .othersMayRead ? "go-w" : isFolder ? "700" : "600"
@@ -45,6 +40,15 @@ package struct FileAccess: Hashable, Sendable {
                 .looseMode, path,
                 "users other than the owner can \(verb) \(path); correct it with: chmod \(mode) \(path)")
         }
+    }
+
+    /// - Throws: `FileError` with `foreignOwner` unless the owner is the user or root.
+    func checkOwner(_ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
+        guard !belongs(to: user) else { return }
+        throw FileError(
+            .foreignOwner, path,
+            "\(path) belongs to user \(owner), who can change it at any time; work as that user, or correct it with: "
+                + "chown \(user) \(path)")
     }
 
     /// Whether the owner is the user or root.

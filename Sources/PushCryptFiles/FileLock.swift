@@ -20,11 +20,15 @@ package final class FileLock: Sendable {
     private let folder: Folder
     private let file: OpenFile?
 
+    /// Refuses a folder of another user: the owner can open it, or replace the file, and hold the lock for ever.
+    ///
     /// - Parameter name: the name of the private file, mode 0600.
     /// - Throws: `FileError` with `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `noPermission`.
     package init(in folder: Folder, named name: String) throws(FileError) {
         self.folder = folder
-        guard try !folder.status().access.keepsOthersOut(.ownerOnly) else {
+        let access = try folder.status().access
+        try access.checkOwner(folder.path)
+        guard !access.keepsOthersOut(.ownerOnly) else {
             file = nil
             return
         }
@@ -46,19 +50,15 @@ package final class FileLock: Sendable {
 
     /// - Parameter descriptor: closing it releases the lock, and so does a crash.
     static func lock(_ descriptor: Int32, _ path: String, _ kind: Kind, _ wait: Wait) throws(FileError) {
-        let operation = kind == .shared ? LOCK_SH : LOCK_EX
-        if case .forever = wait {
-            while flock(descriptor, operation) != 0 {
-                guard errno == EINTR else { throw FileError(.lock, path) }
-            }
-            return
-        }
-        while flock(descriptor, operation | LOCK_NB) != 0 {
+        var operation = kind == .shared ? LOCK_SH : LOCK_EX
+        if case .forever = wait {} else { operation |= LOCK_NB }
+        while flock(descriptor, operation) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw FileError(.lock, path) }
-            guard case .until(let end) = wait, ContinuousClock.now < end else {
-                throw FileError(.busy, path, "another process is using \(path)")
+            switch wait {
+            case .forever: continue
+            case .until(let end) where ContinuousClock.now < end: pause()
+            case .until, .none: throw FileError(.busy, path, "another process is using \(path)")
             }
-            pause()
         }
     }
 

@@ -22,38 +22,28 @@ package final class Folder: Sendable {
         try self.init(parent, opening: parent.isEmpty ? "." : parent, followingLinks: true)
     }
 
-    private init(_ path: String, opening place: String, followingLinks: Bool) throws(FileError) {
+    private init(
+        _ path: String, opening place: String, in parent: Folder? = nil, followingLinks: Bool = false
+    ) throws(FileError) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
-        let descriptor = unsafe open(place, flags)
+        descriptor = unsafe openat(parent?.descriptor ?? AT_FDCWD, place, flags)
+        self.path = path
+        self.parent = parent
+        followsLinks = followingLinks
         guard descriptor >= 0 else {
             let number = errno
-            throw Self.failure(number, path, followingLinks ? nil : FileStatus(path))
+            let isLink = [ELOOP, ENOTDIR].contains(number) && current?.kind == .symbolicLink
+            throw isLink ? .isLink(path) : FileError(.read, path, systemError: number)
         }
-        self.path = path
-        self.descriptor = descriptor
-        parent = nil
-        followsLinks = followingLinks
-    }
-
-    private init(_ path: String, descriptor: Int32, parent: Folder) {
-        self.path = path
-        self.descriptor = descriptor
-        self.parent = parent
-        followsLinks = false
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Opens a folder in this one and refuses a symbolic link.
     package func folder(_ name: String) throws(FileError) -> Folder {
-        let inner = unsafe openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard inner >= 0 else {
-            let number = errno
-            throw Self.failure(number, path(of: name), status(of: name))
-        }
-        return Folder(path(of: name), descriptor: inner, parent: self)
+        try Folder(path(of: name), opening: name, in: self)
     }
 
     /// Makes the folder, mode 0700, unless the name is taken. Its parent must exist.
@@ -70,11 +60,6 @@ package final class Folder: Sendable {
     /// Makes a folder in this one, mode 0700.
     package func makeFolder(_ name: String) throws(FileError) {
         guard unsafe mkdirat(descriptor, name, 0o700) == 0 else { throw FileError(.create, path(of: name)) }
-    }
-
-    private static func failure(_ number: Int32, _ path: String, _ status: FileStatus?) -> FileError {
-        guard status?.kind != .symbolicLink || ![ELOOP, ENOTDIR].contains(number) else { return .isLink(path) }
-        return FileError(.read, path, systemError: number)
     }
 
     package func path(of name: String) -> String {
@@ -103,7 +88,9 @@ package final class Folder: Sendable {
     }
 
     /// The names in the folder, sorted, including hidden ones and without `.` and `..`.
-    package func names() throws(FileError) -> [String] {
+    ///
+    /// - Parameter opened: called with the descriptor that is read, for tests in which reading fails.
+    package func names(opened: (Int32) -> Void = { _ in }) throws(FileError) -> [String] {
         // A new open file description: a duplicate of `descriptor` would share its position and continue from there.
         let reader = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard reader >= 0 else { throw FileError(.read, path) }
@@ -113,13 +100,18 @@ package final class Folder: Sendable {
             throw FileError(.read, path, systemError: number)
         }
         defer { unsafe closedir(stream) }
+        opened(reader)
         var names = [String]()
-        while let entry = unsafe readdir(stream) {
+        while true {
+            // readdir(3) returns NULL at the end and after an error. Only an error sets errno.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
             }
             if name != ".", name != ".." { names.append(name) }
         }
+        guard errno == 0 else { throw FileError(.read, path) }
         return names.sorted()
     }
 
@@ -139,11 +131,14 @@ package final class Folder: Sendable {
 
     /// Whether the path still names this folder.
     func isInPlace() throws(FileError) -> Bool {
-        let now =
-            parent.map { $0.status(of: FileSystem.name(of: path)) }
-            ?? FileStatus(path.isEmpty ? "." : path, followingLinks: followsLinks)
-        guard let now else { throw FileError(.read, path, systemError: ENOENT) }
-        return try now.identity == status().identity
+        guard let current else { throw FileError(.read, path, systemError: ENOENT) }
+        return try current.identity == status().identity
+    }
+
+    /// The status of what the path names now.
+    private var current: FileStatus? {
+        if let parent { return parent.status(of: FileSystem.name(of: path)) }
+        return FileStatus(path.isEmpty ? "." : path, followingLinks: followsLinks)
     }
 
     // MARK: Reading

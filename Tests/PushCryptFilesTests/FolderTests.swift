@@ -126,6 +126,18 @@ struct FolderTests {
         #expect(try folder.names() == [".a", "c"])
     }
 
+    @Test("names throws the error of a read that fails, instead of returning the names before it")
+    func failedRead() throws {
+        _ = try folder.makeFile("file")
+        let file = try folder.file("file")
+        // readdir(3) of a file fails with ENOTDIR.
+        let error = #expect(throws: FileError.self) {
+            try folder.names { reader in #expect(dup2(file.descriptor, reader) == reader) }
+        }
+        #expect(error?.systemError == ENOTDIR)
+        #expect(try folder.names() == ["file"])
+    }
+
     @Test("remove deletes the files of a folder that contains a folder, and leaves the folder")
     func removeNested() throws {
         try folder.makeFolder("outer")
@@ -216,6 +228,20 @@ struct FileLockTests {
         try other.lock(.exclusive, .none)
         let error = #expect(throws: FileError.self) { try lock { try $0.lock(.exclusive, .none) } }
         #expect(error?.code == .busy)
+        #expect(try place.names().isEmpty)
+    }
+
+    @Test(
+        "a folder of another user is refused, even if that user holds its lock",
+        .enabled(if: geteuid() == 0, "only root can give folders away"), arguments: [0o700, 0o755])
+    func foreignFolder(mode: Int) throws {
+        try place.setMode(mode, of: ".")
+        try #require(unsafe chown(place.path, 65_534, 65_534) == 0)
+        let owner = try Folder(place.path)
+        try owner.lock(.exclusive, .none)
+        let error = #expect(throws: FileError.self) { try lock { try $0.lock(.exclusive, .none) } }
+        #expect(error?.code == .foreignOwner)
+        #expect(error?.reason.hasPrefix("\(place.path) belongs to user 65534") == true)
         #expect(try place.names().isEmpty)
     }
 
