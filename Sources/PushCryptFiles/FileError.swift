@@ -6,7 +6,7 @@ import PushCryptPrimitives
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     package struct Code: Hashable, Sendable {
-        let name: String
+        package let name: String
 
         /// There is no such file or folder.
         package static let notFound = Code(name: "notFound")
@@ -51,7 +51,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `errno` of the call that failed; 0 if a check refused the file.
     package let systemError: Int32
     /// The fault with its path, and how to correct it.
-    package let reason: String
+    package private(set) var reason: String
 
     package init(_ code: Code, _ path: String, _ reason: String) {
         self.code = code
@@ -72,16 +72,12 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         reason = "can't \(operation.rawValue) \(path): \(Self.message(number))"
     }
 
-    private init(_ error: FileError, _ reason: String) {
-        code = error.code
-        path = error.path
-        operation = error.operation
-        systemError = error.systemError
-        self.reason = reason
-    }
-
     /// The same error with more text in its reason.
-    package func adding(_ text: String) -> FileError { FileError(self, reason + text) }
+    func adding(_ text: String) -> FileError {
+        var error = self
+        error.reason += text
+        return error
+    }
 
     /// The system's description of ``systemError``, without the path.
     package var systemMessage: String { Self.message(systemError) }

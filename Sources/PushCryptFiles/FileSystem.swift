@@ -48,18 +48,9 @@ package enum FileSystem {
         try Folder.makeIfMissing(path)
     }
 
-    package static func makeFolder(_ path: String) throws(FileError) {
-        try folder(of: path).makeFolder(name(of: path))
-    }
-
     /// Replaces a file atomically, see ``Folder/replace(_:with:mode:isProtected:step:)``.
     package static func replace(_ path: String, with bytes: [UInt8], mode: Int = 0o600) throws(FileError) {
         try folder(of: path).replace(name(of: path), with: bytes, mode: mode)
-    }
-
-    /// Removes a folder and its files. Doesn't remove a symbolic link, or a folder that contains a folder.
-    package static func removeFolder(_ path: String) {
-        try? folder(of: path).removeFolder(name(of: path))
     }
 
     /// Removes a file if there is one.

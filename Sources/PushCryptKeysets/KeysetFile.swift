@@ -69,10 +69,14 @@ package struct KeysetFile: Sendable {
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
         let secret = try source.secret()
-        var plaintext = try SealedKeys(sealed).open(
-            metadata: Array(member.rawBytes), secret: secret, path: path)
+        var plaintext = try SealedKeys(sealed).open(metadata: Array(member.rawBytes), secret: secret, path: path)
         defer { wipe(&plaintext) }
-        let keys = try Self.records(decrypted: plaintext)
+        let keys: [KeyID: KeyRecord]
+        do {
+            keys = try Self.records(JSONText(plaintext).root)
+        } catch let error as JSONError {
+            throw KeyError(.malformed, "the decrypted keys are not a JSON text: \(error)")
+        }
         try Self.requireEveryKey(of: metadata, in: keys)
         return StoredKeyset(metadata: metadata, records: keys, protection: protection, secret: secret)
     }
@@ -92,14 +96,6 @@ package struct KeysetFile: Sendable {
         guard protection == .plaintext else { return SecretSource(try source.secret()) }
         try source.requireEncryption(of: provenKeyIDs, in: path)
         return source
-    }
-
-    private static func records(decrypted plaintext: [UInt8]) throws -> [KeyID: KeyRecord] {
-        do {
-            return try records(JSONText(plaintext).root)
-        } catch let error as JSONError {
-            throw KeyError(.malformed, "the decrypted keys are not a JSON text: \(error)")
-        }
     }
 
     private static func records(_ root: JSONValue) throws -> [KeyID: KeyRecord] {

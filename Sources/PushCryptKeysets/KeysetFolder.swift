@@ -29,13 +29,11 @@ package struct KeysetFolder: Sendable {
     ///
     /// - Throws: `KeystoreError`, `KeyError`.
     package func file() throws -> KeysetFile {
-        try file(in: KeystoreError.converting { () throws(FileError) in try Folder(path) })
+        try KeystoreError.convertingFileErrors { try file(in: Folder(path)) }
     }
 
     package func file(in folder: Folder) throws -> KeysetFile {
-        var (bytes, access) = try KeystoreError.converting { () throws(FileError) in
-            try folder.read(Self.keysetName)
-        }
+        var (bytes, access) = try KeystoreError.convertingFileErrors { try folder.read(Self.keysetName) }
         defer { wipe(&bytes) }
         return try file(bytes, access, in: folder)
     }
@@ -46,7 +44,7 @@ package struct KeysetFolder: Sendable {
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
         if !DemoKeys.covers(file.provenKeyIDs) {
-            try KeystoreError.converting { () throws(FileError) in
+            try KeystoreError.convertingFileErrors {
                 try folder.status().access.check(.ownerOnly, path)
                 try access.check(.ownerOnly, path + "/" + Self.keysetName)
             }

@@ -21,14 +21,11 @@ package struct KeysetMetadata: Hashable, Sendable {
             self.demandsPSK = demandsPSK
         }
 
-        package init(_ entry: Keyset.Entry) {
-            self.init(suite: entry.record.algorithm, demandsPSK: entry.demandsPSK)
-        }
     }
 
     package init(
-        kind: KeyKind, sequence: Int64, timeline: KeyTimeline, policy: RotationPolicy, audit: AuditHead,
-        traits: [KeyID: Traits]
+        kind: KeyKind, sequence: Int64 = 0, timeline: KeyTimeline = KeyTimeline([]), policy: RotationPolicy,
+        audit: AuditHead = .none, traits: [KeyID: Traits] = [:]
     ) {
         self.kind = kind
         self.sequence = sequence
@@ -67,11 +64,11 @@ package struct AuditHead: Hashable, Sendable {
 extension KeysetMetadata {
     /// The metadata of a set that isn't in a keystore: a published set, or a single key.
     package init(_ keyset: Keyset) {
-        var traits = [KeyID: Traits]()
-        for entry in keyset.entries { traits[entry.record.kid] = Traits(entry) }
         self.init(
-            kind: keyset.kind, sequence: keyset.sequence, timeline: keyset.timeline, policy: .standard, audit: .none,
-            traits: traits)
+            kind: keyset.kind, sequence: keyset.sequence, timeline: keyset.timeline, policy: .standard)
+        for entry in keyset.entries {
+            traits[entry.record.kid] = Traits(suite: entry.record.algorithm, demandsPSK: entry.demandsPSK)
+        }
     }
 }
 

@@ -91,9 +91,7 @@ package struct SealedKeys {
         return plaintext
     }
 
-    private func unwrappedDataKey(
-        _ secret: KeysetSecret, _ path: String, _ damaged: KeystoreError
-    ) throws -> SecretBytes {
+    private func unwrappedDataKey(_ secret: KeysetSecret, _ path: String, _ damaged: KeystoreError) throws -> SecretBytes {
         switch (lock, secret.kind) {
         case (.passphrase(let parameters, let salt, let check), .passphrase(let passphrase)):
             let derived = try DerivedKey(passphrase, salt, parameters)
@@ -159,12 +157,10 @@ extension SealedKeys {
             throw KeyError(.malformed, "this version of pushcrypt doesn't support the version in sealed.v")
         }
         let lock = try Lock(member)
-        guard let dataKey = member["dataKey"]?.utf8.flatMap(Base64URL.decode),
-            lock.dataKeyByteCounts.contains(dataKey.count)
-        else {
+        guard let dataKey = member.base64URL("dataKey"), lock.dataKeyByteCounts.contains(dataKey.count) else {
             throw KeyError(.malformed, "sealed.dataKey is missing or not a wrapped data key")
         }
-        guard let keys = member["keys"]?.utf8.flatMap(Base64URL.decode), keys.count >= Self.overheadByteCount else {
+        guard let keys = member.base64URL("keys"), keys.count >= Self.overheadByteCount else {
             throw KeyError(.malformed, "sealed.keys is missing or too short")
         }
         self.init(lock: lock, dataKey: dataKey, keys: keys)
@@ -186,6 +182,10 @@ extension SealedKeys {
     }
 }
 
+extension JSONValue {
+    fileprivate func base64URL(_ name: String) -> [UInt8]? { self[name]?.utf8.flatMap(Base64URL.decode) }
+}
+
 extension SealedKeys.Lock {
     fileprivate init(_ member: JSONValue) throws(KeyError) {
         switch (member["passphrase"], member["command"]) {
@@ -199,10 +199,8 @@ extension SealedKeys.Lock {
     private init(passphrase: JSONValue) throws(KeyError) {
         guard let n = passphrase["n"]?.protocolInteger, let r = passphrase["r"]?.protocolInteger,
             let p = passphrase["p"]?.protocolInteger,
-            let salt = passphrase["salt"]?.utf8.flatMap(Base64URL.decode),
-            salt.count == SealedKeys.saltByteCount,
-            let check = passphrase["check"]?.utf8.flatMap(Base64URL.decode),
-            check.count == SealedKeys.checkByteCount
+            let salt = passphrase.base64URL("salt"), salt.count == SealedKeys.saltByteCount,
+            let check = passphrase.base64URL("check"), check.count == SealedKeys.checkByteCount
         else {
             throw KeyError(.malformed, "sealed.passphrase lacks n, r, p, salt or check")
         }

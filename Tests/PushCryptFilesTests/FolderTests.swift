@@ -11,10 +11,10 @@ struct ReplacedFolderTests {
 
     init() throws {
         place = try TemporaryFolder()
-        try FileSystem.makeFolder(place.path + "/parent")
-        try FileSystem.makeFolder(place.path + "/parent/open")
+        try Folder.makeIfMissing(place.path + "/parent")
+        try Folder.makeIfMissing(place.path + "/parent/open")
         try FileSystem.replace(place.path + "/parent/open/own", with: [1])
-        try FileSystem.makeFolder(place.path + "/elsewhere")
+        try Folder.makeIfMissing(place.path + "/elsewhere")
         try FileSystem.replace(place.path + "/elsewhere/precious", with: [2])
         parent = try Folder(place.path + "/parent")
     }
@@ -64,10 +64,10 @@ struct ReplacedFolderTests {
         #expect(try place.names(in: "parent/published") == ["own"])
     }
 
-    @Test("FileSystem.removeFolder deletes nothing if the path names a link")
+    @Test("Folder.removeFolder deletes nothing if the name is that of a link")
     func removePath() throws {
         try replace("link")
-        FileSystem.removeFolder(place.path + "/parent/open")
+        parent.removeFolder("open")
         #expect(try place.names(in: "elsewhere") == ["precious"])
         #expect(FileSystem.exists(place.path + "/parent/open"))
     }

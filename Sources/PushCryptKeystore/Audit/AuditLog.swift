@@ -144,10 +144,7 @@ extension KeysetFolder {
     /// The audit log; empty if there is no file.
     package func auditLog(in folder: Folder) throws -> AuditLog {
         guard folder.has(Self.auditName) else { return AuditLog([]) }
-        let text = try KeystoreError.converting { () throws(FileError) in
-            try folder.read(Self.auditName, .ownerOnly).bytes
-        }
-        return AuditLog(text)
+        return AuditLog(try KeystoreError.convertingFileErrors { try folder.read(Self.auditName, .ownerOnly).bytes })
     }
 }
 

@@ -33,10 +33,8 @@ package struct KeystoreExamination {
     private mutating func examineKeyset(_ path: String) {
         keysetCount += 1
         do {
-            findings +=
-                KeysetExamination(
-                    try KeysetSnapshot(path, requiringPrivacy: false), at: now, user: user
-                ).findings
+            let snapshot = try KeysetSnapshot(path, requiringPrivacy: false)
+            findings += KeysetExamination(snapshot, at: now, user: user).findings
         } catch {
             let isLink = FileStatus(path)?.kind == .symbolicLink
             add(
@@ -46,8 +44,8 @@ package struct KeystoreExamination {
     }
 
     /// Examines a keystore and the keystores in it, such as that of the demo keys.
-    private mutating func examineKeystore(_ path: String, depth: Int) throws(KeystoreError) {
-        let names = try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
+    private mutating func examineKeystore(_ path: String, depth: Int) throws {
+        let names = try KeystoreError.convertingFileErrors { try FileSystem.names(in: path) }
         // The suffix follows a link to a keystore.
         if let access = FileStatus(path + "/.")?.access { examineAccess(access, path) }
         for name in names where !Self.ignoredNames.contains(name) {
@@ -77,7 +75,7 @@ package struct KeystoreExamination {
         }
     }
 
-    private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws(KeystoreError) {
+    private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws {
         if TemporaryKeysetFolders.isTemporary(name) {
             return add(
                 .warning, path, "unfinished", "an interrupted `keys create` left it, or a `keys create` is running",

@@ -10,7 +10,7 @@ struct WatchedKeyset: Sendable {
     /// Parses the keyset and drops the private halves of recipient keys, which a sender doesn't need.
     func keyset(_ text: RawKeyset) throws -> Keyset {
         let keyset = try text.keyset(secret, allowsDemoKeys: allowsDemoKeys)
-        guard case .folder = place, keyset.kind == .recipient else { return keyset }
+        guard place.folder != nil, keyset.kind == .recipient else { return keyset }
         return try keyset.publicKeyset(keepingPSK: true)
     }
 
