@@ -3,7 +3,6 @@
 /// A private file or folder belongs to the user of this process or to root, and its mode keeps other users out. The rule
 /// includes the owner because the owner can change the mode and the content at any time.
 package struct FileAccess: Hashable, Sendable {
-    /// The user id of the owner.
     package let owner: UInt32
     /// The permission bits, the lowest twelve bits of the mode.
     package let mode: UInt32
@@ -25,11 +24,6 @@ package struct FileAccess: Hashable, Sendable {
         case othersMayRead
     }
 
-    /// Checks the owner and then the mode.
-    ///
-    /// - Parameters:
-    ///   - path: named in the error.
-    ///   - user: the caller's user id.
     /// - Throws: `FileError` with `foreignOwner` or `looseMode`; the reason contains the command that corrects it.
     package func check(_ rule: Rule, _ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
         try checkOwner(path, user: user)
@@ -51,10 +45,8 @@ package struct FileAccess: Hashable, Sendable {
                 + "chown \(user) \(path)")
     }
 
-    /// Whether the owner is the user or root.
     package func belongs(to user: UInt32) -> Bool { owner == user || owner == 0 }
 
-    /// Whether the mode gives other users no more access than the rule allows.
     package func keepsOthersOut(_ rule: Rule) -> Bool { mode & forbiddenBits(rule) == 0 }
 
     private func forbiddenBits(_ rule: Rule) -> UInt32 {

@@ -8,13 +8,9 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package struct Code: Hashable, Sendable {
         package let name: String
 
-        /// There is no such file or folder.
         package static let notFound = Code(name: "notFound")
-        /// The name is taken.
         package static let alreadyExists = Code(name: "alreadyExists")
-        /// The file or folder can't be created.
         package static let cannotCreate = Code(name: "cannotCreate")
-        /// The system refuses access.
         package static let noPermission = Code(name: "noPermission")
         /// A private file or folder belongs to another user, who isn't root.
         package static let foreignOwner = Code(name: "foreignOwner")
@@ -28,13 +24,11 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let tooLong = Code(name: "tooLong")
         /// The disk or the user's quota is full.
         package static let noSpace = Code(name: "noSpace")
-        /// Another process holds a lock.
         package static let busy = Code(name: "busy")
         /// Another folder replaced the one that was opened.
         package static let changedMeanwhile = Code(name: "changedMeanwhile")
         /// A helper program ended with an error, ended too late or printed too much.
         package static let helperFailed = Code(name: "helperFailed")
-        /// Any other failure.
         package static let inputOutput = Code(name: "inputOutput")
     }
 
@@ -61,9 +55,6 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         systemError = 0
     }
 
-    /// The error of a system call that failed.
-    ///
-    /// - Parameter number: the value of `errno`.
     package init(_ operation: Operation, _ path: String, systemError number: Int32 = errno) {
         code = Self.code(number, operation)
         self.path = path
@@ -72,7 +63,6 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         reason = "can't \(operation.rawValue) \(path): \(Self.message(number))"
     }
 
-    /// The same error with more text in its reason.
     func adding(_ text: String) -> FileError {
         var error = self
         error.reason += text

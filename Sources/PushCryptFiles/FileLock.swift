@@ -5,7 +5,6 @@ import PushCryptPrimitives
 /// Every user who can open a file or folder can lock it and stall the processes that wait. So this type locks the folder
 /// only if no other user can open it, and otherwise a private file in the folder.
 package final class FileLock: Sendable {
-    /// Several processes can hold a shared lock at once, and only one an exclusive lock.
     package enum Kind: Sendable {
         case shared, exclusive
     }
@@ -44,9 +43,7 @@ package final class FileLock: Sendable {
         try Self.lock(descriptor, folder.path, kind, wait)
     }
 
-    package func unlock() {
-        _ = flock(descriptor, LOCK_UN)
-    }
+    package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     /// - Parameter descriptor: closing it releases the lock, and so does a crash.
     static func lock(_ descriptor: Int32, _ path: String, _ kind: Kind, _ wait: Wait) throws(FileError) {
@@ -62,10 +59,7 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// Waits 2 ms before the next attempt to take a lock that another process holds.
-    package static func pause() {
-        usleep(2_000)
-    }
+    package static func pause() { usleep(2_000) }
 }
 
 extension Folder {

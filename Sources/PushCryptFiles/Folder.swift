@@ -16,7 +16,6 @@ package final class Folder: Sendable {
         try self.init(path, opening: path, followingLinks: followingLinks)
     }
 
-    /// Opens the parent folder of a path and follows a link to a folder.
     package convenience init(above path: String) throws(FileError) {
         let parent = FileSystem.parent(of: path)
         try self.init(parent, opening: parent.isEmpty ? "." : parent, followingLinks: true)
@@ -57,7 +56,6 @@ package final class Folder: Sendable {
         if isProtected { try FileProtection.apply(toPath: path) }
     }
 
-    /// Makes a folder in this one, mode 0700.
     package func makeFolder(_ name: String) throws(FileError) {
         guard unsafe mkdirat(descriptor, name, 0o700) == 0 else { throw FileError(.create, path(of: name)) }
     }
@@ -83,9 +81,7 @@ package final class Folder: Sendable {
     package func has(_ name: String) -> Bool { status(of: name) != nil }
 
     /// - Throws: `FileError` with `foreignOwner`, `looseMode`.
-    package func check(_ rule: FileAccess.Rule) throws(FileError) {
-        try status().access.check(rule, path)
-    }
+    package func check(_ rule: FileAccess.Rule) throws(FileError) { try status().access.check(rule, path) }
 
     /// The names in the folder, sorted, including hidden ones and without `.` and `..`.
     ///
@@ -210,15 +206,12 @@ package final class Folder: Sendable {
         try synchronize()
     }
 
-    private func rename(
-        _ name: String, to other: String, _ operation: FileError.Operation
-    ) throws(FileError) {
+    private func rename(_ name: String, to other: String, _ operation: FileError.Operation) throws(FileError) {
         guard unsafe renameat(descriptor, name, descriptor, other) == 0 else {
             throw FileError(operation, path(of: other))
         }
     }
 
-    /// Appends to a file, and makes it if there is none.
     package func append(_ bytes: [UInt8], to name: String) throws(FileError) {
         let file = try openFile(name, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600, .write)
         try file.write(bytes)
@@ -238,9 +231,7 @@ package final class Folder: Sendable {
     ///
     /// - Throws: `FileError` with `alreadyExists`.
     package func publish(_ name: String, as other: String) throws(FileError) {
-        guard !has(other) else {
-            throw FileError(.alreadyExists, path(of: other), "\(path(of: other)) exists already")
-        }
+        guard !has(other) else { throw FileError(.alreadyExists, path(of: other), "\(path(of: other)) exists already") }
         try rename(name, to: other, .create)
         try synchronize()
     }
@@ -277,15 +268,12 @@ package final class Folder: Sendable {
         return !has(name)
     }
 
-    /// Removes a folder in this one and its files. Doesn't remove a link.
     package func removeFolder(_ name: String) {
         if let folder = try? folder(name) { remove(folder) }
     }
 
     /// The names of the temporary files that interrupted calls of ``replace(_:with:mode:isProtected:step:)`` left.
-    package func leftovers() throws(FileError) -> [String] {
-        try names().filter(Self.isLeftover)
-    }
+    package func leftovers() throws(FileError) -> [String] { try names().filter(Self.isLeftover) }
 
     package static func isLeftover(_ name: String) -> Bool { name.contains(temporaryMark) }
 

@@ -71,7 +71,6 @@ package struct HelperProcess {
         return Array(output[..<count])
     }
 
-    /// - Returns: the number of bytes; the size of the buffer if there are more.
     private func read(into output: inout [UInt8]) throws(FileError) -> Int {
         var count = 0
         while count < output.count {

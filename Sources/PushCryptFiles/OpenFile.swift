@@ -2,7 +2,6 @@ import PushCryptPrimitives
 
 /// An open file, pipe or device. Deinitialisation closes it.
 package final class OpenFile: Sendable {
-    /// The name in errors.
     package let path: String
     package let descriptor: Int32
     private let isOwned: Bool
@@ -53,8 +52,6 @@ package final class OpenFile: Sendable {
     /// 16 MiB. Keys and their logs are much smaller.
     package static let usualLimitInBytes = 16 << 20
 
-    /// Reads to the end.
-    ///
     /// Reserves the array's capacity first, because an array that grows leaves copies of secrets in memory.
     ///
     /// - Throws: `FileError` with `tooLong`, `inputOutput`, `noPermission`.

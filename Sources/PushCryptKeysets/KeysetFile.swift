@@ -19,7 +19,6 @@ package struct KeysetFile: Sendable {
     private let records: [KeyID: KeyRecord]
     private let path: String
 
-    /// - Parameter path: named in errors.
     /// - Throws: `KeyError`, `KeystoreError` with `damaged`.
     package init(_ bytes: [UInt8], path: String) throws {
         let root: JSONValue
@@ -82,8 +81,6 @@ package struct KeysetFile: Sendable {
     }
 
     /// The metadata, authenticated if a secret was given.
-    ///
-    /// - Throws: with a given secret, as ``unlocked(_:)``.
     package func metadata(_ source: SecretSource) throws -> KeysetMetadata {
         source.isGiven ? try unlocked(source).metadata : metadata
     }
@@ -151,15 +148,12 @@ package struct KeysetFile: Sendable {
 /// An unlocked keyset of a keystore.
 package struct StoredKeyset: Sendable {
     package var metadata: KeysetMetadata
-    /// Every key that isn't destroyed.
     package var records: [KeyID: KeyRecord]
     package var protection: Protection
     /// The secret that unlocked it, for writing it again; nil for plain text.
     package var secret: KeysetSecret?
 
-    package init(
-        metadata: KeysetMetadata, records: [KeyID: KeyRecord], protection: Protection, secret: KeysetSecret?
-    ) {
+    package init(metadata: KeysetMetadata, records: [KeyID: KeyRecord], protection: Protection, secret: KeysetSecret?) {
         self.metadata = metadata
         self.records = records
         self.protection = protection
@@ -167,8 +161,6 @@ package struct StoredKeyset: Sendable {
     }
 
     /// The keys that aren't destroyed, for sealing and opening.
-    ///
-    /// - Throws: `KeyError` if all are destroyed.
     package func keyset() throws -> Keyset {
         let entries = metadata.timeline.keys.compactMap { key in
             records[key.kid].map { record in
@@ -179,7 +171,6 @@ package struct StoredKeyset: Sendable {
     }
 }
 
-/// How the private keys are protected in their file.
 package enum Protection: Hashable, Sendable {
     /// The keys are not encrypted (`--insecure-plaintext`).
     case plaintext
@@ -202,10 +193,7 @@ final class WipedText: @unchecked Sendable {
     // Unchecked because of the variable, which only deinit writes.
     private var scanned: JSONText?
 
-    /// - Throws: `JSONError`.
-    init(_ bytes: [UInt8]) throws {
-        scanned = try JSONText(bytes)
-    }
+    init(_ bytes: [UInt8]) throws { scanned = try JSONText(bytes) }
 
     deinit {
         guard var bytes = scanned?.bytes else { return }

@@ -22,7 +22,6 @@ package struct KeysetFolder: Sendable {
         self.path = trimmed.isEmpty ? path : String(trimmed.reversed())
     }
 
-    /// Whether the folder contains a keyset.
     package var exists: Bool { FileSystem.exists(path + "/" + Self.keysetName) }
 
     /// Reads the keyset's file. File and folder must be private, except those of the published demo keysets.
@@ -38,9 +37,6 @@ package struct KeysetFolder: Sendable {
         return try file(bytes, access, in: folder)
     }
 
-    /// - Parameters:
-    ///   - bytes: the content of the keyset's file.
-    ///   - access: the access of that file.
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
         if !DemoKeys.covers(file.provenKeyIDs) {
@@ -52,10 +48,6 @@ package struct KeysetFolder: Sendable {
         return file
     }
 
-    /// Loads the keyset with its keys.
-    ///
     /// - Throws: `KeystoreError`, `KeyError`.
-    package func load(_ secret: SecretSource = .none) throws -> Keyset {
-        try file().unlocked(secret).keyset()
-    }
+    package func load(_ secret: SecretSource = .none) throws -> Keyset { try file().unlocked(secret).keyset() }
 }

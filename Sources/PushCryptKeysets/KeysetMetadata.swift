@@ -9,7 +9,6 @@ package struct KeysetMetadata: Hashable, Sendable {
     package var timeline: KeyTimeline
     package var policy: RotationPolicy
     package var audit: AuditHead
-    /// The suite of each key, and whether it has a psk.
     package var traits: [KeyID: Traits]
 
     package struct Traits: Hashable, Sendable {
@@ -43,7 +42,6 @@ package struct KeysetMetadata: Hashable, Sendable {
 /// "audit": {"count": n, "head": BASE64URL(SHA-256 of line n), "last": [LINE, ...]}
 /// ```
 package struct AuditHead: Hashable, Sendable {
-    /// The number of lines.
     package var count: Int64
     /// SHA-256 of the last line, 32 bytes; 32 zero bytes for an empty log.
     package var hash: [UInt8]
@@ -57,15 +55,13 @@ package struct AuditHead: Hashable, Sendable {
     }
 
     package static let hashByteCount = 32
-    package static let none = AuditHead(
-        count: 0, hash: [UInt8](repeating: 0, count: hashByteCount), lastLines: [])
+    package static let none = AuditHead(count: 0, hash: [UInt8](repeating: 0, count: hashByteCount), lastLines: [])
 }
 
 extension KeysetMetadata {
     /// The metadata of a set that isn't in a keystore: a published set, or a single key.
     package init(_ keyset: Keyset) {
-        self.init(
-            kind: keyset.kind, sequence: keyset.sequence, timeline: keyset.timeline, policy: .standard)
+        self.init(kind: keyset.kind, sequence: keyset.sequence, timeline: keyset.timeline, policy: .standard)
         for entry in keyset.entries {
             traits[entry.record.kid] = Traits(suite: entry.record.algorithm, demandsPSK: entry.demandsPSK)
         }
@@ -159,9 +155,7 @@ extension AuditHead {
         let hash = member["head"]?.utf8.flatMap(Base64URL.decode) ?? []
         guard let count = member["count"]?.protocolInteger, hash.count == Self.hashByteCount,
             let last = member["last"], last.kind == .array
-        else {
-            throw KeyError(.malformed, "the set's audit member has no count, head or last")
-        }
+        else { throw KeyError(.malformed, "the set's audit member has no count, head or last") }
         let lines = last.elements.compactMap(\.string)
         guard lines.count == last.elements.count else {
             throw KeyError(.malformed, "the set's audit member has a last line that isn't a string")

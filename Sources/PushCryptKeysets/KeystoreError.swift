@@ -6,9 +6,7 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
     public struct Code: Hashable, Sendable {
         let name: String
 
-        package init(name: String) {
-            self.name = name
-        }
+        package init(name: String) { self.name = name }
 
         /// The name is taken.
         public static let alreadyExists = Code(name: "alreadyExists")

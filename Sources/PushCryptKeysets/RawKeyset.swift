@@ -6,7 +6,6 @@ import PushCryptPrimitives
 package struct KeysetPlace: Sendable {
     /// nil for a single file.
     package let folder: KeysetFolder?
-    /// The path in messages.
     package let path: String
     package let filePath: String
 
@@ -23,7 +22,6 @@ package struct KeysetPlace: Sendable {
         filePath = file
     }
 
-    /// The folder that contains the file.
     package var folderPath: String {
         let parent = FileSystem.parent(of: filePath)
         return parent.isEmpty ? "." : parent
@@ -71,8 +69,6 @@ package final class RawKeyset {
         self.origin = origin
     }
 
-    /// Reads an environment variable.
-    ///
     /// - Throws: `KeystoreError` with `notFound` or `notAKeyset`.
     convenience init(environment name: String) throws {
         guard var value = ProcessEnvironment.bytes(of: name) else {
@@ -80,7 +76,8 @@ package final class RawKeyset {
         }
         defer { wipe(&value) }
         let text = value.drop { $0.isWhiteSpace }
-        let json = text.first == UInt8(ascii: "{") ? Array(text) : Base64.decode(text.bytes, .any).map { [UInt8]($0.bytes) }
+        let json =
+            text.first == UInt8(ascii: "{") ? Array(text) : Base64.decode(text.bytes, .any).map { [UInt8]($0.bytes) }
         guard let json else {
             throw KeystoreError(
                 .notAKeyset,
@@ -89,9 +86,7 @@ package final class RawKeyset {
         try self.init(json, .environment(name: name), access: [])
     }
 
-    deinit {
-        wipe(&bytes)
-    }
+    deinit { wipe(&bytes) }
 
     /// - Parameter secret: nil for none. With a secret, keys in plain text are refused.
     /// - Throws: `KeystoreError`, `KeyError`, each with the origin in its reason.

@@ -24,7 +24,6 @@ package struct SecretSource {
         self.secret = secret
     }
 
-    /// No secret.
     package static var none: SecretSource {
         SecretSource(isGiven: false) {
             throw KeystoreError(

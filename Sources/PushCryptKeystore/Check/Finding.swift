@@ -20,14 +20,6 @@ package struct Finding: Hashable, Sendable, Encodable {
     package let message: String
     /// How to correct it: a shell command or a sentence.
     package let advice: String
-
-    package init(_ severity: Severity, _ keyset: String, _ code: String, _ message: String, advice: String) {
-        self.severity = severity
-        self.keyset = keyset
-        self.code = code
-        self.message = message
-        self.advice = advice
-    }
 }
 
 extension Finding: Comparable {

@@ -25,8 +25,9 @@ extension KeysetExamination {
         default: break
         }
         let what = role == .folder ? "the folder" : name
-        examineAccess(status.access, role, what, ShellArgument.quoted(snapshot.path + (role == .folder ? "" : "/" + name)))
-        examineTime(UnixTime(status.modified.seconds), role, what)
+        examineAccess(
+            status.access, role, what, ShellArgument.quoted(snapshot.path + (role == .folder ? "" : "/" + name)))
+        examineTime(UnixTime(status.modified.components.seconds), role, what)
     }
 
     /// - Returns: whether the other checks apply: it is a file, or the keyset's folder.
@@ -50,8 +51,7 @@ extension KeysetExamination {
     private mutating func examineAccess(_ access: FileAccess, _ role: Role, _ what: String, _ path: String) {
         let isPrivate = role.isPrivate && !snapshot.isDemo
         if role == .published, !access.keepsOthersOut(.othersMayRead) {
-            add(
-                .warning, "loose-mode", "users other than the owner can change \(what)", advice: "chmod 644 \(path)")
+            add(.warning, "loose-mode", "users other than the owner can change \(what)", advice: "chmod 644 \(path)")
         } else if isPrivate, !access.keepsOthersOut(.ownerOnly) {
             add(
                 role.isOwn ? .error : .warning, "loose-mode", "users other than the owner can open \(what)",
@@ -67,7 +67,8 @@ extension KeysetExamination {
         let tolerance = Freshness.toleranceInSeconds
         if modifiedAt > now + tolerance {
             add(
-                .warning, "future-file", "\(what) was written at \(modifiedAt), and the time is \(now)", advice: "date -u")
+                .warning, "future-file", "\(what) was written at \(modifiedAt), and the time is \(now)",
+                advice: "date -u")
         }
         guard role == .keyset, let updatedAt = try? snapshot.keyset.get().metadata.timeline.updatedAt,
             updatedAt > modifiedAt + tolerance

@@ -10,10 +10,7 @@ package struct KeysetExamination {
     let user: UInt32
     package internal(set) var findings: [Finding] = []
 
-    /// - Parameters:
-    ///   - snapshot: read with `requiringPrivacy: false`.
-    ///   - time: the current time.
-    ///   - user: the user id of the expected owner.
+    /// - Parameter snapshot: read with `requiringPrivacy: false`.
     package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32) {
         self.snapshot = snapshot
         now = time
@@ -26,7 +23,8 @@ package struct KeysetExamination {
     }
 
     mutating func add(_ severity: Finding.Severity, _ code: String, _ message: String, advice: String) {
-        findings.append(Finding(severity, snapshot.path, code, message, advice: advice))
+        findings.append(
+            Finding(severity: severity, keyset: snapshot.path, code: code, message: message, advice: advice))
     }
 
     func command(_ text: String) -> String { "pushcrypt \(text) \(ShellArgument.quoted(snapshot.path))" }
@@ -97,7 +95,6 @@ package struct KeysetExamination {
         }
     }
 
-    /// Proportional to the cost of one guess.
     private static func cost(_ parameters: ScryptParameters) -> Int { parameters.n * parameters.r * parameters.p }
 
     private mutating func examineLog(_ head: AuditHead) {
@@ -131,7 +128,6 @@ package struct KeysetExamination {
     }
 }
 
-/// Checks the keys' timestamps, the policy and the clock.
 extension KeysetExamination {
     mutating func examineLifecycles(_ timeline: KeyTimeline) {
         if timeline.primary(at: now) == nil {
@@ -207,9 +203,7 @@ package enum UnknownMembers {
             paths += unknown(in: sealed, "sealed.", ["v", lock, "dataKey", "keys"])
             paths += unknown(in: sealed["passphrase"], "sealed.passphrase.", ["n", "r", "p", "salt", "check"])
         } else if let keys = root["keys"] {
-            for (index, key) in keys.elements.enumerated() {
-                paths += unknown(in: key, "keys[\(index)].", keyMembers)
-            }
+            for (index, key) in keys.elements.enumerated() { paths += unknown(in: key, "keys[\(index)].", keyMembers) }
         }
         guard let metadata = root["pushcrypt"] else { return paths }
         paths += unknown(in: metadata, "pushcrypt.", ["seq", "updatedAt", "kind", "policy", "audit", "keys"])

@@ -8,7 +8,6 @@ import PushCryptPrimitives
 package struct KeysetSnapshot: Sendable {
     package let path: String
     package let folder: FileStatus
-    /// The status of each file in the folder, by name.
     package let files: [String: FileStatus]
     package let keyset: Result<KeysetFile, any Error>
     package let log: Result<AuditLog, any Error>
@@ -53,7 +52,6 @@ package struct KeysetSnapshot: Sendable {
         }
     }
 
-    /// The names of the files that interrupted changes left.
     package var leftovers: [String] { files.keys.filter(Folder.isLeftover).sorted() }
 
     /// Whether all its keys are published demo keys, so that it contains no secret.

@@ -10,7 +10,6 @@ package struct KeystoreExamination {
     private let now: UnixTime
     private let user: UInt32
 
-    /// - Parameter path: the path of a keystore or a keyset.
     /// - Throws: `KeystoreError` if the folder can't be read.
     package init(_ path: String, at time: UnixTime, user: UInt32 = FileSystem.ownUser) throws {
         now = time
@@ -27,7 +26,7 @@ package struct KeystoreExamination {
     private mutating func add(
         _ severity: Finding.Severity, _ path: String, _ code: String, _ message: String, advice: String
     ) {
-        findings.append(Finding(severity, path, code, message, advice: advice))
+        findings.append(Finding(severity: severity, keyset: path, code: code, message: message, advice: advice))
     }
 
     private mutating func examineKeyset(_ path: String) {
@@ -94,8 +93,7 @@ package struct KeystoreExamination {
         } else if depth < Self.maximumDepth, names.contains(where: { FileSystem.isFolder(path + "/" + $0) }) {
             try examineKeystore(path, depth: depth + 1)
         } else {
-            add(
-                .note, path, "foreign-file", "a folder without a keyset", advice: KeysetExamination.moveForeignFile)
+            add(.note, path, "foreign-file", "a folder without a keyset", advice: KeysetExamination.moveForeignFile)
         }
     }
 

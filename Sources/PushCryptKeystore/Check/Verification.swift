@@ -10,7 +10,6 @@ package struct Verification: Sendable {
             case repaired = "mended"
             /// The check needs the secret, or a digest that the file lacks.
             case unchecked
-            /// The check found a fault; the advice describes how to correct it.
             case bad
         }
 
@@ -56,9 +55,7 @@ package struct Verification: Sendable {
         checkLeftovers()
     }
 
-    mutating func add(
-        _ check: String, _ outcome: Check.Outcome, _ message: String, advice: String? = nil
-    ) {
+    mutating func add(_ check: String, _ outcome: Check.Outcome, _ message: String, advice: String? = nil) {
         checks.append(Check(check: check, outcome: outcome, message: message, advice: advice))
     }
 
@@ -105,7 +102,6 @@ package struct Verification: Sendable {
         }
     }
 
-    /// - Returns: nil without the secret.
     mutating func checkKeys(_ file: KeysetFile, _ secret: SecretSource) throws -> StoredKeyset? {
         guard file.protection == .plaintext || secret.isGiven else {
             add(
@@ -189,7 +185,9 @@ extension KeysetStore {
             return found
         }
         var left = try check()
-        let repairs = notices.map { Verification.Check(check: "unfinished", outcome: .repaired, message: $0, advice: nil) }
+        let repairs = notices.map {
+            Verification.Check(check: "unfinished", outcome: .repaired, message: $0, advice: nil)
+        }
         left.checks = repairs + left.checks
         return left
     }

@@ -46,9 +46,7 @@ struct TemporaryKeysetFolders {
 
     private static let prefix = ".new-"
 
-    init(in parent: Folder) {
-        self.parent = parent
-    }
+    init(in parent: Folder) { self.parent = parent }
 
     /// Makes a folder, calls `fill` and renames the folder to `name`, which must be free. Removes the folder after an error.
     ///

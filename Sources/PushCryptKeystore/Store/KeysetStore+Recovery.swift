@@ -27,7 +27,6 @@ extension KeysetStore {
     /// - Parameter secret: without it, `public.jwks.json` is not written for encrypted keys. With it, the keyset is
     ///   authenticated before anything is written.
     /// - Returns: messages about the files that were written or removed.
-    /// - Throws: `KeystoreError`, `KeyError`.
     package func finish(_ secret: SecretSource) throws -> [String] {
         try withLock { folder in
             let file = try self.folder.file(in: folder)
@@ -66,7 +65,6 @@ extension KeysetStore {
         "\(folder.path): wrote \(KeysetFolder.publicName) again from the keyset"
     }
 
-    /// The prefix of the names of broken audit logs that were replaced.
     static let brokenLogPrefix = "audit.broken-"
 
     /// Renames a broken audit log and starts a new one, whose first line contains the reason.

@@ -16,14 +16,10 @@ import PushCryptPrimitives
 package struct KeysetStore: Sendable {
     package let folder: KeysetFolder
 
-    package init(_ path: String) {
-        folder = KeysetFolder(path)
-    }
+    package init(_ path: String) { folder = KeysetFolder(path) }
 
-    /// The result of a change.
     package struct Change<Result> {
         package let result: Result
-        /// The metadata after the change.
         package let metadata: KeysetMetadata
         /// Empty if nothing was written.
         package let events: [AuditEvent]
@@ -118,12 +114,10 @@ package struct KeysetStore: Sendable {
 }
 
 extension KeysetStore {
-    /// The result of a rotation.
     package struct Rotation {
         /// The plan for the keyset before the rotation. Its due steps were carried out, except in a dry run.
         package let plan: RotationPlan
         package let done: [(step: RotationPlan.Step, kid: KeyID)]
-        /// The metadata after the rotation.
         package let metadata: KeysetMetadata
         /// Messages about an interrupted change that was finished or discarded.
         package let notices: [String]
@@ -175,9 +169,7 @@ extension KeysetStore {
             }
             guard let stored else { return (nil, file) }
             let change = try change(stored, folder, at: time, by: actor) { try $0.carryOut(plan) }
-            return (
-                Rotation(plan: plan, done: change.result, metadata: change.metadata, notices: change.notices), file
-            )
+            return (Rotation(plan: plan, done: change.result, metadata: change.metadata, notices: change.notices), file)
         }
     }
 }
@@ -204,7 +196,6 @@ extension KeysetFolder {
 }
 
 extension Folder {
-    /// Whether no other user can open the folder.
     var isPrivate: Bool {
         get throws(FileError) {
             let access = try status().access
@@ -213,7 +204,6 @@ extension Folder {
     }
 }
 
-/// The contents of a keyset's files.
 extension StoredKeyset {
     /// The text of `public.jwks.json`; nil for shared keys, which have no public half.
     package func published() throws -> [UInt8]? {

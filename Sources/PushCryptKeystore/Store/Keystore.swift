@@ -6,13 +6,8 @@ import PushCryptKeysets
 package struct Keystore: Sendable {
     package let path: String
 
-    package init(_ path: String) {
-        self.path = KeysetFolder(path).path
-    }
+    package init(_ path: String) { self.path = KeysetFolder(path).path }
 
-    /// The paths of the keysets, sorted.
-    ///
-    /// - Parameter includingDemoKeys: whether to include keysets with published demo keys.
     /// - Throws: `KeystoreError` if the folder can't be read.
     package func keysets(includingDemoKeys: Bool) throws -> [String] {
         try everyKeyset().filter { path in
