@@ -3,7 +3,6 @@
 /// A private file or folder belongs to the user of this process or to root, and its mode keeps other users out. The rule
 /// includes the owner because the owner can change the mode and the content at any time.
 package struct FileAccess: Hashable, Sendable {
-    /// The user id of the owner.
     package let owner: UInt32
     /// The permission bits, the lowest twelve bits of the mode.
     package let mode: UInt32
@@ -25,19 +24,9 @@ package struct FileAccess: Hashable, Sendable {
         case othersMayRead
     }
 
-    /// Checks the owner and then the mode.
-    ///
-    /// - Parameters:
-    ///   - path: named in the error.
-    ///   - user: the caller's user id.
     /// - Throws: `FileError` with `foreignOwner` or `looseMode`; the reason contains the command that corrects it.
     package func check(_ rule: Rule, _ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
-        guard belongs(to: user) else {
-            throw FileError(
-                .foreignOwner, path,
-                "\(path) belongs to user \(owner), who can change it at any time; work as that user, or correct it with: "
-                    + "chown \(user) \(path)")
-        }
+        try checkOwner(path, user: user)
         guard keepsOthersOut(rule) else {
             let verb = rule == .othersMayRead ? "change" : "open"
             let mode = rule == .othersMayRead ? "go-w" : isFolder ? "700" : "600"
@@ -47,10 +36,17 @@ package struct FileAccess: Hashable, Sendable {
         }
     }
 
-    /// Whether the owner is the user or root.
+    /// - Throws: `FileError` with `foreignOwner` unless the owner is the user or root.
+    func checkOwner(_ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
+        guard !belongs(to: user) else { return }
+        throw FileError(
+            .foreignOwner, path,
+            "\(path) belongs to user \(owner), who can change it at any time; work as that user, or correct it with: "
+                + "chown \(user) \(path)")
+    }
+
     package func belongs(to user: UInt32) -> Bool { owner == user || owner == 0 }
 
-    /// Whether the mode gives other users no more access than the rule allows.
     package func keepsOthersOut(_ rule: Rule) -> Bool { mode & forbiddenBits(rule) == 0 }
 
     private func forbiddenBits(_ rule: Rule) -> UInt32 {

@@ -6,15 +6,11 @@ import PushCryptPrimitives
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     package struct Code: Hashable, Sendable {
-        let name: String
+        package let name: String
 
-        /// There is no such file or folder.
         package static let notFound = Code(name: "notFound")
-        /// The name is taken.
         package static let alreadyExists = Code(name: "alreadyExists")
-        /// The file or folder can't be created.
         package static let cannotCreate = Code(name: "cannotCreate")
-        /// The system refuses access.
         package static let noPermission = Code(name: "noPermission")
         /// A private file or folder belongs to another user, who isn't root.
         package static let foreignOwner = Code(name: "foreignOwner")
@@ -28,13 +24,11 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let tooLong = Code(name: "tooLong")
         /// The disk or the user's quota is full.
         package static let noSpace = Code(name: "noSpace")
-        /// Another process holds a lock.
         package static let busy = Code(name: "busy")
         /// Another folder replaced the one that was opened.
         package static let changedMeanwhile = Code(name: "changedMeanwhile")
         /// A helper program ended with an error, ended too late or printed too much.
         package static let helperFailed = Code(name: "helperFailed")
-        /// Any other failure.
         package static let inputOutput = Code(name: "inputOutput")
     }
 
@@ -51,7 +45,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `errno` of the call that failed; 0 if a check refused the file.
     package let systemError: Int32
     /// The fault with its path, and how to correct it.
-    package let reason: String
+    package private(set) var reason: String
 
     package init(_ code: Code, _ path: String, _ reason: String) {
         self.code = code
@@ -61,9 +55,6 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         systemError = 0
     }
 
-    /// The error of a system call that failed.
-    ///
-    /// - Parameter number: the value of `errno`.
     package init(_ operation: Operation, _ path: String, systemError number: Int32 = errno) {
         code = Self.code(number, operation)
         self.path = path
@@ -72,16 +63,11 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         reason = "can't \(operation.rawValue) \(path): \(Self.message(number))"
     }
 
-    private init(_ error: FileError, _ reason: String) {
-        code = error.code
-        path = error.path
-        operation = error.operation
-        systemError = error.systemError
-        self.reason = reason
+    func adding(_ text: String) -> FileError {
+        var error = self
+        error.reason += text
+        return error
     }
-
-    /// The same error with more text in its reason.
-    package func adding(_ text: String) -> FileError { FileError(self, reason + text) }
 
     /// The system's description of ``systemError``, without the path.
     package var systemMessage: String { Self.message(systemError) }

@@ -5,7 +5,6 @@ import PushCryptPrimitives
 /// Every user who can open a file or folder can lock it and stall the processes that wait. So this type locks the folder
 /// only if no other user can open it, and otherwise a private file in the folder.
 package final class FileLock: Sendable {
-    /// Several processes can hold a shared lock at once, and only one an exclusive lock.
     package enum Kind: Sendable {
         case shared, exclusive
     }
@@ -20,11 +19,15 @@ package final class FileLock: Sendable {
     private let folder: Folder
     private let file: OpenFile?
 
+    /// Refuses a folder of another user: the owner can open it, or replace the file, and hold the lock for ever.
+    ///
     /// - Parameter name: the name of the private file, mode 0600.
     /// - Throws: `FileError` with `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `noPermission`.
     package init(in folder: Folder, named name: String) throws(FileError) {
         self.folder = folder
-        guard try !folder.status().access.keepsOthersOut(.ownerOnly) else {
+        let access = try folder.status().access
+        try access.checkOwner(folder.path)
+        guard !access.keepsOthersOut(.ownerOnly) else {
             file = nil
             return
         }
@@ -40,32 +43,23 @@ package final class FileLock: Sendable {
         try Self.lock(descriptor, folder.path, kind, wait)
     }
 
-    package func unlock() {
-        _ = flock(descriptor, LOCK_UN)
-    }
+    package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     /// - Parameter descriptor: closing it releases the lock, and so does a crash.
     static func lock(_ descriptor: Int32, _ path: String, _ kind: Kind, _ wait: Wait) throws(FileError) {
-        let operation = kind == .shared ? LOCK_SH : LOCK_EX
-        if case .forever = wait {
-            while flock(descriptor, operation) != 0 {
-                guard errno == EINTR else { throw FileError(.lock, path) }
-            }
-            return
-        }
-        while flock(descriptor, operation | LOCK_NB) != 0 {
+        var operation = kind == .shared ? LOCK_SH : LOCK_EX
+        if case .forever = wait {} else { operation |= LOCK_NB }
+        while flock(descriptor, operation) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw FileError(.lock, path) }
-            guard case .until(let end) = wait, ContinuousClock.now < end else {
-                throw FileError(.busy, path, "another process is using \(path)")
+            switch wait {
+            case .forever: continue
+            case .until(let end) where ContinuousClock.now < end: pause()
+            case .until, .none: throw FileError(.busy, path, "another process is using \(path)")
             }
-            pause()
         }
     }
 
-    /// Waits 2 ms before the next attempt to take a lock that another process holds.
-    package static func pause() {
-        usleep(2_000)
-    }
+    package static func pause() { usleep(2_000) }
 }
 
 extension Folder {

@@ -1,14 +1,16 @@
 #if os(iOS) || os(macOS) || os(watchOS) || os(tvOS) || os(visionOS)
 import Foundation
+#endif
 
-/// The data protection of files on Apple's systems.
-package enum FileProtection {
+/// The data protection of files on Apple's systems. Other systems protect files by their mode only.
+enum FileProtection {
     /// Makes the file readable from the first unlock after a boot on, because pushes also arrive at a locked device, and
     /// excludes it from backups: a key restored to another device would open pushes there.
     ///
     /// - Parameter path: of a file or folder; files that are made in the folder later get the same class.
     /// - Throws: `FileError` with `inputOutput`.
     static func apply(toPath path: String) throws(FileError) {
+        #if os(iOS) || os(macOS) || os(watchOS) || os(tvOS) || os(visionOS)
         do {
             // macOS has no such classes; it encrypts the whole disk.
             #if !os(macOS) && !targetEnvironment(macCatalyst)
@@ -22,11 +24,6 @@ package enum FileProtection {
         } catch {
             throw FileError(.inputOutput, path, "\(path) can't be protected: \(error.localizedDescription)")
         }
+        #endif
     }
 }
-#else
-/// Does nothing: other systems protect files by their mode only.
-package enum FileProtection {
-    static func apply(toPath path: String) throws(FileError) {}
-}
-#endif

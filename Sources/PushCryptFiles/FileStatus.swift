@@ -6,31 +6,19 @@ package struct FileStatus: Hashable, Sendable {
         case file, folder, symbolicLink, other
     }
 
-    /// Identifies a file or folder independently of its name.
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
-    }
-
-    /// The time since the start of 1970.
-    package struct Time: Hashable, Sendable {
-        package let seconds: Int64
-        package let nanoseconds: Int64
-
-        init(_ time: timespec) {
-            seconds = Int64(time.tv_sec)
-            nanoseconds = Int64(time.tv_nsec)
-        }
     }
 
     package let kind: Kind
     package let access: FileAccess
     package let identity: Identity
     package let byteCount: Int64
-    /// The time of the last change of the content.
-    package let modified: Time
-    /// The time of the last change of the content, the name, the owner or the mode.
-    package let changed: Time
+    /// The time of the last change of the content, since the start of 1970.
+    package let modified: Duration
+    /// The time of the last change of the content, the name, the owner or the mode, since the start of 1970.
+    package let changed: Duration
 
     package init(_ status: stat) {
         kind =
@@ -46,11 +34,11 @@ package struct FileStatus: Hashable, Sendable {
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
         byteCount = Int64(status.st_size)
         #if canImport(Darwin)
-        modified = Time(status.st_mtimespec)
-        changed = Time(status.st_ctimespec)
+        modified = Duration(status.st_mtimespec)
+        changed = Duration(status.st_ctimespec)
         #else
-        modified = Time(status.st_mtim)
-        changed = Time(status.st_ctim)
+        modified = Duration(status.st_mtim)
+        changed = Duration(status.st_ctim)
         #endif
     }
 
@@ -61,4 +49,8 @@ package struct FileStatus: Hashable, Sendable {
         guard unsafe (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
         self.init(status)
     }
+}
+
+extension Duration {
+    fileprivate init(_ time: timespec) { self = .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec)) }
 }

@@ -17,9 +17,7 @@ package enum FileSystem {
     package static func exists(_ path: String) -> Bool { FileStatus(path) != nil }
 
     /// Whether the path names a folder or a symbolic link to one.
-    package static func isFolder(_ path: String) -> Bool {
-        FileStatus(path, followingLinks: true)?.kind == .folder
-    }
+    package static func isFolder(_ path: String) -> Bool { FileStatus(path, followingLinks: true)?.kind == .folder }
 
     /// Checks the owner and mode of a file or folder and follows links.
     ///
@@ -36,36 +34,21 @@ package enum FileSystem {
         return unsafe String(cString: resolved)
     }
 
-    /// The names in a folder. Follows a symbolic link to a folder.
     package static func names(in path: String) throws(FileError) -> [String] {
         try Folder(path, followingLinks: true).names()
     }
 
-    /// Makes the folder and its missing parents, mode 0700.
     package static func makeFolders(_ path: String) throws(FileError) {
         guard !path.isEmpty, !isFolder(path) else { return }
         try makeFolders(parent(of: path))
         try Folder.makeIfMissing(path)
     }
 
-    package static func makeFolder(_ path: String) throws(FileError) {
-        try folder(of: path).makeFolder(name(of: path))
-    }
-
-    /// Replaces a file atomically, see ``Folder/replace(_:with:mode:isProtected:step:)``.
     package static func replace(_ path: String, with bytes: [UInt8], mode: Int = 0o600) throws(FileError) {
         try folder(of: path).replace(name(of: path), with: bytes, mode: mode)
     }
 
-    /// Removes a folder and its files. Doesn't remove a symbolic link, or a folder that contains a folder.
-    package static func removeFolder(_ path: String) {
-        try? folder(of: path).removeFolder(name(of: path))
-    }
-
-    /// Removes a file if there is one.
-    package static func removeFile(_ path: String) {
-        unsafe unlink(path)
-    }
+    package static func removeFile(_ path: String) { unsafe unlink(path) }
 
     /// Opens the parent folder of a path that is to be created; a link to a folder is followed.
     ///
@@ -85,7 +68,6 @@ package enum FileSystem {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The last component of a path.
     package static func name(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return path }
         return String(path[path.index(after: slash)...])
@@ -101,6 +83,5 @@ package enum FileSystem {
         return String((0..<randomNameCharacterCount).map { _ in characters.randomElement(using: &generator)! })
     }
 
-    /// This process's effective user id.
     package static var ownUser: UInt32 { geteuid() }
 }

@@ -16,44 +16,33 @@ package final class Folder: Sendable {
         try self.init(path, opening: path, followingLinks: followingLinks)
     }
 
-    /// Opens the parent folder of a path and follows a link to a folder.
     package convenience init(above path: String) throws(FileError) {
         let parent = FileSystem.parent(of: path)
         try self.init(parent, opening: parent.isEmpty ? "." : parent, followingLinks: true)
     }
 
-    private init(_ path: String, opening place: String, followingLinks: Bool) throws(FileError) {
+    private init(
+        _ path: String, opening place: String, in parent: Folder? = nil, followingLinks: Bool = false
+    ) throws(FileError) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
-        let descriptor = unsafe open(place, flags)
+        descriptor = unsafe openat(parent?.descriptor ?? AT_FDCWD, place, flags)
+        self.path = path
+        self.parent = parent
+        followsLinks = followingLinks
         guard descriptor >= 0 else {
             let number = errno
-            throw Self.failure(number, path, followingLinks ? nil : FileStatus(path))
+            let isLink = [ELOOP, ENOTDIR].contains(number) && current?.kind == .symbolicLink
+            throw isLink ? .isLink(path) : FileError(.read, path, systemError: number)
         }
-        self.path = path
-        self.descriptor = descriptor
-        parent = nil
-        followsLinks = followingLinks
-    }
-
-    private init(_ path: String, descriptor: Int32, parent: Folder) {
-        self.path = path
-        self.descriptor = descriptor
-        self.parent = parent
-        followsLinks = false
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Opens a folder in this one and refuses a symbolic link.
     package func folder(_ name: String) throws(FileError) -> Folder {
-        let inner = unsafe openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard inner >= 0 else {
-            let number = errno
-            throw Self.failure(number, path(of: name), status(of: name))
-        }
-        return Folder(path(of: name), descriptor: inner, parent: self)
+        try Folder(path(of: name), opening: name, in: self)
     }
 
     /// Makes the folder, mode 0700, unless the name is taken. Its parent must exist.
@@ -67,14 +56,8 @@ package final class Folder: Sendable {
         if isProtected { try FileProtection.apply(toPath: path) }
     }
 
-    /// Makes a folder in this one, mode 0700.
     package func makeFolder(_ name: String) throws(FileError) {
         guard unsafe mkdirat(descriptor, name, 0o700) == 0 else { throw FileError(.create, path(of: name)) }
-    }
-
-    private static func failure(_ number: Int32, _ path: String, _ status: FileStatus?) -> FileError {
-        guard status?.kind != .symbolicLink || ![ELOOP, ENOTDIR].contains(number) else { return .isLink(path) }
-        return FileError(.read, path, systemError: number)
     }
 
     package func path(of name: String) -> String {
@@ -98,12 +81,12 @@ package final class Folder: Sendable {
     package func has(_ name: String) -> Bool { status(of: name) != nil }
 
     /// - Throws: `FileError` with `foreignOwner`, `looseMode`.
-    package func check(_ rule: FileAccess.Rule) throws(FileError) {
-        try status().access.check(rule, path)
-    }
+    package func check(_ rule: FileAccess.Rule) throws(FileError) { try status().access.check(rule, path) }
 
     /// The names in the folder, sorted, including hidden ones and without `.` and `..`.
-    package func names() throws(FileError) -> [String] {
+    ///
+    /// - Parameter opened: called with the descriptor that is read, for tests in which reading fails.
+    package func names(opened: (Int32) -> Void = { _ in }) throws(FileError) -> [String] {
         // A new open file description: a duplicate of `descriptor` would share its position and continue from there.
         let reader = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard reader >= 0 else { throw FileError(.read, path) }
@@ -113,13 +96,18 @@ package final class Folder: Sendable {
             throw FileError(.read, path, systemError: number)
         }
         defer { unsafe closedir(stream) }
+        opened(reader)
         var names = [String]()
-        while let entry = unsafe readdir(stream) {
+        while true {
+            // readdir(3) returns NULL at the end and after an error. Only an error sets errno.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
             }
             if name != ".", name != ".." { names.append(name) }
         }
+        guard errno == 0 else { throw FileError(.read, path) }
         return names.sorted()
     }
 
@@ -139,11 +127,14 @@ package final class Folder: Sendable {
 
     /// Whether the path still names this folder.
     func isInPlace() throws(FileError) -> Bool {
-        let now =
-            parent.map { $0.status(of: FileSystem.name(of: path)) }
-            ?? FileStatus(path.isEmpty ? "." : path, followingLinks: followsLinks)
-        guard let now else { throw FileError(.read, path, systemError: ENOENT) }
-        return try now.identity == status().identity
+        guard let current else { throw FileError(.read, path, systemError: ENOENT) }
+        return try current.identity == status().identity
+    }
+
+    /// The status of what the path names now.
+    private var current: FileStatus? {
+        if let parent { return parent.status(of: FileSystem.name(of: path)) }
+        return FileStatus(path.isEmpty ? "." : path, followingLinks: followsLinks)
     }
 
     // MARK: Reading
@@ -215,15 +206,12 @@ package final class Folder: Sendable {
         try synchronize()
     }
 
-    private func rename(
-        _ name: String, to other: String, _ operation: FileError.Operation
-    ) throws(FileError) {
+    private func rename(_ name: String, to other: String, _ operation: FileError.Operation) throws(FileError) {
         guard unsafe renameat(descriptor, name, descriptor, other) == 0 else {
             throw FileError(operation, path(of: other))
         }
     }
 
-    /// Appends to a file, and makes it if there is none.
     package func append(_ bytes: [UInt8], to name: String) throws(FileError) {
         let file = try openFile(name, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600, .write)
         try file.write(bytes)
@@ -243,9 +231,7 @@ package final class Folder: Sendable {
     ///
     /// - Throws: `FileError` with `alreadyExists`.
     package func publish(_ name: String, as other: String) throws(FileError) {
-        guard !has(other) else {
-            throw FileError(.alreadyExists, path(of: other), "\(path(of: other)) exists already")
-        }
+        guard !has(other) else { throw FileError(.alreadyExists, path(of: other), "\(path(of: other)) exists already") }
         try rename(name, to: other, .create)
         try synchronize()
     }
@@ -282,15 +268,12 @@ package final class Folder: Sendable {
         return !has(name)
     }
 
-    /// Removes a folder in this one and its files. Doesn't remove a link.
     package func removeFolder(_ name: String) {
         if let folder = try? folder(name) { remove(folder) }
     }
 
     /// The names of the temporary files that interrupted calls of ``replace(_:with:mode:isProtected:step:)`` left.
-    package func leftovers() throws(FileError) -> [String] {
-        try names().filter(Self.isLeftover)
-    }
+    package func leftovers() throws(FileError) -> [String] { try names().filter(Self.isLeftover) }
 
     package static func isLeftover(_ name: String) -> Bool { name.contains(temporaryMark) }
 

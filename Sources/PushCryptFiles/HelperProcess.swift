@@ -33,25 +33,24 @@ package struct HelperProcess {
         now: @escaping () -> ContinuousClock.Instant
     ) throws(FileError) -> [UInt8] {
         let deadline = now() + .seconds(seconds)
-        let (process, stdout) = try start(script, stdin, leadsGroup: !mayAsk)
-        return try HelperProcess(
-            process: process, leadsGroup: !mayAsk, stdout: stdout, deadline: deadline, now: now
-        ).finish(limit)
+        return try HelperProcess(script, stdin, leadsGroup: !mayAsk, deadline: deadline, now: now).finish(limit)
     }
 
     /// Returns with only one end of the two pipes open: the one for reading the program's output.
-    private static func start(
-        _ script: String, _ input: [UInt8], leadsGroup: Bool
-    ) throws(FileError) -> (pid_t, stdout: OpenFile) {
-        let (stdin, stdout) = (try pipe(), try pipe())
-        try fill(stdin.writeEnd, input)
-        let process = try spawn(script, stdin: stdin.readEnd, stdout: stdout.writeEnd, leadsGroup: leadsGroup)
-        return (process, stdout.readEnd)
+    private init(
+        _ script: String, _ input: [UInt8], leadsGroup: Bool, deadline: ContinuousClock.Instant,
+        now: @escaping () -> ContinuousClock.Instant
+    ) throws(FileError) {
+        let (stdin, stdout) = (try Self.pipe(), try Self.pipe())
+        try Self.fill(stdin.writeEnd, input)
+        process = try Self.spawn(script, stdin: stdin.readEnd, stdout: stdout.writeEnd, leadsGroup: leadsGroup)
+        self.leadsGroup = leadsGroup
+        self.stdout = stdout.readEnd
+        self.deadline = deadline
+        self.now = now
     }
 
-    private func end() {
-        kill(leadsGroup ? -process : process, SIGKILL)
-    }
+    private func end() { kill(leadsGroup ? -process : process, SIGKILL) }
 
     private func finish(_ limit: Int) throws(FileError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: limit + 1)
@@ -72,7 +71,6 @@ package struct HelperProcess {
         return Array(output[..<count])
     }
 
-    /// - Returns: the number of bytes; the size of the buffer if there are more.
     private func read(into output: inout [UInt8]) throws(FileError) -> Int {
         var count = 0
         while count < output.count {

@@ -16,9 +16,7 @@ package final class NewFile {
 
     /// - Throws: `FileError` with `alreadyExists` if anything has the name, `cannotCreate`, `noPermission`.
     package init(_ path: String) throws(FileError) {
-        guard !FileSystem.exists(path) else {
-            throw FileError(.alreadyExists, path, "\(path) exists already")
-        }
+        guard !FileSystem.exists(path) else { throw FileError(.alreadyExists, path, "\(path) exists already") }
         self.path = path
         let temporaryName = FileSystem.name(of: path) + ".part-\(FileSystem.randomName())"
         do throws(FileError) {
@@ -41,9 +39,7 @@ package final class NewFile {
     }
 
     /// Marks the content so far as complete. ``publish()`` cuts off bytes that are appended later.
-    package func markWhole() {
-        wholeByteCount = byteCount
-    }
+    package func markWhole() { wholeByteCount = byteCount }
 
     /// Renames the file to its own name, which must still be free. After a failure the temporary file remains.
     ///

@@ -2,7 +2,6 @@ import PushCryptPrimitives
 
 /// An open file, pipe or device. Deinitialisation closes it.
 package final class OpenFile: Sendable {
-    /// The name in errors.
     package let path: String
     package let descriptor: Int32
     private let isOwned: Bool
@@ -53,8 +52,6 @@ package final class OpenFile: Sendable {
     /// 16 MiB. Keys and their logs are much smaller.
     package static let usualLimitInBytes = 16 << 20
 
-    /// Reads to the end.
-    ///
     /// Reserves the array's capacity first, because an array that grows leaves copies of secrets in memory.
     ///
     /// - Throws: `FileError` with `tooLong`, `inputOutput`, `noPermission`.
@@ -76,28 +73,12 @@ package final class OpenFile: Sendable {
 
     /// Reads until the buffer is full or the file ends.
     ///
+    /// - Parameter offset: the place in the file to read from, without moving its position; nil to read on.
     /// - Returns: the number of bytes.
-    package func readFull(into buffer: inout [UInt8]) throws(FileError) -> Int {
+    package func readFull(into buffer: inout [UInt8], at offset: Int64? = nil) throws(FileError) -> Int {
         var count = 0
         while count < buffer.count {
-            let more = try readSome(into: &buffer, from: count)
-            guard more > 0 else { break }
-            count += more
-        }
-        return count
-    }
-
-    /// Reads a part of a file without moving its position, until the buffer is full or the file ends.
-    ///
-    /// - Returns: the number of bytes.
-    package func readFull(into buffer: inout [UInt8], at offset: Int64) throws(FileError) -> Int {
-        var count = 0
-        while count < buffer.count {
-            let more = unsafe buffer.withUnsafeMutableBytes { bytes in
-                unsafe pread(descriptor, bytes.baseAddress! + count, bytes.count - count, off_t(offset) + off_t(count))
-            }
-            if more < 0, errno == EINTR { continue }
-            guard more >= 0 else { throw FileError(.read, path) }
+            let more = try readSome(into: &buffer, from: count, at: offset.map { $0 + Int64(count) })
             guard more > 0 else { break }
             count += more
         }
@@ -106,12 +87,18 @@ package final class OpenFile: Sendable {
 
     /// Reads the bytes that are available, and waits only if there are none.
     ///
-    /// - Parameter start: the index in the buffer of the first byte to write; less than `buffer.count`.
+    /// - Parameters:
+    ///   - start: the index in the buffer of the first byte to write; less than `buffer.count`.
+    ///   - offset: as for ``readFull(into:at:)``.
     /// - Returns: the number of bytes; 0 at the end.
-    package func readSome(into buffer: inout [UInt8], from start: Int = 0) throws(FileError) -> Int {
+    package func readSome(
+        into buffer: inout [UInt8], from start: Int = 0, at offset: Int64? = nil
+    ) throws(FileError) -> Int {
         while true {
             let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-                unsafe read(descriptor, bytes.baseAddress! + start, bytes.count - start)
+                let (free, room) = unsafe (bytes.baseAddress! + start, bytes.count - start)
+                guard let offset else { return unsafe read(descriptor, free, room) }
+                return unsafe pread(descriptor, free, room, off_t(offset))
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw FileError(.read, path) }

@@ -24,9 +24,7 @@ package enum ProcessEnvironment {
     /// Opens /dev/null at each standard descriptor that is closed. Otherwise the next file that is opened would get the
     /// number of stdout, and data would be written to it. The descriptor is read-only: writing to it still fails.
     package static func openClosedStandardDescriptors() {
-        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
-            _ = unsafe open("/dev/null", O_RDONLY)
-        }
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDONLY) }
     }
 
     /// Sends SIGINT to the process. Returns if SIGINT is ignored.

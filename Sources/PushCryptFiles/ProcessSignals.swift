@@ -5,9 +5,7 @@ import PushCryptPrimitives
 /// The signal handlers and the core file limit of the process.
 package enum ProcessSignals {
     /// Makes writing to a pipe without a reader an error instead of a signal that ends the process.
-    package static func ignoreBrokenPipes() {
-        signal(SIGPIPE, SIG_IGN)
-    }
+    package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
     /// Removes the handlers of the signals of a crash, which the Swift runtime's backtracer has installed.
     package static func removeCrashHandlers() {
@@ -31,9 +29,7 @@ package enum ProcessSignals {
     /// Sets a signal's handler. A signal that is ignored stays ignored, as in the background of a script.
     fileprivate static func setHandler(_ number: Int32, _ handler: (@convention(c) (Int32) -> Void)?) {
         let old = signal(number, handler)
-        if unsafe unsafeBitCast(old, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-            signal(number, SIG_IGN)
-        }
+        if unsafe unsafeBitCast(old, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
     }
 }
 

@@ -11,9 +11,7 @@ package final class TerminalDevice {
         file = OpenFile(descriptor: descriptor, named: "the terminal", isOwned: true)
     }
 
-    package func write(_ text: String) {
-        try? file.write(Array(text.utf8))
-    }
+    package func write(_ text: String) { try? file.write(Array(text.utf8)) }
 
     /// - Returns: nil at the end of the input and after an error.
     package func nextByte() -> UInt8? {

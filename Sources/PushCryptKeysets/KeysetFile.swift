@@ -19,7 +19,6 @@ package struct KeysetFile: Sendable {
     private let records: [KeyID: KeyRecord]
     private let path: String
 
-    /// - Parameter path: named in errors.
     /// - Throws: `KeyError`, `KeystoreError` with `damaged`.
     package init(_ bytes: [UInt8], path: String) throws {
         let root: JSONValue
@@ -69,17 +68,19 @@ package struct KeysetFile: Sendable {
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
         let secret = try source.secret()
-        var plaintext = try SealedKeys(sealed).open(
-            metadata: Array(member.rawBytes), secret: secret, path: path)
+        var plaintext = try SealedKeys(sealed).open(metadata: Array(member.rawBytes), secret: secret, path: path)
         defer { wipe(&plaintext) }
-        let keys = try Self.records(decrypted: plaintext)
+        let keys: [KeyID: KeyRecord]
+        do {
+            keys = try Self.records(JSONText(plaintext).root)
+        } catch let error as JSONError {
+            throw KeyError(.malformed, "the decrypted keys are not a JSON text: \(error)")
+        }
         try Self.requireEveryKey(of: metadata, in: keys)
         return StoredKeyset(metadata: metadata, records: keys, protection: protection, secret: secret)
     }
 
     /// The metadata, authenticated if a secret was given.
-    ///
-    /// - Throws: with a given secret, as ``unlocked(_:)``.
     package func metadata(_ source: SecretSource) throws -> KeysetMetadata {
         source.isGiven ? try unlocked(source).metadata : metadata
     }
@@ -92,14 +93,6 @@ package struct KeysetFile: Sendable {
         guard protection == .plaintext else { return SecretSource(try source.secret()) }
         try source.requireEncryption(of: provenKeyIDs, in: path)
         return source
-    }
-
-    private static func records(decrypted plaintext: [UInt8]) throws -> [KeyID: KeyRecord] {
-        do {
-            return try records(JSONText(plaintext).root)
-        } catch let error as JSONError {
-            throw KeyError(.malformed, "the decrypted keys are not a JSON text: \(error)")
-        }
     }
 
     private static func records(_ root: JSONValue) throws -> [KeyID: KeyRecord] {
@@ -155,15 +148,12 @@ package struct KeysetFile: Sendable {
 /// An unlocked keyset of a keystore.
 package struct StoredKeyset: Sendable {
     package var metadata: KeysetMetadata
-    /// Every key that isn't destroyed.
     package var records: [KeyID: KeyRecord]
     package var protection: Protection
     /// The secret that unlocked it, for writing it again; nil for plain text.
     package var secret: KeysetSecret?
 
-    package init(
-        metadata: KeysetMetadata, records: [KeyID: KeyRecord], protection: Protection, secret: KeysetSecret?
-    ) {
+    package init(metadata: KeysetMetadata, records: [KeyID: KeyRecord], protection: Protection, secret: KeysetSecret?) {
         self.metadata = metadata
         self.records = records
         self.protection = protection
@@ -171,8 +161,6 @@ package struct StoredKeyset: Sendable {
     }
 
     /// The keys that aren't destroyed, for sealing and opening.
-    ///
-    /// - Throws: `KeyError` if all are destroyed.
     package func keyset() throws -> Keyset {
         let entries = metadata.timeline.keys.compactMap { key in
             records[key.kid].map { record in
@@ -183,7 +171,6 @@ package struct StoredKeyset: Sendable {
     }
 }
 
-/// How the private keys are protected in their file.
 package enum Protection: Hashable, Sendable {
     /// The keys are not encrypted (`--insecure-plaintext`).
     case plaintext
@@ -206,10 +193,7 @@ final class WipedText: @unchecked Sendable {
     // Unchecked because of the variable, which only deinit writes.
     private var scanned: JSONText?
 
-    /// - Throws: `JSONError`.
-    init(_ bytes: [UInt8]) throws {
-        scanned = try JSONText(bytes)
-    }
+    init(_ bytes: [UInt8]) throws { scanned = try JSONText(bytes) }
 
     deinit {
         guard var bytes = scanned?.bytes else { return }

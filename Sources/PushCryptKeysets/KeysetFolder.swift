@@ -22,31 +22,25 @@ package struct KeysetFolder: Sendable {
         self.path = trimmed.isEmpty ? path : String(trimmed.reversed())
     }
 
-    /// Whether the folder contains a keyset.
     package var exists: Bool { FileSystem.exists(path + "/" + Self.keysetName) }
 
     /// Reads the keyset's file. File and folder must be private, except those of the published demo keysets.
     ///
     /// - Throws: `KeystoreError`, `KeyError`.
     package func file() throws -> KeysetFile {
-        try file(in: KeystoreError.converting { () throws(FileError) in try Folder(path) })
+        try KeystoreError.convertingFileErrors { try file(in: Folder(path)) }
     }
 
     package func file(in folder: Folder) throws -> KeysetFile {
-        var (bytes, access) = try KeystoreError.converting { () throws(FileError) in
-            try folder.read(Self.keysetName)
-        }
+        var (bytes, access) = try KeystoreError.convertingFileErrors { try folder.read(Self.keysetName) }
         defer { wipe(&bytes) }
         return try file(bytes, access, in: folder)
     }
 
-    /// - Parameters:
-    ///   - bytes: the content of the keyset's file.
-    ///   - access: the access of that file.
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
         let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
         if !DemoKeys.covers(file.provenKeyIDs) {
-            try KeystoreError.converting { () throws(FileError) in
+            try KeystoreError.convertingFileErrors {
                 try folder.status().access.check(.ownerOnly, path)
                 try access.check(.ownerOnly, path + "/" + Self.keysetName)
             }
@@ -54,10 +48,6 @@ package struct KeysetFolder: Sendable {
         return file
     }
 
-    /// Loads the keyset with its keys.
-    ///
     /// - Throws: `KeystoreError`, `KeyError`.
-    package func load(_ secret: SecretSource = .none) throws -> Keyset {
-        try file().unlocked(secret).keyset()
-    }
+    package func load(_ secret: SecretSource = .none) throws -> Keyset { try file().unlocked(secret).keyset() }
 }

@@ -9,7 +9,6 @@ package struct KeysetMetadata: Hashable, Sendable {
     package var timeline: KeyTimeline
     package var policy: RotationPolicy
     package var audit: AuditHead
-    /// The suite of each key, and whether it has a psk.
     package var traits: [KeyID: Traits]
 
     package struct Traits: Hashable, Sendable {
@@ -21,14 +20,11 @@ package struct KeysetMetadata: Hashable, Sendable {
             self.demandsPSK = demandsPSK
         }
 
-        package init(_ entry: Keyset.Entry) {
-            self.init(suite: entry.record.algorithm, demandsPSK: entry.demandsPSK)
-        }
     }
 
     package init(
-        kind: KeyKind, sequence: Int64, timeline: KeyTimeline, policy: RotationPolicy, audit: AuditHead,
-        traits: [KeyID: Traits]
+        kind: KeyKind, sequence: Int64 = 0, timeline: KeyTimeline = KeyTimeline([]), policy: RotationPolicy,
+        audit: AuditHead = .none, traits: [KeyID: Traits] = [:]
     ) {
         self.kind = kind
         self.sequence = sequence
@@ -46,7 +42,6 @@ package struct KeysetMetadata: Hashable, Sendable {
 /// "audit": {"count": n, "head": BASE64URL(SHA-256 of line n), "last": [LINE, ...]}
 /// ```
 package struct AuditHead: Hashable, Sendable {
-    /// The number of lines.
     package var count: Int64
     /// SHA-256 of the last line, 32 bytes; 32 zero bytes for an empty log.
     package var hash: [UInt8]
@@ -60,18 +55,16 @@ package struct AuditHead: Hashable, Sendable {
     }
 
     package static let hashByteCount = 32
-    package static let none = AuditHead(
-        count: 0, hash: [UInt8](repeating: 0, count: hashByteCount), lastLines: [])
+    package static let none = AuditHead(count: 0, hash: [UInt8](repeating: 0, count: hashByteCount), lastLines: [])
 }
 
 extension KeysetMetadata {
     /// The metadata of a set that isn't in a keystore: a published set, or a single key.
     package init(_ keyset: Keyset) {
-        var traits = [KeyID: Traits]()
-        for entry in keyset.entries { traits[entry.record.kid] = Traits(entry) }
-        self.init(
-            kind: keyset.kind, sequence: keyset.sequence, timeline: keyset.timeline, policy: .standard, audit: .none,
-            traits: traits)
+        self.init(kind: keyset.kind, sequence: keyset.sequence, timeline: keyset.timeline, policy: .standard)
+        for entry in keyset.entries {
+            traits[entry.record.kid] = Traits(suite: entry.record.algorithm, demandsPSK: entry.demandsPSK)
+        }
     }
 }
 
@@ -162,9 +155,7 @@ extension AuditHead {
         let hash = member["head"]?.utf8.flatMap(Base64URL.decode) ?? []
         guard let count = member["count"]?.protocolInteger, hash.count == Self.hashByteCount,
             let last = member["last"], last.kind == .array
-        else {
-            throw KeyError(.malformed, "the set's audit member has no count, head or last")
-        }
+        else { throw KeyError(.malformed, "the set's audit member has no count, head or last") }
         let lines = last.elements.compactMap(\.string)
         guard lines.count == last.elements.count else {
             throw KeyError(.malformed, "the set's audit member has a last line that isn't a string")

@@ -20,23 +20,18 @@ public struct KeysetSecret: Sendable {
     }
 
     package func hasSamePassphrase(as other: KeysetSecret) -> Bool {
-        guard case .passphrase(let own) = kind, case .passphrase(let others) = other.kind else { return false }
-        return own == others
+        passphraseBytes != nil && passphraseBytes == other.passphraseBytes
     }
 
     /// Makes a secret of a passphrase.
     ///
     /// - Parameter bytes: the passphrase with which the keyset was encrypted, UTF-8.
-    public static func passphrase(_ bytes: SecretBytes) -> KeysetSecret {
-        KeysetSecret(kind: .passphrase(bytes))
-    }
+    public static func passphrase(_ bytes: SecretBytes) -> KeysetSecret { KeysetSecret(kind: .passphrase(bytes)) }
 
     /// Makes a secret of a command that unwraps data keys.
     ///
     /// - Parameter command: a command for /bin/sh; see ``WrapCommand`` for its contract.
-    public static func command(_ command: String) -> KeysetSecret {
-        KeysetSecret(kind: .command(command))
-    }
+    public static func command(_ command: String) -> KeysetSecret { KeysetSecret(kind: .command(command)) }
 
     /// The limit for passphrases that are read from a file, a descriptor or the environment.
     package static let maximumPassphraseByteCount = 1_024

@@ -6,9 +6,7 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
     public struct Code: Hashable, Sendable {
         let name: String
 
-        package init(name: String) {
-            self.name = name
-        }
+        package init(name: String) { self.name = name }
 
         /// The name is taken.
         public static let alreadyExists = Code(name: "alreadyExists")
@@ -61,13 +59,8 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
 extension KeystoreError: FileErrorConvertible {
     package init(_ error: FileError) {
         switch error.code {
-        case .notFound: self.init(.notFound, error.reason)
-        case .alreadyExists: self.init(.alreadyExists, error.reason)
-        case .cannotCreate: self.init(.cannotCreate, error.reason)
-        case .noPermission: self.init(.noPermission, error.reason)
-        case .foreignOwner: self.init(.foreignOwner, error.reason)
-        case .looseMode: self.init(.looseMode, error.reason)
-        case .changedMeanwhile: self.init(.changedMeanwhile, error.reason)
+        case .notFound, .alreadyExists, .cannotCreate, .noPermission, .foreignOwner, .looseMode, .changedMeanwhile:
+            self.init(Code(name: error.code.name), error.reason)
         case .notAFile: self.init(.notAKeyset, error.reason)
         case .tooLong: self.init(.notAKeyset, error.reason + ": not a key file")
         case .symbolicLink where error.systemError == 0:

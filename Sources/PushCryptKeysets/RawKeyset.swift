@@ -3,57 +3,41 @@ import PushCryptFiles
 import PushCryptPrimitives
 
 /// The place of a keyset on disk: a folder of a keystore, or a single file.
-package enum KeysetPlace: Sendable {
-    case folder(KeysetFolder)
-    case file(String)
+package struct KeysetPlace: Sendable {
+    /// nil for a single file.
+    package let folder: KeysetFolder?
+    package let path: String
+    package let filePath: String
 
     package init(folder: String) {
-        self = .folder(KeysetFolder(folder))
+        let keyset = KeysetFolder(folder)
+        self.folder = keyset
+        path = keyset.path
+        filePath = keyset.path + "/" + KeysetFolder.keysetName
     }
 
     package init(file: String) {
-        self = .file(file)
+        folder = nil
+        path = file
+        filePath = file
     }
 
-    /// The path in messages.
-    package var path: String {
-        switch self {
-        case .folder(let keyset): keyset.path
-        case .file(let path): path
-        }
-    }
-
-    package var filePath: String {
-        switch self {
-        case .folder(let keyset): keyset.path + "/" + KeysetFolder.keysetName
-        case .file(let path): path
-        }
-    }
-
-    /// The folder that contains the file.
     package var folderPath: String {
-        switch self {
-        case .folder(let keyset): return keyset.path
-        case .file(let path):
-            let parent = FileSystem.parent(of: path)
-            return parent.isEmpty ? "." : parent
-        }
+        let parent = FileSystem.parent(of: filePath)
+        return parent.isEmpty ? "." : parent
     }
 
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `notAKeyset`, `inputOutput`.
     package func read() throws -> RawKeyset {
         try KeystoreError.convertingFileErrors {
-            switch self {
-            case .folder(let keyset):
-                let folder = try Folder(keyset.path)
-                let (bytes, access) = try folder.read(KeysetFolder.keysetName)
-                return try RawKeyset(
-                    bytes, .folder(keyset, folder, access), access: [folder.status().access, access])
-            case .file(let path):
+            guard let keyset = folder else {
                 let file = try OpenFile(path)
                 let access = try file.requireFile(advice: "; a file with keys is needed here").access
                 return try RawKeyset(file.readAll(), .file(path: path, access), access: [access])
             }
+            let folder = try Folder(path)
+            let (bytes, access) = try folder.read(KeysetFolder.keysetName)
+            return try RawKeyset(bytes, .folder(keyset, folder, access), access: [folder.status().access, access])
         }
     }
 }
@@ -85,8 +69,6 @@ package final class RawKeyset {
         self.origin = origin
     }
 
-    /// Reads an environment variable.
-    ///
     /// - Throws: `KeystoreError` with `notFound` or `notAKeyset`.
     convenience init(environment name: String) throws {
         guard var value = ProcessEnvironment.bytes(of: name) else {
@@ -94,20 +76,17 @@ package final class RawKeyset {
         }
         defer { wipe(&value) }
         let text = value.drop { $0.isWhiteSpace }
-        if text.first == UInt8(ascii: "{") {
-            try self.init(Array(text), .environment(name: name), access: [])
-        } else if let decoded = Base64.decode(text.bytes, .any) {
-            try self.init([UInt8](decoded.bytes), .environment(name: name), access: [])
-        } else {
+        let json =
+            text.first == UInt8(ascii: "{") ? Array(text) : Base64.decode(text.bytes, .any).map { [UInt8]($0.bytes) }
+        guard let json else {
             throw KeystoreError(
                 .notAKeyset,
                 "the environment variable \(name) contains neither JSON, which begins with {, nor base64")
         }
+        try self.init(json, .environment(name: name), access: [])
     }
 
-    deinit {
-        wipe(&bytes)
-    }
+    deinit { wipe(&bytes) }
 
     /// - Parameter secret: nil for none. With a secret, keys in plain text are refused.
     /// - Throws: `KeystoreError`, `KeyError`, each with the origin in its reason.
@@ -126,7 +105,7 @@ package final class RawKeyset {
                 .demoKeys, "\(source) contains demo keys, which are published with pushcrypt and protect nothing")
         }
         if case .file(let path, let access) = origin, keyset.containsSecrets, !DemoKeys.covers(keyset.keyIDs) {
-            try KeystoreError.converting { () throws(FileError) in try access.check(.ownerOrRootsGroup, path) }
+            try KeystoreError.convertingFileErrors { try access.check(.ownerOrRootsGroup, path) }
         }
         return keyset
     }

@@ -56,10 +56,6 @@ package struct SealedKeys {
     }
 
     /// Encrypts with a new data key.
-    ///
-    /// - Parameters:
-    ///   - metadata: the bytes of the file's `pushcrypt` member.
-    ///   - parameters: for scrypt; not used with a command.
     package static func seal(
         _ plaintext: [UInt8], metadata: [UInt8], secret: KeysetSecret, parameters: ScryptParameters
     ) throws -> SealedKeys {
@@ -82,18 +78,17 @@ package struct SealedKeys {
 
     /// - Throws: `KeystoreError` with `wrongSecret`, `damaged`, `wrapCommandFailed`.
     func open(metadata: [UInt8], secret: KeysetSecret, path: String) throws -> [UInt8] {
-        let damaged = KeystoreError(
-            .damaged, "\(path): the encrypted keys don't match the metadata: the file is damaged or was changed")
-        let dataKey = try unwrappedDataKey(secret, path, damaged)
-        guard let plaintext = try Self.decrypt(keys, under: dataKey.bytes, aad: Self.context(metadata)) else {
-            throw damaged
+        guard let dataKey = try unwrappedDataKey(secret, path),
+            let plaintext = try Self.decrypt(keys, under: dataKey.bytes, aad: Self.context(metadata))
+        else {
+            throw KeystoreError(
+                .damaged, "\(path): the encrypted keys don't match the metadata: the file is damaged or was changed")
         }
         return plaintext
     }
 
-    private func unwrappedDataKey(
-        _ secret: KeysetSecret, _ path: String, _ damaged: KeystoreError
-    ) throws -> SecretBytes {
+    /// - Returns: nil if authentication fails.
+    private func unwrappedDataKey(_ secret: KeysetSecret, _ path: String) throws -> SecretBytes? {
         switch (lock, secret.kind) {
         case (.passphrase(let parameters, let salt, let check), .passphrase(let passphrase)):
             let derived = try DerivedKey(passphrase, salt, parameters)
@@ -101,7 +96,7 @@ package struct SealedKeys {
                 throw KeystoreError(.wrongSecret, "\(path): the passphrase is wrong")
             }
             guard var key = try Self.decrypt(dataKey, under: derived.key.bytes, aad: Self.dataKeyContext) else {
-                throw damaged
+                return nil
             }
             defer { wipe(&key) }
             return SecretBytes(copying: key.bytes)
@@ -127,9 +122,7 @@ package struct SealedKeys {
         }
     }
 
-    private static func context(_ metadata: [UInt8]) -> [UInt8] {
-        Array("pushcrypt/1 keyset".utf8) + [0] + metadata
-    }
+    private static func context(_ metadata: [UInt8]) -> [UInt8] { Array("pushcrypt/1 keyset".utf8) + [0] + metadata }
 
     private static func encrypt(_ plaintext: Span<UInt8>, under key: Span<UInt8>, aad: [UInt8]) throws -> [UInt8] {
         let backend = OpenSSLBackend()
@@ -159,12 +152,10 @@ extension SealedKeys {
             throw KeyError(.malformed, "this version of pushcrypt doesn't support the version in sealed.v")
         }
         let lock = try Lock(member)
-        guard let dataKey = member["dataKey"]?.utf8.flatMap(Base64URL.decode),
-            lock.dataKeyByteCounts.contains(dataKey.count)
-        else {
+        guard let dataKey = member.base64URL("dataKey"), lock.dataKeyByteCounts.contains(dataKey.count) else {
             throw KeyError(.malformed, "sealed.dataKey is missing or not a wrapped data key")
         }
-        guard let keys = member["keys"]?.utf8.flatMap(Base64URL.decode), keys.count >= Self.overheadByteCount else {
+        guard let keys = member.base64URL("keys"), keys.count >= Self.overheadByteCount else {
             throw KeyError(.malformed, "sealed.keys is missing or too short")
         }
         self.init(lock: lock, dataKey: dataKey, keys: keys)
@@ -186,6 +177,10 @@ extension SealedKeys {
     }
 }
 
+extension JSONValue {
+    fileprivate func base64URL(_ name: String) -> [UInt8]? { self[name]?.utf8.flatMap(Base64URL.decode) }
+}
+
 extension SealedKeys.Lock {
     fileprivate init(_ member: JSONValue) throws(KeyError) {
         switch (member["passphrase"], member["command"]) {
@@ -199,13 +194,9 @@ extension SealedKeys.Lock {
     private init(passphrase: JSONValue) throws(KeyError) {
         guard let n = passphrase["n"]?.protocolInteger, let r = passphrase["r"]?.protocolInteger,
             let p = passphrase["p"]?.protocolInteger,
-            let salt = passphrase["salt"]?.utf8.flatMap(Base64URL.decode),
-            salt.count == SealedKeys.saltByteCount,
-            let check = passphrase["check"]?.utf8.flatMap(Base64URL.decode),
-            check.count == SealedKeys.checkByteCount
-        else {
-            throw KeyError(.malformed, "sealed.passphrase lacks n, r, p, salt or check")
-        }
+            let salt = passphrase.base64URL("salt"), salt.count == SealedKeys.saltByteCount,
+            let check = passphrase.base64URL("check"), check.count == SealedKeys.checkByteCount
+        else { throw KeyError(.malformed, "sealed.passphrase lacks n, r, p, salt or check") }
         do throws(CryptoError) {
             self = .passphrase(try ScryptParameters(n: Int(n), r: Int(r), p: Int(p)), salt: salt, check: check)
         } catch {

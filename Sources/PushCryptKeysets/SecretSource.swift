@@ -15,17 +15,17 @@ package struct SecretSource {
     /// Whether the keys must be encrypted.
     package let isGiven: Bool
     private let acceptsDemoKeys: Bool
-    private let makeSecret: () throws -> KeysetSecret
+    /// Throws what the source throws; `KeystoreError` with `secretNeeded` if there is none.
+    let secret: () throws -> KeysetSecret
 
-    private init(isGiven: Bool, acceptsDemoKeys: Bool, _ makeSecret: @escaping () throws -> KeysetSecret) {
+    private init(isGiven: Bool, acceptsDemoKeys: Bool = false, _ secret: @escaping () throws -> KeysetSecret) {
         self.isGiven = isGiven
         self.acceptsDemoKeys = acceptsDemoKeys
-        self.makeSecret = makeSecret
+        self.secret = secret
     }
 
-    /// No secret.
     package static var none: SecretSource {
-        SecretSource(isGiven: false, acceptsDemoKeys: false) {
+        SecretSource(isGiven: false) {
             throw KeystoreError(
                 .secretNeeded, "the private keys are encrypted: a passphrase or a command that unwraps them is needed")
         }
@@ -46,16 +46,13 @@ package struct SecretSource {
     ///
     /// - Parameter secret: called for encrypted keys only.
     package static func asked(_ secret: @escaping () throws -> KeysetSecret) -> SecretSource {
-        SecretSource(isGiven: false, acceptsDemoKeys: false, secret)
+        SecretSource(isGiven: false, secret)
     }
 
     /// - Parameter secret: nil for none; otherwise a given secret.
     package init(_ secret: KeysetSecret?, acceptingDemoKeys acceptsDemoKeys: Bool = false) {
         self = secret.map { secret in .given(acceptingDemoKeys: acceptsDemoKeys) { secret } } ?? .none
     }
-
-    /// - Throws: what the source throws; `KeystoreError` with `secretNeeded` if there is none.
-    func secret() throws -> KeysetSecret { try makeSecret() }
 
     /// Refuses plain keys if a secret was given. Every function that returns plain keys calls this function.
     ///

@@ -26,9 +26,6 @@ package struct WrapCommand: Sendable {
         self.init(command, mayAsk: TerminalDevice() != nil) { ContinuousClock.now }
     }
 
-    /// - Parameters:
-    ///   - mayAsk: whether the command may ask a person on the terminal.
-    ///   - now: the clock for the time limit.
     init(_ command: String, mayAsk: Bool, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.command = command
         self.mayAsk = mayAsk

@@ -113,14 +113,10 @@ public struct SealedBatch<Context: Sendable>: AsyncSequence, Sendable {
 
     private let start: @Sendable () -> OrderedPipeline<Element>
 
-    fileprivate init(_ start: @escaping @Sendable () -> OrderedPipeline<Element>) {
-        self.start = start
-    }
+    fileprivate init(_ start: @escaping @Sendable () -> OrderedPipeline<Element>) { self.start = start }
 
     /// Starts to read the requests.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(pipeline: start())
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pipeline: start()) }
 
     /// Reads the requests while outcomes are requested. Releasing it stops reading.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -129,8 +125,6 @@ public struct SealedBatch<Context: Sendable>: AsyncSequence, Sendable {
         /// Returns the next outcome; nil after the last one or after a cancellation.
         ///
         /// - Throws: the error of the requests.
-        public mutating func next() async throws -> SealOutcome<Context>? {
-            try await pipeline.next()
-        }
+        public mutating func next() async throws -> SealOutcome<Context>? { try await pipeline.next() }
     }
 }

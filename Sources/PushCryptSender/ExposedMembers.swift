@@ -7,9 +7,7 @@ enum ExposedMembers {
     /// - Throws: `SenderError` with `notExposable` if `aps` lacks a member or its value has the wrong type.
     static func rawMembers(of aps: JSONValue?, named names: [String]) throws(SenderError) -> [[UInt8]] {
         var members: [[UInt8]] = []
-        if !names.contains("sound"), hasSound(aps?["sound"]) {
-            members.append(Array(#""sound":"default""#.utf8))
-        }
+        if !names.contains("sound"), hasSound(aps?["sound"]) { members.append(Array(#""sound":"default""#.utf8)) }
         if !names.contains("content-available"), let value = aps?["content-available"], value.protocolInteger == 1 {
             members.append(rawMember("content-available", value))
         }
@@ -18,10 +16,8 @@ enum ExposedMembers {
             guard let value = aps?[name] else {
                 throw SenderError(.notExposable, "aps.\(name) can't be exposed: the payload doesn't have it")
             }
-            let type = ExposedType(ofMember: name)
-            guard type.covers(value) else {
-                throw SenderError(.notExposable, "aps.\(name) can't be exposed: it is not \(type.description)")
-            }
+            let (type, isValid) = value.typeCheck(ofMember: name)
+            guard isValid else { throw SenderError(.notExposable, "aps.\(name) can't be exposed: it is not \(type)") }
             members.append(rawMember(name, value))
         }
         return members
@@ -46,37 +42,31 @@ enum ExposedMembers {
     }
 }
 
-/// The type of an exposed member's value. Other values could expose content that the name doesn't suggest.
-private struct ExposedType: Sendable {
-    /// Completes the error text "it is not ...".
-    let description: String
-    let covers: @Sendable (JSONValue) -> Bool
-
-    init(ofMember name: String) {
-        self = Self.byName[name] ?? Self.scalar
+extension JSONValue {
+    /// The type that the value of an exposed member should have, which completes "it is not ...", and whether it has it.
+    /// Other values could expose content that the name doesn't suggest.
+    fileprivate func typeCheck(ofMember name: String) -> (type: String, isValid: Bool) {
+        switch name {
+        case "badge", "dismissal-date", "stale-date", "timestamp": ("a nonnegative integer", protocolInteger != nil)
+        case "category", "event", "filter-criteria", "target-content-id", "thread-id": ("a string", kind == .string)
+        case "content-available": ("the integer 1", protocolInteger == 1)
+        case "interruption-level":
+            (
+                "one of passive, active, time-sensitive and critical",
+                ["passive", "active", "time-sensitive", "critical"].contains { string == $0 }
+            )
+        case "relevance-score": ("a number", double != nil)
+        case "sound": ("a name or a dictionary of critical, name and volume", isSound)
+        // A member that this version doesn't know.
+        default:
+            ("a string, a number or a boolean", kind == .string || kind == .boolean || double != nil)
+        }
     }
 
-    private init(_ description: String, _ covers: @escaping @Sendable (JSONValue) -> Bool) {
-        self.description = description
-        self.covers = covers
-    }
-
-    private static let string = Self("a string") { $0.kind == .string }
-    private static let integer = Self("a nonnegative integer") { $0.protocolInteger != nil }
-    private static let number = Self("a number") { $0.double != nil }
-    /// For members that this version doesn't know.
-    private static let scalar = Self("a string, a number or a boolean") {
-        $0.kind == .string || $0.kind == .boolean || $0.double != nil
-    }
-    private static let one = Self("the integer 1") { $0.protocolInteger == 1 }
-    private static let level = Self("one of passive, active, time-sensitive and critical") { value in
-        ["passive", "active", "time-sensitive", "critical"].contains { value.string == $0 }
-    }
-
-    //  sound = name / {["critical": 0 / 1,] ["name": name,] ["volume": 0...1]}
-    private static let sound = Self("a name or a dictionary of critical, name and volume") { value in
-        guard value.kind == .object else { return value.kind == .string }
-        return value.members.allSatisfy { member in
+    /// sound = name / {["critical": 0 / 1,] ["name": name,] ["volume": 0...1]}
+    private var isSound: Bool {
+        guard kind == .object else { return kind == .string }
+        return members.allSatisfy { member in
             switch member.name {
             case "critical": member.value.protocolInteger.map { $0 <= 1 } ?? false
             case "name": member.value.kind == .string
@@ -85,10 +75,4 @@ private struct ExposedType: Sendable {
             }
         }
     }
-
-    private static let byName: [String: ExposedType] = [
-        "badge": integer, "category": string, "content-available": one, "dismissal-date": integer, "event": string,
-        "filter-criteria": string, "interruption-level": level, "relevance-score": number, "sound": sound,
-        "stale-date": integer, "target-content-id": string, "thread-id": string, "timestamp": integer,
-    ]
 }

@@ -58,9 +58,7 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         }
     }
 
-    deinit {
-        reading.cancel()
-    }
+    deinit { reading.cancel() }
 
     /// Stops reading and waits until no lane works, but not for a read that blocks. A process that exits while another
     /// thread is inside OpenSSL may crash, because OpenSSL frees its memory at exit.
@@ -115,9 +113,7 @@ private final class StartedWork: Sendable {
         }
     }
 
-    func end() {
-        running.leave()
-    }
+    func end() { running.leave() }
 
     func stopAndWait() {
         isStopped.withLock { $0 = true }
@@ -129,9 +125,7 @@ private final class StartedWork: Sendable {
 package actor PipelineLane<Input: Sendable, Output: Sendable> {
     private let work: (Input) -> Output
 
-    package init(_ work: sending @escaping (Input) -> Output) {
-        self.work = work
-    }
+    package init(_ work: sending @escaping (Input) -> Output) { self.work = work }
 
     fileprivate func run(_ input: Input) -> Output { work(input) }
 }

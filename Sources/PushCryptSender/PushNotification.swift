@@ -68,9 +68,7 @@ public struct PushNotification: Encodable, Sendable {
         public let rawValue: String
 
         /// Makes a level of its name in APNs.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Adds the notification to the list, without a sound and without lighting the screen.
         public static let passive = InterruptionLevel(rawValue: "passive")
@@ -92,9 +90,7 @@ public struct PushNotification: Encodable, Sendable {
         public static let `default` = Sound(name: "default", criticalVolume: nil)
 
         /// A sound file in the app's bundle or its folder Library/Sounds.
-        public static func named(_ name: String) -> Sound {
-            Sound(name: name, criticalVolume: nil)
-        }
+        public static func named(_ name: String) -> Sound { Sound(name: name, criticalVolume: nil) }
 
         /// Plays even when the device is muted; needs Apple's entitlement.
         ///
@@ -127,9 +123,7 @@ extension PushNotification {
     /// Encodes `aps` and the members of ``custom`` beside it.
     public func encode(to encoder: any Encoder) throws {
         var root = encoder.container(keyedBy: Key.self)
-        for (name, value) in custom where name != "aps" {
-            try root.encode(value, forKey: Key(stringValue: name))
-        }
+        for (name, value) in custom where name != "aps" { try root.encode(value, forKey: Key(stringValue: name)) }
         var aps = root.nestedContainer(keyedBy: Key.self, forKey: "aps")
         try encodeAlert(into: aps.nestedContainer(keyedBy: Key.self, forKey: "alert"))
         try aps.encodeIfPresent(badge, forKey: "badge")

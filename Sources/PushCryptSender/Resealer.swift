@@ -25,9 +25,7 @@ public struct Resealer: Sendable {
         clock: @escaping @Sendable () -> UnixTime = { .now }
     ) throws {
         guard keyset.kind == .shared else {
-            throw KeyError(
-                .wrongKind,
-                "the set contains \(keyset.kind.rawValue) keys; resealing needs shared keys")
+            throw KeyError(.wrongKind, "the set contains \(keyset.kind.rawValue) keys; resealing needs shared keys")
         }
         guard Set(keyset.entries.map(\.device)).count == 1 else {
             throw KeyError(.wrongDevice, "the set mixes keys of several devices, or of devices and their masters")

@@ -101,9 +101,7 @@ public struct Sealer: Sendable {
     }
 
     /// The message's id and times.
-    private func header(
-        for recipient: Recipient, _ extras: MessageExtras, _ options: Options
-    ) throws -> MessageHeader {
+    private func header(for recipient: Recipient, _ extras: MessageExtras, _ options: Options) throws -> MessageHeader {
         let time = clock()
         let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
         guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {

@@ -10,9 +10,7 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The name of the code. If the recipient would fail too, it is the raw value of the `FailureClass`.
         public let description: String
 
-        private init(_ name: String) {
-            description = name
-        }
+        private init(_ name: String) { description = name }
 
         // Sealing.
 

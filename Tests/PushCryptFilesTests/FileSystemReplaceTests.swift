@@ -49,7 +49,7 @@ struct FileSystemReplaceTests {
     @Test("a failed replace leaves no temporary file")
     func failure() throws {
         let folder = try TemporaryFolder()
-        try FileSystem.makeFolder(folder.path + "/taken")
+        try Folder.makeIfMissing(folder.path + "/taken")
         #expect(throws: FileError.self) { try FileSystem.replace(folder.path + "/taken", with: [1]) }
         #expect(try folder.names() == ["taken"])
         let missing = #expect(throws: FileError.self) {

@@ -11,10 +11,10 @@ struct ReplacedFolderTests {
 
     init() throws {
         place = try TemporaryFolder()
-        try FileSystem.makeFolder(place.path + "/parent")
-        try FileSystem.makeFolder(place.path + "/parent/open")
+        try Folder.makeIfMissing(place.path + "/parent")
+        try Folder.makeIfMissing(place.path + "/parent/open")
         try FileSystem.replace(place.path + "/parent/open/own", with: [1])
-        try FileSystem.makeFolder(place.path + "/elsewhere")
+        try Folder.makeIfMissing(place.path + "/elsewhere")
         try FileSystem.replace(place.path + "/elsewhere/precious", with: [2])
         parent = try Folder(place.path + "/parent")
     }
@@ -64,10 +64,10 @@ struct ReplacedFolderTests {
         #expect(try place.names(in: "parent/published") == ["own"])
     }
 
-    @Test("FileSystem.removeFolder deletes nothing if the path names a link")
+    @Test("Folder.removeFolder deletes nothing if the name is that of a link")
     func removePath() throws {
         try replace("link")
-        FileSystem.removeFolder(place.path + "/parent/open")
+        parent.removeFolder("open")
         #expect(try place.names(in: "elsewhere") == ["precious"])
         #expect(FileSystem.exists(place.path + "/parent/open"))
     }
@@ -124,6 +124,18 @@ struct FolderTests {
         try folder.remove("b")
         try folder.remove("b")
         #expect(try folder.names() == [".a", "c"])
+    }
+
+    @Test("names throws the error of a read that fails, instead of returning the names before it")
+    func failedRead() throws {
+        _ = try folder.makeFile("file")
+        let file = try folder.file("file")
+        // readdir(3) of a file fails with ENOTDIR.
+        let error = #expect(throws: FileError.self) {
+            try folder.names { reader in #expect(dup2(file.descriptor, reader) == reader) }
+        }
+        #expect(error?.systemError == ENOTDIR)
+        #expect(try folder.names() == ["file"])
     }
 
     @Test("remove deletes the files of a folder that contains a folder, and leaves the folder")
@@ -216,6 +228,20 @@ struct FileLockTests {
         try other.lock(.exclusive, .none)
         let error = #expect(throws: FileError.self) { try lock { try $0.lock(.exclusive, .none) } }
         #expect(error?.code == .busy)
+        #expect(try place.names().isEmpty)
+    }
+
+    @Test(
+        "a folder of another user is refused, even if that user holds its lock",
+        .enabled(if: geteuid() == 0, "only root can give folders away"), arguments: [0o700, 0o755])
+    func foreignFolder(mode: Int) throws {
+        try place.setMode(mode, of: ".")
+        try #require(unsafe chown(place.path, 65_534, 65_534) == 0)
+        let owner = try Folder(place.path)
+        try owner.lock(.exclusive, .none)
+        let error = #expect(throws: FileError.self) { try lock { try $0.lock(.exclusive, .none) } }
+        #expect(error?.code == .foreignOwner)
+        #expect(error?.reason.hasPrefix("\(place.path) belongs to user 65534") == true)
         #expect(try place.names().isEmpty)
     }
 

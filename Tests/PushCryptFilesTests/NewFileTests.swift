@@ -55,7 +55,7 @@ struct NewFileTests {
     func taken(_ what: String) throws {
         switch what {
         case "file": try FileSystem.replace(path, with: [7])
-        case "folder": try FileSystem.makeFolder(path)
+        case "folder": try Folder.makeIfMissing(path)
         default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
         }
         let error = #expect(throws: FileError.self) { try NewFile(path) }
@@ -77,7 +77,7 @@ struct NewFileTests {
             file.markWhole()
             switch what {
             case "file": try FileSystem.replace(path, with: [7])
-            case "folder": try FileSystem.makeFolder(path)
+            case "folder": try Folder.makeIfMissing(path)
             default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
             }
             let error = #expect(throws: FileError.self) { try file.publish() }

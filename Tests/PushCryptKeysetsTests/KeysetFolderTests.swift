@@ -51,7 +51,7 @@ struct KeysetFolderTests {
     func link() throws {
         _ = try write()
         let other = place.path + "/other"
-        try FileSystem.makeFolder(other)
+        try Folder.makeIfMissing(other)
         try FileManager.default.createSymbolicLink(
             atPath: other + "/keyset.json", withDestinationPath: path + "/keyset.json")
         let error = #expect(throws: KeystoreError.self) { try KeysetFolder(other).load() }

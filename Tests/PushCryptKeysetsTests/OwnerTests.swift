@@ -23,7 +23,7 @@ struct OwnerTests {
 
     init() throws {
         place = try TemporaryFolder()
-        try FileSystem.makeFolder(place.path + "/ios")
+        try Folder.makeIfMissing(place.path + "/ios")
         try FileSystem.replace(
             place.path + "/ios/keyset.json", with: SealedSample.keyset(.sender, .plaintext, nil).fileText())
         try FileSystem.replace(place.path + "/ios/audit.jsonl", with: [])

@@ -12,14 +12,12 @@ import PushCryptPrimitives
 /// A user who can write the log can replace all of it. So the keyset's file contains the number of lines and the last hash,
 /// and authenticates them if the keys are encrypted. A log that was cut, edited or replaced is detected.
 package struct AuditLog: Sendable {
-    /// Without their newlines.
     package let lines: [String]
     /// The bytes after the last newline: the part of a line that was written before a crash.
     let tornTail: [UInt8]
     /// The index of the first line that isn't UTF-8. `lines` contains replacement characters for its invalid bytes.
     private let firstUnreadable: Int?
 
-    /// - Parameter bytes: the content of the file.
     package init(_ bytes: [UInt8]) {
         var parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         tornTail = Array(parts.popLast() ?? [])
@@ -47,7 +45,6 @@ package struct AuditLog: Sendable {
         return AuditHead(count: Int64(lines.count), hash: hash, lastLines: [])
     }
 
-    /// The head of the log after appending lines for the events.
     package static func head(
         after head: AuditHead, events: [AuditEvent], actor: Actor, at time: UnixTime
     ) throws -> AuditHead {
@@ -96,7 +93,6 @@ extension AuditLog {
         case broken(String)
     }
 
-    /// Compares the log with the head in the keyset's file.
     package func condition(_ head: AuditHead) -> Condition {
         let own: AuditHead
         do {
@@ -106,9 +102,7 @@ extension AuditLog {
         }
         let missing = head.count - own.count
         if missing == 0 {
-            guard own.hash == head.hash else {
-                return .broken("the audit log doesn't belong to the keyset")
-            }
+            guard own.hash == head.hash else { return .broken("the audit log doesn't belong to the keyset") }
             return tornTail.isEmpty ? .whole : .broken("the audit log has more bytes after its last whole line")
         }
         guard missing > 0 else {
@@ -131,9 +125,7 @@ extension AuditLog {
         return .interrupted(missing: missing)
     }
 
-    package init(lines: [String]) {
-        self.init(Self.bytes(of: lines))
-    }
+    package init(lines: [String]) { self.init(Self.bytes(of: lines)) }
 
     package static func bytes(of lines: [String]) -> [UInt8] {
         Array(lines.map { $0 + "\n" }.joined().utf8)
@@ -144,10 +136,7 @@ extension KeysetFolder {
     /// The audit log; empty if there is no file.
     package func auditLog(in folder: Folder) throws -> AuditLog {
         guard folder.has(Self.auditName) else { return AuditLog([]) }
-        let text = try KeystoreError.converting { () throws(FileError) in
-            try folder.read(Self.auditName, .ownerOnly).bytes
-        }
-        return AuditLog(text)
+        return AuditLog(try KeystoreError.convertingFileErrors { try folder.read(Self.auditName, .ownerOnly).bytes })
     }
 }
 
@@ -211,7 +200,6 @@ package struct AuditEvent: Hashable, Sendable {
     }
 }
 
-/// The author of a change and the reason for it.
 package struct Actor: Hashable, Sendable {
     package let name: String
     package let reason: String?

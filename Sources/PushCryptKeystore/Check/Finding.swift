@@ -1,3 +1,4 @@
+import PushCryptCore
 import PushCryptKeysets
 
 /// A problem or a fact that `keys doctor` reports about a keystore.
@@ -19,31 +20,16 @@ package struct Finding: Hashable, Sendable, Encodable {
     package let message: String
     /// How to correct it: a shell command or a sentence.
     package let advice: String
-
-    package init(_ severity: Severity, _ keyset: String, _ code: String, _ message: String, advice: String) {
-        self.severity = severity
-        self.keyset = keyset
-        self.code = code
-        self.message = message
-        self.advice = advice
-    }
 }
 
 extension Finding: Comparable {
     /// By severity, errors first, then by keyset.
     package static func < (left: Finding, right: Finding) -> Bool {
-        (left.severity.rank, left.keyset, left.code, left.message)
-            < (right.severity.rank, right.keyset, right.code, right.message)
-    }
-}
-
-extension Finding.Severity {
-    fileprivate var rank: Int {
-        switch self {
-        case .error: 0
-        case .warning: 1
-        case .note: 2
+        func order(_ finding: Finding) -> (Int, String, String, String) {
+            let rank = Severity.allCases.firstIndex(of: finding.severity) ?? 0
+            return (rank, finding.keyset, finding.code, finding.message)
         }
+        return order(left) < order(right)
     }
 }
 
@@ -99,12 +85,5 @@ enum ShellArgument {
         return "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "/._-+,:@%".utf8.contains(byte)
-        }
-    }
+    private static func isPlain(_ byte: UInt8) -> Bool { byte.isAlphanumeric || byte.isOne(of: "/._-+,:@%") }
 }

@@ -10,10 +10,7 @@ package struct KeysetExamination {
     let user: UInt32
     package internal(set) var findings: [Finding] = []
 
-    /// - Parameters:
-    ///   - snapshot: read with `requiringPrivacy: false`.
-    ///   - time: the current time.
-    ///   - user: the user id of the expected owner.
+    /// - Parameter snapshot: read with `requiringPrivacy: false`.
     package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32) {
         self.snapshot = snapshot
         now = time
@@ -26,20 +23,19 @@ package struct KeysetExamination {
     }
 
     mutating func add(_ severity: Finding.Severity, _ code: String, _ message: String, advice: String) {
-        findings.append(Finding(severity, snapshot.path, code, message, advice: advice))
+        findings.append(
+            Finding(severity: severity, keyset: snapshot.path, code: code, message: message, advice: advice))
     }
 
     func command(_ text: String) -> String { "pushcrypt \(text) \(ShellArgument.quoted(snapshot.path))" }
 
     private mutating func examine(_ file: KeysetFile) {
-        let metadata = file.metadata
         examineContent(file)
-        examineProtection(file.protection)
-        examineLifecycles(metadata)
-        examineExpiry(metadata.timeline)
-        examineRotation(metadata)
-        examineLog(metadata.audit)
-        examinePublic(metadata)
+        if !snapshot.isDemo { examineProtection(file.protection) }
+        examineLifecycles(file.metadata.timeline)
+        if !snapshot.isDemo { examineRotation(file.metadata) }
+        examineLog(file.metadata.audit)
+        if !snapshot.isDemo { examinePublic(file.metadata) }
     }
 
     private mutating func examine(_ error: any Error) {
@@ -84,14 +80,13 @@ package struct KeysetExamination {
     }
 
     private mutating func examineProtection(_ protection: Protection) {
-        guard !snapshot.isDemo else { return }
         switch protection {
         case .plaintext:
             add(
                 .warning, "plain-text",
                 "the private keys are not encrypted: a user who can read the file or a copy has them",
                 advice: command("keys passwd"))
-        case .passphrase(let parameters) where parameters.cost < ScryptParameters.standard.cost:
+        case .passphrase(let parameters) where Self.cost(parameters) < Self.cost(.standard):
             add(
                 .warning, "weak-scrypt",
                 "the passphrase is cheap to guess: scrypt with N \(parameters.n), r \(parameters.r), p \(parameters.p)",
@@ -99,6 +94,8 @@ package struct KeysetExamination {
         default: break
         }
     }
+
+    private static func cost(_ parameters: ScryptParameters) -> Int { parameters.n * parameters.r * parameters.p }
 
     private mutating func examineLog(_ head: AuditHead) {
         let condition: AuditLog.Condition
@@ -111,15 +108,13 @@ package struct KeysetExamination {
         switch condition {
         case .whole: break
         case .interrupted(let missing):
-            add(
-                .warning, "unfinished", Verification.missingLines(missing.count),
-                advice: Verification.verify(snapshot))
+            add(.warning, "unfinished", Verification.missingLines(missing.count), advice: Verification.verify(snapshot))
         case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot))
         }
     }
 
     private mutating func examinePublic(_ metadata: KeysetMetadata) {
-        guard !snapshot.isDemo, case .success(let published) = snapshot.published else { return }
+        guard case .success(let published) = snapshot.published else { return }
         let records = (try? snapshot.keyset.get()).flatMap { try? $0.unlocked(.none).records }
         let condition = PublicCondition(published, metadata, records)
         let (message, advice) = condition.description(snapshot)
@@ -133,27 +128,17 @@ package struct KeysetExamination {
     }
 }
 
-extension ScryptParameters {
-    /// Proportional to the cost of one guess.
-    fileprivate var cost: Int { n * r * p }
-}
-
-/// Checks the keys' timestamps, the policy and the clock.
 extension KeysetExamination {
-    mutating func examineLifecycles(_ metadata: KeysetMetadata) {
-        guard metadata.timeline.primary(at: now) != nil else {
-            return add(
-                .error, "no-sealing-key", "no key seals at \(metadata.timeline.effective(now))",
-                advice: command("rotate"))
+    mutating func examineLifecycles(_ timeline: KeyTimeline) {
+        if timeline.primary(at: now) == nil {
+            add(.error, "no-sealing-key", "no key seals at \(timeline.effective(now))", advice: command("rotate"))
+        } else {
+            do throws(LifecycleError) {
+                try Invariants.check(standing: timeline, at: now)
+            } catch {
+                add(.error, "lives", error.reason, advice: command("keys list"))
+            }
         }
-        do throws(LifecycleError) {
-            try Invariants.check(standing: metadata.timeline, at: now)
-        } catch {
-            add(.error, "lives", error.reason, advice: command("keys list"))
-        }
-    }
-
-    mutating func examineExpiry(_ timeline: KeyTimeline) {
         for key in timeline.keys(in: .expired, at: now) {
             let expiresAt = key.lifecycle.expiresAt.map { "since \($0)" } ?? ""
             add(
@@ -169,7 +154,6 @@ extension KeysetExamination {
     }
 
     mutating func examineRotation(_ metadata: KeysetMetadata) {
-        guard !snapshot.isDemo else { return }
         if let objection = metadata.timeline.clockObjection(to: now, metadata.policy) {
             add(.warning, "clock", objection, advice: "date -u")
         }
@@ -180,7 +164,9 @@ extension KeysetExamination {
                 advice: command("keys policy --publish-lead 7d"))
         }
         let plan = RotationPlan(metadata.timeline, metadata.policy, at: now, confirmsClock: true)
-        for step in plan.due where !step.action.isErasure {
+        for step in plan.due {
+            // examineLifecycles reports expired keys.
+            if case .destroy = step.action { continue }
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
@@ -200,12 +186,6 @@ extension KeysetExamination {
     private static let graceInSeconds: Int64 = 86_400
 }
 
-extension RotationPlan.Action {
-    fileprivate var isErasure: Bool {
-        if case .destroy = self { true } else { false }
-    }
-}
-
 extension RotationPlan.Step {
     fileprivate var description: String {
         action.kid.map { "to \(action.name) key \($0)" } ?? "to \(action.name) the next key"
@@ -214,47 +194,30 @@ extension RotationPlan.Step {
 
 /// Members of a keyset's file that no command reads. The next change writes the file without them.
 package enum UnknownMembers {
-    /// The paths of these members, such as `pushcrypt.keys.KID.colour`, in the order of the file.
+    /// The paths of these members, such as `pushcrypt.keys.KID.colour`.
     package static func paths(in root: JSONValue) -> [String] {
         let isEncrypted = root["sealed"] != nil
-        let lists = [
-            unknown(in: root, "", isEncrypted ? ["sealed", "pushcrypt", "digest"] : ["keys", "pushcrypt", "digest"]),
-            isEncrypted ? [] : keys(root["keys"]), sealed(root["sealed"]), metadata(root["pushcrypt"]),
-        ]
-        return lists.flatMap(\.self)
-    }
-
-    private static func keys(_ member: JSONValue?) -> [String] {
-        (member?.elements.map { $0 } ?? []).enumerated().flatMap { index, key in
-            unknown(
-                in: key, "keys[\(index)].",
-                ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device"])
+        var paths = unknown(in: root, "", [isEncrypted ? "sealed" : "keys", "pushcrypt", "digest"])
+        if let sealed = root["sealed"] {
+            let lock = sealed["passphrase"] == nil ? "command" : "passphrase"
+            paths += unknown(in: sealed, "sealed.", ["v", lock, "dataKey", "keys"])
+            paths += unknown(in: sealed["passphrase"], "sealed.passphrase.", ["n", "r", "p", "salt", "check"])
+        } else if let keys = root["keys"] {
+            for (index, key) in keys.elements.enumerated() { paths += unknown(in: key, "keys[\(index)].", keyMembers) }
         }
+        guard let metadata = root["pushcrypt"] else { return paths }
+        paths += unknown(in: metadata, "pushcrypt.", ["seq", "updatedAt", "kind", "policy", "audit", "keys"])
+        paths += unknown(in: metadata["policy"], "pushcrypt.policy.", policyMembers)
+        paths += unknown(in: metadata["audit"], "pushcrypt.audit.", ["count", "head", "last"])
+        guard let keys = metadata["keys"] else { return paths }
+        return paths + keys.members.flatMap { unknown(in: $0.value, "pushcrypt.keys.\($0.name).", lifecycleMembers) }
     }
 
-    private static func sealed(_ member: JSONValue?) -> [String] {
-        guard let member else { return [] }
-        let lock = member["passphrase"] == nil ? "command" : "passphrase"
-        return unknown(in: member, "sealed.", ["v", lock, "dataKey", "keys"])
-            + unknown(in: member["passphrase"], "sealed.passphrase.", ["n", "r", "p", "salt", "check"])
-    }
-
-    private static func metadata(_ member: JSONValue?) -> [String] {
-        let keys = member?["keys"]?.members.map { $0 } ?? []
-        return unknown(in: member, "pushcrypt.", ["seq", "updatedAt", "kind", "policy", "audit", "keys"])
-            + unknown(
-                in: member?["policy"], "pushcrypt.policy.",
-                ["rotateEvery", "publishLead", "overlap", "keep", "requireCoverage"])
-            + unknown(in: member?["audit"], "pushcrypt.audit.", ["count", "head", "last"])
-            + keys.flatMap { key in
-                unknown(
-                    in: key.value, "pushcrypt.keys.\(key.name).",
-                    [
-                        "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt", "suite",
-                        "psk",
-                    ])
-            }
-    }
+    private static let keyMembers: Set = ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device"]
+    private static let policyMembers: Set = ["rotateEvery", "publishLead", "overlap", "keep", "requireCoverage"]
+    private static let lifecycleMembers: Set = [
+        "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt", "suite", "psk",
+    ]
 
     private static func unknown(in object: JSONValue?, _ prefix: String, _ known: Set<String>) -> [String] {
         (object?.members.map(\.name) ?? []).filter { !known.contains($0) }.map { prefix + $0 }

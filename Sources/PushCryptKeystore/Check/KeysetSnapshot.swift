@@ -8,7 +8,6 @@ import PushCryptPrimitives
 package struct KeysetSnapshot: Sendable {
     package let path: String
     package let folder: FileStatus
-    /// The status of each file in the folder, by name.
     package let files: [String: FileStatus]
     package let keyset: Result<KeysetFile, any Error>
     package let log: Result<AuditLog, any Error>
@@ -21,13 +20,12 @@ package struct KeysetSnapshot: Sendable {
     package init(_ path: String, requiringPrivacy: Bool) throws {
         let keysetFolder = KeysetFolder(path)
         self.path = keysetFolder.path
-        let (folder, status, files) = try KeystoreError.converting { () throws(FileError) in
+        let (folder, status, files) = try KeystoreError.convertingFileErrors {
             let folder = try Folder(keysetFolder.path)
-            do throws(FileError) {
+            do {
                 try folder.lock(.shared, folder.isPrivate ? .forever : .none)
-            } catch {
+            } catch let error as FileError where error.code == .busy {
                 // No command changes private keys in a folder that other users can open, so the lock isn't needed there.
-                guard error.code == .busy else { throw error }
             }
             var files = [String: FileStatus]()
             for name in try folder.names() { files[name] = folder.status(of: name) }
@@ -35,8 +33,8 @@ package struct KeysetSnapshot: Sendable {
         }
         self.folder = status
         self.files = files
-        func read(_ name: String, _ rule: FileAccess.Rule? = nil) throws(KeystoreError) -> [UInt8] {
-            try KeystoreError.converting { () throws(FileError) in try folder.read(name, rule).bytes }
+        func read(_ name: String, _ rule: FileAccess.Rule? = nil) throws -> [UInt8] {
+            try KeystoreError.convertingFileErrors { try folder.read(name, rule).bytes }
         }
         keyset = Result {
             guard !requiringPrivacy else { return try keysetFolder.file(in: folder) }
@@ -54,7 +52,6 @@ package struct KeysetSnapshot: Sendable {
         }
     }
 
-    /// The names of the files that interrupted changes left.
     package var leftovers: [String] { files.keys.filter(Folder.isLeftover).sorted() }
 
     /// Whether all its keys are published demo keys, so that it contains no secret.

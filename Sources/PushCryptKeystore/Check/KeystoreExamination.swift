@@ -10,7 +10,6 @@ package struct KeystoreExamination {
     private let now: UnixTime
     private let user: UInt32
 
-    /// - Parameter path: the path of a keystore or a keyset.
     /// - Throws: `KeystoreError` if the folder can't be read.
     package init(_ path: String, at time: UnixTime, user: UInt32 = FileSystem.ownUser) throws {
         now = time
@@ -27,16 +26,14 @@ package struct KeystoreExamination {
     private mutating func add(
         _ severity: Finding.Severity, _ path: String, _ code: String, _ message: String, advice: String
     ) {
-        findings.append(Finding(severity, path, code, message, advice: advice))
+        findings.append(Finding(severity: severity, keyset: path, code: code, message: message, advice: advice))
     }
 
     private mutating func examineKeyset(_ path: String) {
         keysetCount += 1
         do {
-            findings +=
-                KeysetExamination(
-                    try KeysetSnapshot(path, requiringPrivacy: false), at: now, user: user
-                ).findings
+            let snapshot = try KeysetSnapshot(path, requiringPrivacy: false)
+            findings += KeysetExamination(snapshot, at: now, user: user).findings
         } catch {
             let isLink = FileStatus(path)?.kind == .symbolicLink
             add(
@@ -46,8 +43,8 @@ package struct KeystoreExamination {
     }
 
     /// Examines a keystore and the keystores in it, such as that of the demo keys.
-    private mutating func examineKeystore(_ path: String, depth: Int) throws(KeystoreError) {
-        let names = try KeystoreError.converting { () throws(FileError) in try FileSystem.names(in: path) }
+    private mutating func examineKeystore(_ path: String, depth: Int) throws {
+        let names = try KeystoreError.convertingFileErrors { try FileSystem.names(in: path) }
         // The suffix follows a link to a keystore.
         if let access = FileStatus(path + "/.")?.access { examineAccess(access, path) }
         for name in names where !Self.ignoredNames.contains(name) {
@@ -77,7 +74,7 @@ package struct KeystoreExamination {
         }
     }
 
-    private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws(KeystoreError) {
+    private mutating func examineFolder(_ path: String, _ name: String, depth: Int) throws {
         if TemporaryKeysetFolders.isTemporary(name) {
             return add(
                 .warning, path, "unfinished", "an interrupted `keys create` left it, or a `keys create` is running",
@@ -96,8 +93,7 @@ package struct KeystoreExamination {
         } else if depth < Self.maximumDepth, names.contains(where: { FileSystem.isFolder(path + "/" + $0) }) {
             try examineKeystore(path, depth: depth + 1)
         } else {
-            add(
-                .note, path, "foreign-file", "a folder without a keyset", advice: KeysetExamination.moveForeignFile)
+            add(.note, path, "foreign-file", "a folder without a keyset", advice: KeysetExamination.moveForeignFile)
         }
     }
 

@@ -9,7 +9,6 @@ package enum PublicCondition: Hashable, Sendable {
     case whole
     /// The file matches the metadata. Comparing the public keys with the private ones needs the secret.
     case plausible
-    /// There is no file.
     case missing
     /// The file is from an earlier change, as an interrupted change leaves it.
     case stale(sequence: Int64)
@@ -18,9 +17,6 @@ package enum PublicCondition: Hashable, Sendable {
     /// Neither a change nor a crash can leave the file in this state. The text names the fault.
     case foreign(String)
 
-    /// - Parameters:
-    ///   - published: the content of the file; nil if there is none.
-    ///   - records: the keys; nil if they are encrypted.
     package init(_ published: [UInt8]?, _ metadata: KeysetMetadata, _ records: [KeyID: KeyRecord]?) {
         guard metadata.kind != .shared else {
             self = published == nil ? .unneeded : .foreign("shared keys have no public half")
@@ -51,9 +47,7 @@ package enum PublicCondition: Hashable, Sendable {
         let wanted = metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid)
         let known = records ?? Dictionary(uniqueKeysWithValues: set.entries.map { ($0.record.kid, $0.record) })
         let made = StoredKeyset(metadata: metadata, records: known, protection: .plaintext, secret: nil)
-        guard Set(set.keyIDs) == Set(wanted), bytes == (try made.published()) else {
-            return .foreign("it was changed")
-        }
+        guard Set(set.keyIDs) == Set(wanted), bytes == (try made.published()) else { return .foreign("it was changed") }
         return records == nil ? .plausible : .whole
     }
 

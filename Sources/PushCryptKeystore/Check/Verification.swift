@@ -10,7 +10,6 @@ package struct Verification: Sendable {
             case repaired = "mended"
             /// The check needs the secret, or a digest that the file lacks.
             case unchecked
-            /// The check found a fault; the advice describes how to correct it.
             case bad
         }
 
@@ -33,7 +32,7 @@ package struct Verification: Sendable {
         }
     }
 
-    package private(set) var checks: [Check] = []
+    package fileprivate(set) var checks: [Check] = []
     /// Whether there is an interrupted change that can be finished or discarded.
     package internal(set) var isUnfinished = false
     let snapshot: KeysetSnapshot
@@ -56,9 +55,7 @@ package struct Verification: Sendable {
         checkLeftovers()
     }
 
-    mutating func add(
-        _ check: String, _ outcome: Check.Outcome, _ message: String, advice: String? = nil
-    ) {
+    mutating func add(_ check: String, _ outcome: Check.Outcome, _ message: String, advice: String? = nil) {
         checks.append(Check(check: check, outcome: outcome, message: message, advice: advice))
     }
 
@@ -76,14 +73,6 @@ package struct Verification: Sendable {
         return nil
     }
 
-    /// Inserts the messages of `KeysetStore.finish` before the checks.
-    fileprivate mutating func prepend(_ notices: [String]) {
-        checks =
-            notices.map { Check(check: "unfinished", outcome: .repaired, message: $0, advice: nil) } + checks
-    }
-}
-
-extension Verification {
     /// - Returns: nil for a link or folder in place of a file, which is a finding.
     mutating func readable<Content>(_ content: Result<Content, any Error>, _ check: String) throws -> Content? {
         do {
@@ -113,7 +102,6 @@ extension Verification {
         }
     }
 
-    /// - Returns: nil without the secret.
     mutating func checkKeys(_ file: KeysetFile, _ secret: SecretSource) throws -> StoredKeyset? {
         guard file.protection == .plaintext || secret.isGiven else {
             add(
@@ -184,7 +172,10 @@ extension KeysetStore {
     /// - Throws: `KeystoreError` if there is no keyset, the system refuses access, the secret is wrong, or a secret is
     ///   given for plain keys.
     package func verify(_ secret: SecretSource, at time: UnixTime) throws -> Verification {
-        let found = try Verification(snapshot(), secret: secret, at: time)
+        func check() throws -> Verification {
+            try Verification(KeysetSnapshot(folder.path, requiringPrivacy: true), secret: secret, at: time)
+        }
+        let found = try check()
         guard found.isUnfinished else { return found }
         let notices: [String]
         do {
@@ -193,12 +184,11 @@ extension KeysetStore {
             // The folder is read-only, or the keyset can't be authenticated; the findings report this.
             return found
         }
-        var left = try Verification(snapshot(), secret: secret, at: time)
-        left.prepend(notices)
+        var left = try check()
+        let repairs = notices.map {
+            Verification.Check(check: "unfinished", outcome: .repaired, message: $0, advice: nil)
+        }
+        left.checks = repairs + left.checks
         return left
-    }
-
-    private func snapshot() throws -> KeysetSnapshot {
-        try KeysetSnapshot(folder.path, requiringPrivacy: true)
     }
 }

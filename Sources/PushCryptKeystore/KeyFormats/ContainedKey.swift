@@ -3,7 +3,6 @@ package import PushCryptPrimitives
 
 /// The key in a container: a public key, or a private key and its public key.
 package struct ContainedKey: Sendable {
-    /// The supported key types.
     package enum Algorithm: Sendable, CaseIterable {
         /// ECDH over NIST P-256.
         case p256
@@ -20,8 +19,6 @@ package struct ContainedKey: Sendable {
     /// for Ed25519 the seed.
     package let privateKey: SecretBytes?
 
-    /// Computes the public key of a private key.
-    ///
     /// - Throws: `KeyContainerError` with `invalidKey`.
     package init(_ algorithm: Algorithm, privateKey: SecretBytes) throws {
         let backend = OpenSSLBackend()
@@ -36,8 +33,6 @@ package struct ContainedKey: Sendable {
         }
     }
 
-    /// Checks a public key.
-    ///
     /// A P-256 point must be on the curve. For X25519 and Ed25519 any 32 bytes are accepted, including points of small
     /// order.
     /// - Throws: `KeyContainerError` with `invalidKey`.

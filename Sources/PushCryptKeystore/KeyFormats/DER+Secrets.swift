@@ -12,7 +12,6 @@ import SwiftASN1
 extension DER {
     /// Runs `body` with the root of `der` and then wipes the parsed copy.
     ///
-    /// - Parameter body: must not return nodes or slices of them.
     /// - Throws: `KeyContainerError` with `malformed` unless `der` is one DER element; what `body` throws.
     static func withRoot<Result>(
         of der: Span<UInt8>, _ structure: StaticString, _ body: (ASN1Node) throws -> Result
@@ -27,8 +26,7 @@ extension DER {
         do {
             return try body()
         } catch is ASN1Error {
-            throw KeyContainerError(
-                .malformed, "the \(structure) is cut off, has bytes left over or another structure")
+            throw KeyContainerError(.malformed, "the \(structure) is cut off, has bytes left over or another structure")
         }
     }
 
@@ -40,22 +38,22 @@ extension DER {
         return bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Reads a BIT STRING without unused bits.
-    static func bitString(
-        _ node: ASN1Node, withIdentifier identifier: ASN1Identifier = .bitString
-    ) throws -> ArraySlice<UInt8> {
-        let bits = try ASN1BitString(derEncoded: node, withIdentifier: identifier)
-        guard bits.paddingBits == 0 else { throw ASN1Error.invalidASN1Object(reason: "unused bits") }
-        return bits.bytes
-    }
-
-    /// Makes a SEQUENCE of public members.
     static func sequence(_ members: any DERSerializable...) throws -> ASN1Any {
         var coder = Serializer()
         try coder.appendConstructedNode(identifier: .sequence) { coder in
             for member in members { try coder.serialize(member) }
         }
         return try ASN1Any(derEncoded: coder.serializedBytes)
+    }
+}
+
+extension ASN1BitString {
+    /// - Throws: `ASN1Error` if there are unused bits.
+    var wholeBytes: ArraySlice<UInt8> {
+        get throws {
+            guard paddingBits == 0 else { throw ASN1Error.invalidASN1Object(reason: "unused bits") }
+            return bytes
+        }
     }
 }
 

@@ -25,7 +25,10 @@ import SwiftASN1
 /// A private key that is encrypted with a passphrase, "ENCRYPTED PRIVATE KEY" in PEM.
 enum EncryptedPrivateKeyInfo {
     static func read(_ root: ASN1Node, passphrase: SecretBytes?) throws -> ContainedKey {
-        let (scheme, ciphertext) = try members(of: root)
+        let (scheme, ciphertext) = try DER.sequence(root, identifier: .sequence) { members in
+            let scheme = try AlgorithmIdentifier(derEncoded: &members)
+            return (scheme, try ASN1OctetString(derEncoded: &members).bytes)
+        }
         try PBES2.check(scheme)
         guard let passphrase else {
             throw KeyContainerError(.passphraseNeeded, "the private key is encrypted: it needs its passphrase")
@@ -39,20 +42,12 @@ enum EncryptedPrivateKeyInfo {
         }
     }
 
-    private static func members(of root: ASN1Node) throws -> (AlgorithmIdentifier, ArraySlice<UInt8>) {
-        try DER.reading("encrypted private key (PKCS#8)") {
-            try DER.sequence(root, identifier: .sequence) { members in
-                let scheme = try AlgorithmIdentifier(derEncoded: &members)
-                return (scheme, try ASN1OctetString(derEncoded: &members).bytes)
-            }
-        }
-    }
-
-    static func write(_ key: ContainedKey, passphrase: SecretBytes) throws -> [UInt8] {
+    static func write(_ key: ContainedKey, passphrase: SecretBytes) throws -> SecretBytes {
         let scheme = try PBES2.freshScheme()
         let plaintext = try PrivateKeyInfo.write(key)
         let ciphertext = try PBES2.process(.encrypt, plaintext.bytes, scheme, passphrase)
-        return try DER.sequence(scheme, ASN1OctetString(contentBytes: [UInt8](ciphertext.bytes)[...])).der
+        let der = try DER.sequence(scheme, ASN1OctetString(contentBytes: [UInt8](ciphertext.bytes)[...])).der
+        return SecretBytes(copying: der.bytes)
     }
 }
 
@@ -83,8 +78,7 @@ enum PBES2 {
     ) throws -> SecretBytes {
         let scheme = try scheme.der
         do {
-            return try OpenSSLBackend().passwordBased(
-                direction, input, scheme: scheme.bytes, passphrase: passphrase)
+            return try OpenSSLBackend().passwordBased(direction, input, scheme: scheme.bytes, passphrase: passphrase)
         } catch let error as CryptoError where error.code == .authenticationFailure {
             throw wrongPassphrase
         } catch let error as CryptoError where error.code == .invalidParameters {
@@ -122,9 +116,7 @@ enum PBES2 {
     }
 
     private static func parsed(_ identifier: AlgorithmIdentifier) throws -> ASN1Node {
-        guard let parameters = identifier.parameters else {
-            throw ASN1Error.invalidASN1Object(reason: "no parameters")
-        }
+        guard let parameters = identifier.parameters else { throw ASN1Error.invalidASN1Object(reason: "no parameters") }
         return try DER.parse(parameters.der)
     }
 

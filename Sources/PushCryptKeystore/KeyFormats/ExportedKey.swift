@@ -11,8 +11,6 @@ package enum ExportedKey {
         case raw
     }
 
-    /// Writes the public half.
-    ///
     /// - Throws: `KeyError` with `wrongKind` for a shared key, which has no public half.
     package static func publicKey(_ record: KeyRecord, as form: Form) throws -> [UInt8] {
         let key = try contained(record.publicRecord(keepingPSK: false))
@@ -31,9 +29,7 @@ package enum ExportedKey {
         if form == .jwk { return try jwk(record) }
         if form == .raw, case .shared(let secret, _) = record.material { return Base64.encode(secret.bytes) }
         let key = try contained(record)
-        guard let privateKey = key.privateKey else {
-            throw KeyError(.wrongKind, "key \(record.kid) is a public key")
-        }
+        guard let privateKey = key.privateKey else { throw KeyError(.wrongKind, "key \(record.kid) is a public key") }
         if form == .raw { return Base64.encode(privateKey.bytes) }
         return try container(key, as: passphrase.map { .encryptedPrivateKey(passphrase: $0) } ?? .privateKey, form)
     }
@@ -45,9 +41,7 @@ package enum ExportedKey {
         return output
     }
 
-    private static func container(
-        _ key: ContainedKey, as kind: KeyContainer.Form, _ form: Form
-    ) throws -> [UInt8] {
+    private static func container(_ key: ContainedKey, as kind: KeyContainer.Form, _ form: Form) throws -> [UInt8] {
         let bytes = try KeyContainer.write(key, as: kind, encoding: form == .pem ? .pem : .der)
         return Array(bytes.bytes)
     }

@@ -19,22 +19,15 @@ package enum ImportedKey {
     /// - Throws: `KeyError`; `KeystoreError` with `secretNeeded` or `wrongSecret` for an encrypted container.
     package static func read(_ bytes: [UInt8], rawKind: RawKind?, passphrase: SecretBytes?) throws -> Keyset {
         let keyset =
-            switch Form(bytes) {
-            case .json: try Keyset(json: bytes)
-            case .container: try container(bytes, passphrase)
-            case .raw: try raw(bytes, rawKind)
+            if bytes.first(where: { !$0.isWhiteSpace }) == UInt8(ascii: "{") {
+                try Keyset(json: bytes)
+            } else if bytes.isBase64Line {
+                try raw(bytes, rawKind)
+            } else {
+                try container(bytes, passphrase)
             }
         for entry in keyset.entries { try requirePrivate(entry.record) }
         return keyset
-    }
-
-    private enum Form {
-        case json, container, raw
-
-        init(_ bytes: [UInt8]) {
-            let first = bytes.first { !$0.isWhiteSpace }
-            self = first == UInt8(ascii: "{") ? .json : bytes.isBase64Line ? .raw : .container
-        }
     }
 
     private static func container(_ bytes: [UInt8], _ passphrase: SecretBytes?) throws -> Keyset {
@@ -112,15 +105,6 @@ extension [UInt8] {
     /// Whether this is one short line of base64 or base64url. PEM has several lines, and DER isn't text.
     fileprivate var isBase64Line: Bool {
         let line = drop { $0.isWhiteSpace }.reversed().drop { $0.isWhiteSpace }
-        return (1...88).contains(line.count)
-            && line.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
-                    UInt8(ascii: "_"), UInt8(ascii: "="):
-                    true
-                default: false
-                }
-            }
+        return (1...88).contains(line.count) && line.allSatisfy { $0.isAlphanumeric || $0.isOne(of: "+/-_=") }
     }
 }

@@ -52,20 +52,16 @@ package enum KeyContainer {
     ///   `CryptoError` with `backendFailure` without entropy or memory.
     package static func write(_ key: ContainedKey, as form: Form, encoding: Encoding) throws -> SecretBytes {
         switch form {
-        case .publicKey:
-            let der = try SubjectPublicKeyInfo.write(key)
-            return encoded(.publicKey, der.bytes, encoding)
-        case .privateKey:
-            let der = try PrivateKeyInfo.write(key)
-            return encoded(.privateKey, der.bytes, encoding)
+        case .publicKey: try encoded(.publicKey, SubjectPublicKeyInfo.write(key), encoding)
+        case .privateKey: try encoded(.privateKey, PrivateKeyInfo.write(key), encoding)
         case .encryptedPrivateKey(let passphrase):
-            let der = try EncryptedPrivateKeyInfo.write(key, passphrase: passphrase)
-            return encoded(.encryptedPrivateKey, der.bytes, encoding)
+            try encoded(.encryptedPrivateKey, EncryptedPrivateKeyInfo.write(key, passphrase: passphrase), encoding)
         }
     }
 
-    private static func encoded(_ kind: Kind, _ der: Span<UInt8>, _ encoding: Encoding) -> SecretBytes {
-        encoding == .pem ? PEM.write(kind.rawValue, der) : SecretBytes(copying: der)
+    private static func encoded(_ kind: Kind, _ der: SecretBytes, _ encoding: Encoding) -> SecretBytes {
+        guard encoding == .pem else { return der }
+        return PEM.write(kind.rawValue, der)
     }
 }
 
@@ -77,8 +73,7 @@ extension KeyContainer {
         case encryptedPrivateKey = "ENCRYPTED PRIVATE KEY"
         case ecPrivateKey = "EC PRIVATE KEY"
 
-        /// The name in errors.
-        fileprivate var structure: StaticString {
+        var structure: StaticString {
             switch self {
             case .publicKey: "public key (SubjectPublicKeyInfo)"
             case .privateKey: "private key (PKCS#8)"
@@ -88,11 +83,13 @@ extension KeyContainer {
         }
 
         fileprivate func read(_ root: ASN1Node, _ passphrase: SecretBytes?) throws -> ContainedKey {
-            switch self {
-            case .publicKey: try SubjectPublicKeyInfo.read(root)
-            case .privateKey: try PrivateKeyInfo.read(root)
-            case .encryptedPrivateKey: try EncryptedPrivateKeyInfo.read(root, passphrase: passphrase)
-            case .ecPrivateKey: try ECPrivateKey.read(root)
+            try DER.reading(structure) {
+                switch self {
+                case .publicKey: try SubjectPublicKeyInfo.read(root)
+                case .privateKey: try PrivateKeyInfo.read(root)
+                case .encryptedPrivateKey: try EncryptedPrivateKeyInfo.read(root, passphrase: passphrase)
+                case .ecPrivateKey: try ECPrivateKey.read(root)
+                }
             }
         }
 

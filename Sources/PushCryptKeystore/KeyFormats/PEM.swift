@@ -7,15 +7,11 @@ import PushCryptPrimitives
 // base64 of DER, in lines of 64 characters
 // -----END name-----
 
-/// One block of PEM.
-///
 /// swift-asn1's `PEMDocument` parses strings, which can't be wiped. This type decodes the caller's bytes into `SecretBytes`.
 struct PEM {
     let name: String
     let der: SecretBytes
 
-    /// Reads the only block in a text.
-    ///
     /// - Returns: nil if the text contains no block.
     static func read(_ text: Span<UInt8>) throws(KeyContainerError) -> PEM? {
         var lines = PEMLines(text)
@@ -37,17 +33,15 @@ struct PEM {
         return PEM(name: name, der: der)
     }
 
-    static func write(_ name: String, _ der: Span<UInt8>) -> SecretBytes {
-        var digits = Base64.encode(der)
+    static func write(_ name: String, _ der: SecretBytes) -> SecretBytes {
+        var digits = Base64.encode(der.bytes)
         defer { wipe(&digits) }
         let front = Array("-----BEGIN \(name)-----\n".utf8)
         let back = Array("-----END \(name)-----\n".utf8)
         let lineCount = (digits.count + 63) / 64
         return SecretBytes(count: front.count + digits.count + lineCount + back.count) { text in
             text.write(front.bytes)
-            for index in digits.indices {
-                text[front.count + index + index / 64] = digits[index]
-            }
+            for index in digits.indices { text[front.count + index + index / 64] = digits[index] }
             for line in 1...lineCount {
                 text[front.count + min(64 * line, digits.count) + line - 1] = UInt8(ascii: "\n")
             }
@@ -56,16 +50,12 @@ struct PEM {
     }
 }
 
-/// Finds the first and last bytes of the data in PEM blocks.
 private struct PEMLines: ~Escapable {
     private let text: Span<UInt8>
-    /// The start of the next line.
     private(set) var position = 0
 
     @_lifetime(copy text)
-    init(_ text: Span<UInt8>) {
-        self.text = text
-    }
+    init(_ text: Span<UInt8>) { self.text = text }
 
     /// Skips to the end of the next BEGIN line and returns the name in it.
     @_lifetime(self: copy self)
@@ -111,13 +101,9 @@ private struct PEMLines: ~Escapable {
     private mutating func next() -> Range<Int>? {
         guard position < text.count else { return nil }
         let start = position
-        while position < text.count, text[position] != UInt8(ascii: "\n") {
-            position += 1
-        }
+        while position < text.count, text[position] != UInt8(ascii: "\n") { position += 1 }
         var end = position
-        while end > start, text[end - 1].isWhiteSpace {
-            end -= 1
-        }
+        while end > start, text[end - 1].isWhiteSpace { end -= 1 }
         position = min(position + 1, text.count)
         return start..<end
     }

@@ -15,25 +15,22 @@ import SwiftASN1
 /// A private key in PKCS#8, "PRIVATE KEY" in PEM.
 enum PrivateKeyInfo {
     static func read(_ root: ASN1Node) throws -> ContainedKey {
-        try DER.reading("private key (PKCS#8)") {
-            try DER.sequence(root, identifier: .sequence) { members in
-                let version = try DER.count(&members)
-                guard version <= 1 else { throw ASN1Error.invalidASN1Object(reason: "version") }
-                let algorithm = try ContainedKey.Algorithm(AlgorithmIdentifier(derEncoded: &members))
-                let content = try ASN1OctetString(derEncoded: &members).bytes
-                let key = try contained(algorithm, content)
-                try DER.optionalImplicitlyTagged(&members, tagNumber: 0, tagClass: .contextSpecific) { attributes in
-                    guard case .constructed = attributes.content else {
-                        throw ASN1Error.unexpectedFieldType(attributes.identifier)
-                    }
+        try DER.sequence(root, identifier: .sequence) { members in
+            let version = try DER.count(&members)
+            guard version <= 1 else { throw ASN1Error.invalidASN1Object(reason: "version") }
+            let algorithm = try ContainedKey.Algorithm(AlgorithmIdentifier(derEncoded: &members))
+            let key = try contained(algorithm, ASN1OctetString(derEncoded: &members).bytes)
+            try DER.optionalImplicitlyTagged(&members, tagNumber: 0, tagClass: .contextSpecific) { attributes in
+                guard case .constructed = attributes.content else {
+                    throw ASN1Error.unexpectedFieldType(attributes.identifier)
                 }
-                guard version == 1 else { return key }
-                let stated = try DER.optionalImplicitlyTagged(&members, tagNumber: 1, tagClass: .contextSpecific) {
-                    try DER.bitString($0, withIdentifier: $0.identifier)
-                }
-                if let stated { try key.checkPair(with: stated) }
-                return key
             }
+            guard version == 1 else { return key }
+            let stated = try DER.optionalImplicitlyTagged(&members, tagNumber: 1, tagClass: .contextSpecific) {
+                try ASN1BitString(derEncoded: $0, withIdentifier: $0.identifier).wholeBytes
+            }
+            if let stated { try key.checkPair(with: stated) }
+            return key
         }
     }
 
@@ -41,7 +38,10 @@ enum PrivateKeyInfo {
         _ algorithm: ContainedKey.Algorithm, _ content: ArraySlice<UInt8>
     ) throws -> ContainedKey {
         switch algorithm {
-        case .p256: try ECPrivateKey.read(der: content)
+        case .p256:
+            try DER.reading(KeyContainer.Kind.ecPrivateKey.structure) {
+                try ECPrivateKey.read(DER.parse(content), curveIsKnown: true)
+            }
         case .x25519, .ed25519:
             try DER.reading("private key within PKCS#8") {
                 let bytes = try ASN1OctetString(derEncoded: content).bytes
@@ -80,29 +80,22 @@ enum PrivateKeyInfo {
 
 /// A P-256 private key: "EC PRIVATE KEY" in PEM, and within PKCS#8.
 enum ECPrivateKey {
-    /// Reads the structure within PKCS#8, whose AlgorithmIdentifier names the curve.
-    static func read(der: ArraySlice<UInt8>) throws -> ContainedKey {
-        try DER.reading(name) { try read(DER.parse(der), curveIsKnown: true) }
-    }
-
-    /// - Parameter curveIsKnown: whether the structure may omit the curve.
+    /// - Parameter curveIsKnown: whether the structure may omit the curve, as within PKCS#8.
     static func read(_ root: ASN1Node, curveIsKnown: Bool = false) throws -> ContainedKey {
-        try DER.reading(name) {
-            try DER.sequence(root, identifier: .sequence) { members in
-                guard try DER.count(&members) == 1 else { throw ASN1Error.invalidASN1Object(reason: "version") }
-                let bytes = try ASN1OctetString(derEncoded: &members).bytes
-                let scalar = SecretBytes(copying: bytes.bytes)
-                let isP256 = try DER.optionalExplicitlyTagged(&members, tagNumber: 0, tagClass: .contextSpecific) {
-                    ASN1Any(derEncoded: $0) == (try ASN1Any(erasing: ContainedKey.Algorithm.p256Curve))
-                }
-                guard isP256 ?? curveIsKnown else { throw unsupportedCurve }
-                let key = try ContainedKey(.p256, privateKey: scalar)
-                let stated = try DER.optionalExplicitlyTagged(&members, tagNumber: 1, tagClass: .contextSpecific) {
-                    try DER.bitString($0)
-                }
-                if let stated { try key.checkPair(with: stated) }
-                return key
+        try DER.sequence(root, identifier: .sequence) { members in
+            guard try DER.count(&members) == 1 else { throw ASN1Error.invalidASN1Object(reason: "version") }
+            let bytes = try ASN1OctetString(derEncoded: &members).bytes
+            let scalar = SecretBytes(copying: bytes.bytes)
+            let isP256 = try DER.optionalExplicitlyTagged(&members, tagNumber: 0, tagClass: .contextSpecific) {
+                ASN1Any(derEncoded: $0) == (try ASN1Any(erasing: ContainedKey.Algorithm.p256Curve))
             }
+            guard isP256 ?? curveIsKnown else { throw unsupportedCurve }
+            let key = try ContainedKey(.p256, privateKey: scalar)
+            let stated = try DER.optionalExplicitlyTagged(&members, tagNumber: 1, tagClass: .contextSpecific) {
+                try ASN1BitString(derEncoded: $0).wholeBytes
+            }
+            if let stated { try key.checkPair(with: stated) }
+            return key
         }
     }
 
@@ -116,13 +109,10 @@ enum ECPrivateKey {
             ASN1BitString(bytes: publicKey[...]), explicitlyTaggedWithTagNumber: 1, tagClass: .contextSpecific)
         let tagged = publicMember.serializedBytes
         let zeros = [UInt8](repeating: 0, count: scalarByteCount)
-        let der = try DER.sequence(
-            1, ASN1OctetString(contentBytes: zeros[...]), ASN1Any(derEncoded: tagged)
-        ).der
+        let der = try DER.sequence(1, ASN1OctetString(contentBytes: zeros[...]), ASN1Any(derEncoded: tagged)).der
         return (der, scalarByteCount + tagged.count)
     }
 
-    private static let name: StaticString = "EC private key (SEC 1)"
     private static let unsupportedCurve = KeyContainerError(
         .unsupportedKey, "an EC private key that doesn't name P-256 (prime256v1) as its curve")
 }

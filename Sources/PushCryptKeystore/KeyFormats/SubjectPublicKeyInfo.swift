@@ -1,3 +1,4 @@
+import PushCryptPrimitives
 import SwiftASN1
 
 // RFC 5280 sections 4.1 and 4.1.1.2:
@@ -15,17 +16,16 @@ import SwiftASN1
 /// A public key, "PUBLIC KEY" in PEM.
 enum SubjectPublicKeyInfo {
     static func read(_ root: ASN1Node) throws -> ContainedKey {
-        try DER.reading("public key (SubjectPublicKeyInfo)") {
-            try DER.sequence(root, identifier: .sequence) { members in
-                let algorithm = try ContainedKey.Algorithm(AlgorithmIdentifier(derEncoded: &members))
-                let bytes = try DER.bitString(members.required())
-                return try ContainedKey(algorithm, publicKey: algorithm.uncompressed(bytes))
-            }
+        try DER.sequence(root, identifier: .sequence) { members in
+            let algorithm = try ContainedKey.Algorithm(AlgorithmIdentifier(derEncoded: &members))
+            let bytes = try ASN1BitString(derEncoded: &members).wholeBytes
+            return try ContainedKey(algorithm, publicKey: algorithm.uncompressed(bytes))
         }
     }
 
-    static func write(_ key: ContainedKey) throws -> [UInt8] {
-        try DER.sequence(key.algorithm.identifier, ASN1BitString(bytes: key.publicKey[...])).der
+    static func write(_ key: ContainedKey) throws -> SecretBytes {
+        let der = try DER.sequence(key.algorithm.identifier, ASN1BitString(bytes: key.publicKey[...])).der
+        return SecretBytes(copying: der.bytes)
     }
 }
 
@@ -58,7 +58,6 @@ struct AlgorithmIdentifier: DERImplicitlyTaggable, Hashable {
 }
 
 extension ContainedKey.Algorithm {
-    /// The identifier of the algorithm. It has only one encoding.
     var identifier: AlgorithmIdentifier {
         get throws {
             switch self {
@@ -84,12 +83,4 @@ extension ContainedKey.Algorithm {
         "an elliptic curve key that doesn't name P-256 (prime256v1) as its curve; other curves and explicit curve "
         + "parameters are not supported"
     private static let otherType = "only P-256, X25519 and Ed25519 keys are supported; this is another type"
-}
-
-extension ASN1NodeCollection.Iterator {
-    /// - Throws: `ASN1Error` at the end.
-    mutating func required() throws -> ASN1Node {
-        guard let node = next() else { throw ASN1Error.invalidASN1Object(reason: "a member is missing") }
-        return node
-    }
 }

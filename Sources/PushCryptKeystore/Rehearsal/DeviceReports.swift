@@ -5,12 +5,7 @@ package import PushCryptKeysets
 ///
 /// Only the newest report of a device counts. Memory grows with the devices, not with the reports.
 package struct DeviceReports: Sendable {
-    private struct Newest {
-        let kid: KeyID
-        let seenAt: UnixTime
-    }
-
-    private var newest = [DeviceID: Newest]()
+    private var newest = [DeviceID: DeviceReport]()
     /// The number of lines, including blank ones.
     package private(set) var lineCount = 0
 
@@ -24,12 +19,10 @@ package struct DeviceReports: Sendable {
         for line in lines { try add(line: line) }
     }
 
-    /// Adds a line; a blank one is skipped.
-    ///
     /// - Throws: `KeystoreError` with `malformedReport` and the line's number, counted from 1.
     package mutating func add(line: [UInt8]) throws(KeystoreError) {
         lineCount += 1
-        guard !line.allSatisfy(Self.isBlank) else { return }
+        guard !line.allSatisfy({ $0.isOne(of: " \t\r") }) else { return }
         let report: DeviceReport
         do {
             report = try DeviceReport(json: line)
@@ -37,7 +30,7 @@ package struct DeviceReports: Sendable {
             throw KeystoreError(error.code, "line \(lineCount): \(error.reason)")
         }
         if let known = newest[report.device], known.seenAt > report.seenAt { return }
-        newest[report.device] = Newest(kid: report.kid, seenAt: report.seenAt)
+        newest[report.device] = report
     }
 
     package var deviceCount: Int { newest.count }
@@ -49,7 +42,6 @@ package struct DeviceReports: Sendable {
         summary(in: timeline, at: time).coverage(of: kid, in: timeline)
     }
 
-    /// Counts the devices once, for the coverage of any number of keys.
     package func summary(in timeline: KeyTimeline, at time: UnixTime) -> Summary {
         let now = timeline.effective(time)
         let known = Set(timeline.keys.map(\.kid))
@@ -59,20 +51,13 @@ package struct DeviceReports: Sendable {
                 summary.ahead += 1
             } else if report.seenAt < now - Self.windowInSeconds {
                 summary.unseen += 1
+            } else if known.contains(report.kid) {
+                summary.newest[report.kid, default: 0] += 1
             } else {
-                summary.seen += 1
-                if known.contains(report.kid) {
-                    summary.newest[report.kid, default: 0] += 1
-                } else {
-                    summary.unknown += 1
-                }
+                summary.unknown += 1
             }
         }
         return summary
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")].contains(byte)
     }
 }
 
@@ -87,7 +72,6 @@ package struct DeviceReport: Hashable, Sendable {
     package let kid: KeyID
     package let seenAt: UnixTime
 
-    /// - Throws: `KeystoreError` with `malformedReport` and without a line number.
     package init(json: [UInt8]) throws(KeystoreError) {
         let root: JSONValue
         do {
@@ -132,16 +116,14 @@ package struct ReportedCoverage: Hashable, Sendable {
     }
 
     /// Whether the coverage is at least the required share, in exact arithmetic; false if no device was seen.
-    package func meets(_ required: RotationPolicy.Coverage) -> Bool {
-        required.isMet(holding: holding, seen: seen)
-    }
+    package func meets(_ required: RotationPolicy.Coverage) -> Bool { required.isMet(holding: holding, seen: seen) }
 }
 
 extension DeviceReports {
     /// The numbers of devices at a given time, by their newest key.
     package struct Summary: Hashable, Sendable {
-        /// Devices seen in the last 30 days, the sum of `newest` and `unknown`.
-        package var seen = 0
+        /// Devices seen in the last 30 days.
+        package var seen: Int { newest.values.reduce(unknown, +) }
         /// Devices not seen for 30 days.
         package var unseen = 0
         /// Devices whose newest report is more than ten minutes in the future, and so unreliable.

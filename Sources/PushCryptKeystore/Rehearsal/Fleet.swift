@@ -28,7 +28,6 @@ package struct Fleet: Hashable, Sendable {
 
         package init() {}
 
-        /// Replaces the parameters that `other` contains.
         package mutating func override(with other: Parameters) {
             devices = other.devices ?? devices
             refreshP50InSeconds = other.refreshP50InSeconds ?? refreshP50InSeconds
@@ -39,26 +38,20 @@ package struct Fleet: Hashable, Sendable {
         }
     }
 
-    package static let standardDevices = 1_000_000
-    package static let standardOffline = 0.02
-    package static let standardPushesPerDay = 3.0
-    package static let standardSeed: UInt64 = 1
-
     /// - Throws: `KeystoreError` with `invalidFleet`.
     package init(_ parameters: Parameters) throws(KeystoreError) {
         guard let p50 = parameters.refreshP50InSeconds, let p99 = parameters.refreshP99InSeconds else {
-            throw KeystoreError(
-                .invalidFleet, "refresh p50 and p99 are missing: how often do the devices fetch keys?")
+            throw KeystoreError(.invalidFleet, "refresh p50 and p99 are missing: how often do the devices fetch keys?")
         }
         func require(_ condition: Bool, _ reason: String) throws(KeystoreError) {
             guard condition else { throw KeystoreError(.invalidFleet, reason) }
         }
-        devices = parameters.devices ?? Self.standardDevices
+        devices = parameters.devices ?? 1_000_000
         refreshP50InSeconds = p50
         refreshP99InSeconds = p99
-        offline = parameters.offline ?? Self.standardOffline
-        pushesPerDay = parameters.pushesPerDay ?? Self.standardPushesPerDay
-        seed = parameters.seed ?? Self.standardSeed
+        offline = parameters.offline ?? 0.02
+        pushesPerDay = parameters.pushesPerDay ?? 3
+        seed = parameters.seed ?? 1
         try require((1...100_000_000).contains(devices), "a fleet has 1 to 100,000,000 devices")
         try require(p50 >= 1, "the refresh p50 is at least one second")
         try require(p99 > p50, "the refresh p99 must be longer than the p50")
@@ -71,7 +64,6 @@ package struct Fleet: Hashable, Sendable {
 }
 
 extension KeystoreError.Code {
-    /// A fleet that can't be simulated.
     package static let invalidFleet = KeystoreError.Code(name: "invalidFleet")
 }
 
@@ -92,34 +84,21 @@ extension Fleet.Parameters {
         }
         guard root.kind == .object else { throw KeystoreError(.invalidFleet, "JSON, but not an object") }
         self.init()
-        for member in root.members {
-            guard try read(member.name, member.value) else {
-                throw KeystoreError(.invalidFleet, "\(member.name) has a value of the wrong type")
-            }
-        }
+        for member in root.members { try read(member.name, member.value) }
     }
 
-    /// - Returns: false for a value of the wrong type.
-    private mutating func read(_ name: String, _ value: JSONValue) throws(KeystoreError) -> Bool {
+    private mutating func read(_ name: String, _ value: JSONValue) throws(KeystoreError) {
+        func require<Value>(_ value: Value?) throws(KeystoreError) -> Value {
+            guard let value else { throw KeystoreError(.invalidFleet, "\(name) has a value of the wrong type") }
+            return value
+        }
         switch name {
-        case "devices":
-            devices = value.protocolInteger.map { Int($0) }
-            return devices != nil
-        case "refreshP50":
-            refreshP50InSeconds = value.string.flatMap(DurationText.seconds)
-            return refreshP50InSeconds != nil
-        case "refreshP99":
-            refreshP99InSeconds = value.string.flatMap(DurationText.seconds)
-            return refreshP99InSeconds != nil
-        case "offline":
-            offline = value.double
-            return offline != nil
-        case "pushesPerDay":
-            pushesPerDay = value.double
-            return pushesPerDay != nil
-        case "seed":
-            seed = value.protocolInteger.map { UInt64($0) }
-            return seed != nil
+        case "devices": devices = Int(try require(value.protocolInteger))
+        case "refreshP50": refreshP50InSeconds = try require(value.string.flatMap(DurationText.seconds))
+        case "refreshP99": refreshP99InSeconds = try require(value.string.flatMap(DurationText.seconds))
+        case "offline": offline = try require(value.double)
+        case "pushesPerDay": pushesPerDay = try require(value.double)
+        case "seed": seed = UInt64(try require(value.protocolInteger))
         default:
             throw KeystoreError(
                 .invalidFleet,

@@ -1,4 +1,4 @@
-package import PushCryptCore
+import PushCryptCore
 
 /// Simulates three rotations of a fleet of devices.
 ///
@@ -72,11 +72,10 @@ package struct RehearsalSeries: Hashable, Sendable {
     package let widthInSeconds: Int64
     /// For every key of ``RehearsedRotation/keys``, the number of devices that first fetched it in each interval.
     package private(set) var firstFetches: [[Int]]
-    package private(set) var keyNotFetched: [Int]
-    package private(set) var keyExpired: [Int]
-    package private(set) var deviceUnseen: [Int]
+    private var losses: [Loss: [Int]]
+    package let count: Int
 
-    package enum Loss: Sendable {
+    package enum Loss: Sendable, CaseIterable {
         case keyNotFetched, keyExpired, deviceUnseen
     }
 
@@ -95,13 +94,13 @@ package struct RehearsalSeries: Hashable, Sendable {
         widthInSeconds = max(groups > 0 ? rotateEvery / (groups * group) : rough, 1)
         let drawn = widthInSeconds * group
         period = activation - (activation - publication + drawn - 1) / drawn * drawn..<end
-        let count = Int((period.upperBound - period.lowerBound + widthInSeconds - 1) / widthInSeconds)
+        count = Int((period.upperBound - period.lowerBound + widthInSeconds - 1) / widthInSeconds)
         let zeros = [Int](repeating: 0, count: count)
         firstFetches = keys.map { _ in zeros }
-        (keyNotFetched, keyExpired, deviceUnseen) = (zeros, zeros, zeros)
+        losses = Dictionary(uniqueKeysWithValues: Loss.allCases.map { ($0, zeros) })
     }
 
-    package var count: Int { keyNotFetched.count }
+    package func losses(_ loss: Loss) -> [Int] { losses[loss] ?? [] }
 
     package func start(_ index: Int) -> Int64 { period.lowerBound + Int64(index) * widthInSeconds }
 
@@ -112,38 +111,25 @@ package struct RehearsalSeries: Hashable, Sendable {
 
     mutating func add(_ loss: Loss, _ count: Int, at time: Int64) {
         guard count > 0, period.contains(time) else { return }
-        add(loss, count, index(time))
+        let index = index(time)
+        losses[loss]?[index] += count
     }
 
-    /// Counts pushes that arrive when they are sealed.
     mutating func add(_ loss: Loss, _ pushes: EvenMoments, in range: Range<Int64>) {
         var rest = range.clamped(to: period)
         while !rest.isEmpty {
             let index = index(rest.lowerBound)
             let end = min(start(index + 1), rest.upperBound)
-            add(loss, pushes.count(in: rest.lowerBound..<end), index)
+            losses[loss]?[index] += pushes.count(in: rest.lowerBound..<end)
             rest = end..<rest.upperBound
-        }
-    }
-
-    private mutating func add(_ loss: Loss, _ count: Int, _ index: Int) {
-        switch loss {
-        case .keyNotFetched: keyNotFetched[index] += count
-        case .keyExpired: keyExpired[index] += count
-        case .deviceUnseen: deviceUnseen[index] += count
         }
     }
 
     private func index(_ time: Int64) -> Int { Int((time - period.lowerBound) / widthInSeconds) }
 
     static func += (left: inout Self, right: Self) {
-        func add(_ right: [Int], to left: inout [Int]) {
-            for index in left.indices { left[index] += right[index] }
-        }
-        for key in left.firstFetches.indices { add(right.firstFetches[key], to: &left.firstFetches[key]) }
-        add(right.keyNotFetched, to: &left.keyNotFetched)
-        add(right.keyExpired, to: &left.keyExpired)
-        add(right.deviceUnseen, to: &left.deviceUnseen)
+        left.firstFetches = zip(left.firstFetches, right.firstFetches).map { zip($0, $1).map(+) }
+        left.losses.merge(right.losses) { zip($0, $1).map(+) }
     }
 }
 
@@ -159,18 +145,6 @@ package struct RehearsedRotation: Hashable, Sendable {
     package var rotateEveryInSeconds: Int64
     package var publishLeadInSeconds: Int64
     package var opensAfterRetiringInSeconds: Int64
-
-    package init(rotateEveryInSeconds: Int64, publishLeadInSeconds: Int64, opensAfterRetiringInSeconds: Int64) {
-        self.rotateEveryInSeconds = rotateEveryInSeconds
-        self.publishLeadInSeconds = publishLeadInSeconds
-        self.opensAfterRetiringInSeconds = opensAfterRetiringInSeconds
-    }
-
-    package init(_ policy: RotationPolicy) {
-        self.init(
-            rotateEveryInSeconds: policy.rotateEveryInSeconds, publishLeadInSeconds: policy.publishLeadInSeconds,
-            opensAfterRetiringInSeconds: policy.opensAfterRetiringInSeconds)
-    }
 
     /// The keys whose pushes are counted; key 0 precedes them.
     package static let keys = 1...3
@@ -192,5 +166,13 @@ package struct RehearsedRotation: Hashable, Sendable {
     var simulated: Range<Int64> {
         let flight = RotationPolicy.longestFlightInSeconds
         return measured.lowerBound - max(rotateEveryInSeconds, flight)..<measured.upperBound + flight
+    }
+}
+
+extension RehearsedRotation {
+    init(_ policy: RotationPolicy) {
+        self.init(
+            rotateEveryInSeconds: policy.rotateEveryInSeconds, publishLeadInSeconds: policy.publishLeadInSeconds,
+            opensAfterRetiringInSeconds: policy.opensAfterRetiringInSeconds)
     }
 }

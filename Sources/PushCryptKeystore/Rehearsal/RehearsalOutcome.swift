@@ -61,7 +61,6 @@ package struct RehearsalOutcome: Sendable {
 
 /// The outcomes of the pushes in a rehearsal.
 package struct PushCounts: Hashable, Sendable {
-    /// All pushes that were counted.
     package var sent = 0
     /// The device had not fetched the key and showed the placeholder.
     package var keyNotFetched = 0
@@ -110,7 +109,6 @@ package struct RehearsalTally: Hashable, Sendable {
     /// The needed overlaps: how long a key must open after it retires.
     package var overlap = PushNeeds()
 
-    /// The number of pairs of a device and a key.
     package var holders = 0
     /// The times from a key's publication to a device's first fetch.
     package var firstFetches = HourHistogram()
@@ -146,9 +144,7 @@ package struct RehearsalTally: Hashable, Sendable {
 
 extension RotationPolicy.Coverage {
     /// `holding / seen >= share` in integer arithmetic; false if no device was seen.
-    package func isMet(holding: Int, seen: Int) -> Bool {
-        seen > 0 && holding * 100_000 >= thousandthsOfPercent * seen
-    }
+    package func isMet(holding: Int, seen: Int) -> Bool { seen > 0 && holding * 100_000 >= thousandthsOfPercent * seen }
 }
 
 /// A histogram of times in whole hours up to 30 days. Counts for a whole number of hours are exact.

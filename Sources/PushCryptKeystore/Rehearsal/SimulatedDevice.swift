@@ -6,9 +6,7 @@ struct EvenMoments {
     /// At least 1.
     var interval: Int64
 
-    func last(before time: Int64) -> Int64 {
-        phase + Self.quotient(time - 1 - phase, interval) * interval
-    }
+    func last(before time: Int64) -> Int64 { phase + Self.quotient(time - 1 - phase, interval) * interval }
 
     func first(from time: Int64) -> Int64 { last(before: time) + interval }
 
@@ -33,9 +31,7 @@ struct SimulatedDevice {
     var offline = [Range<Int64>]()
 
     /// Replaces this device with another one and reuses its memory.
-    mutating func become(
-        _ number: Int, seed: UInt64, _ distributions: FleetDistributions, over period: Range<Int64>
-    ) {
+    mutating func become(_ number: Int, seed: UInt64, _ distributions: FleetDistributions, over period: Range<Int64>) {
         var generator = FleetGenerator(seed: seed, device: number)
         let interval = distributions.fetchInterval(&generator)
         fetches = EvenMoments(phase: generator.integer(below: interval), interval: interval)
@@ -44,7 +40,6 @@ struct SimulatedDevice {
         distributions.draw(&generator, over: period, into: &offline)
     }
 
-    /// The last fetch before `time`.
     func lastFetch(before time: Int64) -> Int64 {
         var fetch = fetches.last(before: time)
         for absence in offline.reversed() where absence.contains(fetch) {
@@ -56,9 +51,7 @@ struct SimulatedDevice {
     /// The first fetch at `time` or later. A device doesn't fetch when it returns from an absence.
     func firstFetch(from time: Int64) -> Int64 {
         var fetch = fetches.first(from: time)
-        for absence in offline where absence.contains(fetch) {
-            fetch = fetches.first(from: absence.upperBound)
-        }
+        for absence in offline where absence.contains(fetch) { fetch = fetches.first(from: absence.upperBound) }
         return fetch
     }
 }
@@ -75,9 +68,7 @@ struct FleetGenerator {
     private var state: UInt64
     private static let gamma: UInt64 = 0x9e37_79b9_7f4a_7c15
 
-    init(state: UInt64) {
-        self.state = state
-    }
+    init(state: UInt64) { self.state = state }
 
     init(seed: UInt64, device: Int) {
         self.init(state: Self.mix(Self.mix(seed) &+ UInt64(truncatingIfNeeded: device) &* Self.gamma))
@@ -89,14 +80,10 @@ struct FleetGenerator {
     }
 
     /// A number in 0..<1, uniform in steps of 2^-53.
-    mutating func uniform() -> Double {
-        Double(next() >> 11) * 0x1p-53
-    }
+    mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     /// A number in 0..<bound, uniform with a bias below bound / 2^64.
-    mutating func integer(below bound: Int64) -> Int64 {
-        Int64(next().multipliedFullWidth(by: UInt64(bound)).high)
-    }
+    mutating func integer(below bound: Int64) -> Int64 { Int64(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
     /// A number from the normal distribution with mean 0 and variance 1: the first number of the Box-Muller transform.
     mutating func normal() -> Double {
@@ -104,9 +91,7 @@ struct FleetGenerator {
         return radius * cos(2 * .pi * uniform())
     }
 
-    mutating func exponential(mean: Double) -> Double {
-        -mean * log(1 - uniform())
-    }
+    mutating func exponential(mean: Double) -> Double { -mean * log(1 - uniform()) }
 
     private static func mix(_ number: UInt64) -> UInt64 {
         var mixed = number
@@ -116,7 +101,6 @@ struct FleetGenerator {
     }
 }
 
-/// The random distributions of a fleet's devices.
 struct FleetDistributions: Sendable {
     private let logarithmOfMedian: Double
     private let sigma: Double

@@ -10,7 +10,6 @@ package struct KeysetEditor: Sendable {
     package private(set) var events: [AuditEvent] = []
     /// Descriptions of the pushes that devices can't open because of the changes.
     package private(set) var losses: [String] = []
-    /// The keys that were revoked or destroyed.
     private var givenUp: Set<KeyID> = []
 
     package init(_ stored: StoredKeyset, at time: UnixTime) {
@@ -54,8 +53,7 @@ package struct KeysetEditor: Sendable {
         }
         try stored.metadata.timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
         stored.records[record.kid] = record
-        stored.metadata.traits[record.kid] = .init(
-            suite: record.algorithm, demandsPSK: record.hasPSK)
+        stored.metadata.traits[record.kid] = .init(suite: record.algorithm, demandsPSK: record.hasPSK)
         let detail = activatesAt.map { $0 <= now ? "seals at once" : "seals from \($0)" } ?? "waits to be promoted"
         events.append(AuditEvent(action, record.kid, detail: detail))
     }
@@ -99,7 +97,6 @@ package struct KeysetEditor: Sendable {
         return new
     }
 
-    /// Erases a key's material.
     package mutating func destroy(_ kid: KeyID, force: Bool) throws {
         let loss = try stored.metadata.timeline.destroy(kid, at: now, policy, force: force)
         stored.records[kid] = nil
@@ -130,8 +127,6 @@ package struct KeysetEditor: Sendable {
         events.append(AuditEvent(.logRestarted, detail: "\(flaw); the old log is \(oldName)"))
     }
 
-    /// Carries out the steps that are due.
-    ///
     /// - Returns: the steps and the keys that they added, promoted or erased.
     package mutating func carryOut(_ plan: RotationPlan) throws -> [(step: RotationPlan.Step, kid: KeyID)] {
         try plan.due.map { step in
@@ -147,7 +142,6 @@ package struct KeysetEditor: Sendable {
         }
     }
 
-    /// Checks the invariants and returns the keyset to write.
     func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
         try Invariants.check(metadata.timeline, after: old, at: now, givingUp: givenUp)
         guard metadata.sequence < UnixTime.protocolRange.upperBound else {
@@ -157,8 +151,7 @@ package struct KeysetEditor: Sendable {
         var result = stored
         result.metadata.sequence += 1
         result.metadata.timeline.updatedAt = now
-        result.metadata.audit = try AuditLog.head(
-            after: metadata.audit, events: events, actor: actor, at: now)
+        result.metadata.audit = try AuditLog.head(after: metadata.audit, events: events, actor: actor, at: now)
         return result
     }
 

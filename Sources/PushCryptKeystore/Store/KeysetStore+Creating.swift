@@ -15,13 +15,12 @@ extension KeysetStore {
     ) throws -> [String] {
         let path = folder.path
         guard !FileSystem.exists(path) else { throw KeystoreError(.alreadyExists, "\(path) exists already") }
-        let empty = KeysetMetadata(
-            kind: record.kind, sequence: 0, timeline: KeyTimeline([]), policy: policy, audit: .none, traits: [:])
+        let empty = KeysetMetadata(kind: record.kind, policy: policy)
         var editor = KeysetEditor(
             StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
         try editor.add(record, activatesAt: time, as: action)
         let stored = try editor.finished(after: nil, by: actor)
-        let folders = try KeystoreError.converting { () throws(FileError) in
+        let folders = try KeystoreError.convertingFileErrors {
             try FileSystem.makeFolders(FileSystem.parent(of: path))
             return TemporaryKeysetFolders(in: try FileSystem.folder(of: path))
         }
@@ -47,9 +46,7 @@ struct TemporaryKeysetFolders {
 
     private static let prefix = ".new-"
 
-    init(in parent: Folder) {
-        self.parent = parent
-    }
+    init(in parent: Folder) { self.parent = parent }
 
     /// Makes a folder, calls `fill` and renames the folder to `name`, which must be free. Removes the folder after an error.
     ///

@@ -27,52 +27,44 @@ extension KeysetStore {
     /// - Parameter secret: without it, `public.jwks.json` is not written for encrypted keys. With it, the keyset is
     ///   authenticated before anything is written.
     /// - Returns: messages about the files that were written or removed.
-    /// - Throws: `KeystoreError`, `KeyError`.
     package func finish(_ secret: SecretSource) throws -> [String] {
-        let folder = try self.folder.locked()
-        let file = try self.folder.file(in: folder)
-        let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
-        var notices = try discardLeftovers(folder)
-        notices += try finishLog(self.folder.auditLog(in: folder), folder, file.metadata.audit)
-        guard let stored else { return notices }
-        let published = try KeystoreError.converting { () throws(FileError) in
-            folder.has(KeysetFolder.publicName) ? try folder.read(KeysetFolder.publicName).bytes : nil
+        try withLock { folder in
+            let file = try self.folder.file(in: folder)
+            let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
+            var notices = try discardLeftovers(folder)
+            notices += try finishLog(self.folder.auditLog(in: folder), folder, file.metadata.audit)
+            guard let stored else { return notices }
+            let name = KeysetFolder.publicName
+            let published = folder.has(name) ? try folder.read(name).bytes : nil
+            let condition = PublicCondition(published, stored.metadata, stored.records)
+            if condition.isUnfinished, !DemoKeys.covers(Array(stored.records.keys)), try writePublic(stored, folder) {
+                notices.append(Self.publicNotice(folder))
+            }
+            return notices
         }
-        let condition = PublicCondition(published, stored.metadata, stored.records)
-        if condition.isUnfinished, !DemoKeys.covers(Array(stored.records.keys)), try writePublic(stored, folder) {
-            notices.append(Self.publicNotice(folder))
-        }
-        return notices
     }
 
-    private func discardLeftovers(_ folder: Folder) throws(KeystoreError) -> [String] {
-        try KeystoreError.converting { () throws(FileError) in
-            try folder.leftovers().map { name throws(FileError) in
-                try folder.remove(name)
-                FaultPoint.reach("leftover-removed")
-                return "\(folder.path): discarded \(name), which an interrupted change had not finished"
-            }
+    private func discardLeftovers(_ folder: Folder) throws -> [String] {
+        try folder.leftovers().map { name in
+            try folder.remove(name)
+            FaultPoint.reach("leftover-removed")
+            return "\(folder.path): discarded \(name), which an interrupted change had not finished"
         }
     }
 
     private func finishLog(_ log: AuditLog, _ folder: Folder, _ head: AuditHead) throws -> [String] {
         guard case .interrupted(let missing) = log.condition(head) else { return [] }
-        try KeystoreError.converting { () throws(FileError) in
-            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: log.lines + missing)) {
-                FaultPoint.reach("log-\($0)")
-            }
+        try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: log.lines + missing)) {
+            FaultPoint.reach("log-\($0)")
         }
         let lines = "\(missing.count) missing line\(missing.count == 1 ? "" : "s")"
-        return [
-            "\(folder.path): wrote \(lines) of the audit log, which an interrupted change had not finished"
-        ]
+        return ["\(folder.path): wrote \(lines) of the audit log, which an interrupted change had not finished"]
     }
 
     private static func publicNotice(_ folder: Folder) -> String {
         "\(folder.path): wrote \(KeysetFolder.publicName) again from the keyset"
     }
 
-    /// The prefix of the names of broken audit logs that were replaced.
     static let brokenLogPrefix = "audit.broken-"
 
     /// Renames a broken audit log and starts a new one, whose first line contains the reason.
@@ -80,23 +72,18 @@ extension KeysetStore {
     /// - Parameter secret: a person is asked before the lock is taken.
     /// - Returns: the new name of the old log; nil if the log isn't broken, and nothing was done.
     package func restartLog(at time: UnixTime, by actor: Actor, _ secret: SecretSource) throws -> String? {
-        let secret = secret.isGiven ? secret : try folder.file().answered(secret)
-        let folder = try self.folder.locked()
-        let stored = try self.folder.file(in: folder).unlocked(secret)
-        guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
-            return nil
-        }
-        var editor = KeysetEditor(stored, at: time)
-        let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
-        editor.restartLog(oldName, flaw)
-        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
-        if folder.has(KeysetFolder.auditName) {
-            try KeystoreError.converting { () throws(FileError) in
-                try folder.rename(KeysetFolder.auditName, to: oldName)
+        try withKeyset(secret) { folder, stored in
+            guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
+                return nil
             }
+            var editor = KeysetEditor(stored, at: time)
+            let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
+            editor.restartLog(oldName, flaw)
+            let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
+            if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
+            FaultPoint.reach("log-set-aside")
+            try write(finished, folder)
+            return oldName
         }
-        FaultPoint.reach("log-set-aside")
-        try write(finished, folder)
-        return oldName
     }
 }

@@ -16,14 +16,10 @@ import PushCryptPrimitives
 package struct KeysetStore: Sendable {
     package let folder: KeysetFolder
 
-    package init(_ path: String) {
-        folder = KeysetFolder(path)
-    }
+    package init(_ path: String) { folder = KeysetFolder(path) }
 
-    /// The result of a change.
     package struct Change<Result> {
         package let result: Result
-        /// The metadata after the change.
         package let metadata: KeysetMetadata
         /// Empty if nothing was written.
         package let events: [AuditEvent]
@@ -41,10 +37,13 @@ package struct KeysetStore: Sendable {
     package func change<Result>(
         at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
-        let secret = secret.isGiven ? secret : try folder.file().answered(secret)
-        let folder = try self.folder.locked()
-        FaultPoint.reach("locked")
-        let stored = try self.folder.file(in: folder).unlocked(secret)
+        try withKeyset(secret) { folder, stored in try change(stored, folder, at: time, by: actor, body) }
+    }
+
+    private func change<Result>(
+        _ stored: StoredKeyset, _ folder: Folder, at time: UnixTime, by actor: Actor,
+        _ body: (inout KeysetEditor) throws -> Result
+    ) throws -> Change<Result> {
         let notices = try finishInterruptedChange(folder, stored)
         var editor = KeysetEditor(stored, at: time)
         let result = try body(&editor)
@@ -56,10 +55,25 @@ package struct KeysetStore: Sendable {
         return Change(result: result, metadata: finished.metadata, events: editor.events, notices: notices)
     }
 
+    /// Asks for the secret, locks the folder and unlocks the keys.
+    func withKeyset<Result>(_ secret: SecretSource, _ body: (Folder, StoredKeyset) throws -> Result) throws -> Result {
+        let secret = secret.isGiven ? secret : try folder.file().answered(secret)
+        return try withLock { folder in try body(folder, self.folder.file(in: folder).unlocked(secret)) }
+    }
+
+    /// Calls `body` with the locked folder and converts a `FileError` to `KeystoreError`.
+    func withLock<Result>(_ body: (Folder) throws -> Result) throws -> Result {
+        try KeystoreError.convertingFileErrors {
+            let folder = try self.folder.locked()
+            FaultPoint.reach("locked")
+            return try body(folder)
+        }
+    }
+
     func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
         try writeKeyset(keyset, folder)
         do {
-            try writeRest(keyset, folder)
+            try KeystoreError.convertingFileErrors { try writeRest(keyset, folder) }
         } catch let error as KeystoreError {
             throw KeystoreError(
                 error.code,
@@ -68,31 +82,23 @@ package struct KeysetStore: Sendable {
         }
     }
 
-    /// Writes `keyset.json`, which commits the change.
+    /// Writes `keyset.json`, which commits the change. Parses the new text before it replaces the current one.
     func writeKeyset(_ keyset: StoredKeyset, _ folder: Folder) throws {
         var text = try keyset.fileText()
         defer { wipe(&text) }
-        try requireReadable(text, keyset)
-        try KeystoreError.converting { () throws(FileError) in
-            try folder.replace(KeysetFolder.keysetName, with: text) { FaultPoint.reach("keyset-\($0)") }
+        let read = try KeysetFile(text, path: folder.path)
+        guard read.metadata == keyset.metadata, read.protection == keyset.protection else {
+            throw KeystoreError(.damaged, "\(folder.path): the new keyset can't be read back; nothing was written")
         }
+        try folder.replace(KeysetFolder.keysetName, with: text) { FaultPoint.reach("keyset-\($0)") }
     }
 
     /// Writes the files that are derived from `keyset.json`.
     func writeRest(_ keyset: StoredKeyset, _ folder: Folder) throws {
         try writePublic(keyset, folder)
         FaultPoint.reach("published")
-        let lines = AuditLog.bytes(of: keyset.metadata.audit.lastLines)
-        try KeystoreError.converting { () throws(FileError) in try folder.append(lines, to: KeysetFolder.auditName) }
+        try folder.append(AuditLog.bytes(of: keyset.metadata.audit.lastLines), to: KeysetFolder.auditName)
         FaultPoint.reach("logged")
-    }
-
-    /// Parses the new text before it replaces the current one.
-    private func requireReadable(_ text: [UInt8], _ keyset: StoredKeyset) throws {
-        let read = try KeysetFile(text, path: folder.path)
-        guard read.metadata == keyset.metadata, read.protection == keyset.protection else {
-            throw KeystoreError(.damaged, "\(folder.path): the new keyset can't be read back; nothing was written")
-        }
     }
 
     /// Writes `public.jwks.json` if it differs from the keyset's public keys.
@@ -102,22 +108,16 @@ package struct KeysetStore: Sendable {
         let current = try? folder.read(KeysetFolder.publicName).bytes
         guard current != published else { return false }
         _ = try Keyset(json: published)
-        try KeystoreError.converting { () throws(FileError) in
-            try folder.replace(KeysetFolder.publicName, with: published, mode: 0o644) {
-                FaultPoint.reach("public-\($0)")
-            }
-        }
+        try folder.replace(KeysetFolder.publicName, with: published, mode: 0o644) { FaultPoint.reach("public-\($0)") }
         return true
     }
 }
 
 extension KeysetStore {
-    /// The result of a rotation.
     package struct Rotation {
         /// The plan for the keyset before the rotation. Its due steps were carried out, except in a dry run.
         package let plan: RotationPlan
         package let done: [(step: RotationPlan.Step, kid: KeyID)]
-        /// The metadata after the rotation.
         package let metadata: KeysetMetadata
         /// Messages about an interrupted change that was finished or discarded.
         package let notices: [String]
@@ -145,43 +145,32 @@ extension KeysetStore {
             let metadata = try folder.file().metadata(secret)
             return Rotation(plan: plan(metadata), done: [], metadata: metadata, notices: [])
         }
-        switch try attempt(at: time, by: actor, secret, plan) {
-        case .finished(let rotation): return rotation
-        case .unanswered(let file):
-            // Without the lock, so that other processes don't wait for a person.
-            let answered = try file.answered(secret)
-            guard case .finished(let rotation) = try attempt(at: time, by: actor, answered, plan) else {
-                preconditionFailure("an answered secret counts as given")
-            }
-            return rotation
+        let first = try attempt(at: time, by: actor, secret, plan)
+        if let rotation = first.rotation { return rotation }
+        // Without the lock, so that other processes don't wait for a person.
+        let answered = try first.file.answered(secret)
+        guard let rotation = try attempt(at: time, by: actor, answered, plan).rotation else {
+            preconditionFailure("an answered secret counts as given")
         }
+        return rotation
     }
 
-    private enum Attempt {
-        case finished(Rotation)
-        /// Something is due, and the keys are encrypted.
-        case unanswered(KeysetFile)
-    }
-
+    /// - Returns: no rotation if something is due and the keys are encrypted, but no secret was given.
     private func attempt(
         at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ plan: (KeysetMetadata) -> RotationPlan
-    ) throws -> Attempt {
-        let folder = try self.folder.locked()
-        FaultPoint.reach("locked")
-        let file = try self.folder.file(in: folder)
-        let isReadable = secret.isGiven || file.protection == .plaintext
-        let stored = isReadable ? try file.unlocked(secret) : nil
-        let plan = plan(file.metadata)
-        guard !plan.due.isEmpty else {
-            return .finished(Rotation(plan: plan, done: [], metadata: file.metadata, notices: []))
+    ) throws -> (rotation: Rotation?, file: KeysetFile) {
+        try withLock { folder in
+            let file = try self.folder.file(in: folder)
+            let isReadable = secret.isGiven || file.protection == .plaintext
+            let stored = isReadable ? try file.unlocked(secret) : nil
+            let plan = plan(file.metadata)
+            guard !plan.due.isEmpty else {
+                return (Rotation(plan: plan, done: [], metadata: file.metadata, notices: []), file)
+            }
+            guard let stored else { return (nil, file) }
+            let change = try change(stored, folder, at: time, by: actor) { try $0.carryOut(plan) }
+            return (Rotation(plan: plan, done: change.result, metadata: change.metadata, notices: change.notices), file)
         }
-        guard let stored else { return .unanswered(file) }
-        let notices = try finishInterruptedChange(folder, stored)
-        var editor = KeysetEditor(stored, at: time)
-        let done = try editor.carryOut(plan)
-        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
-        try write(finished, folder)
-        return .finished(Rotation(plan: plan, done: done, metadata: finished.metadata, notices: notices))
     }
 }
 
@@ -207,7 +196,6 @@ extension KeysetFolder {
 }
 
 extension Folder {
-    /// Whether no other user can open the folder.
     var isPrivate: Bool {
         get throws(FileError) {
             let access = try status().access
@@ -216,7 +204,6 @@ extension Folder {
     }
 }
 
-/// The contents of a keyset's files.
 extension StoredKeyset {
     /// The text of `public.jwks.json`; nil for shared keys, which have no public half.
     package func published() throws -> [UInt8]? {

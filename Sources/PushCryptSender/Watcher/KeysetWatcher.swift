@@ -135,13 +135,8 @@ public final class KeysetWatcher: Sendable {
     /// Ends the watch; the keyset stays in use. Releasing the watcher also ends the watch.
     public func stop() { loop.stop() }
 
+    /// The key in use. Chooses another key of the keyset if the time of the last one has ended.
     private func choice(at time: UnixTime) throws -> SealingChoice {
-        let current = choice.withLock { $0 }
-        return current.isValid(at: time) ? current : try nextChoice(at: time)
-    }
-
-    /// Chooses another key of the keyset in use. Another thread may have done this or replaced the keyset.
-    private func nextChoice(at time: UnixTime) throws -> SealingChoice {
         try choice.withLock { current in
             Result {
                 if !current.isValid(at: time) { current = try SealingChoice(current.keyset, at: time) }
@@ -171,9 +166,7 @@ private final class WatchLoop: @unchecked Sendable {
         }
     }
 
-    deinit {
-        stop()
-    }
+    deinit { stop() }
 
     /// Checks at once and waits for the end of the check.
     func checkNow(_ cause: KeysetReloader.Cause) {

@@ -10,23 +10,30 @@ struct WatchedKeyset: Sendable {
     /// Parses the keyset and drops the private halves of recipient keys, which a sender doesn't need.
     func keyset(_ text: RawKeyset) throws -> Keyset {
         let keyset = try text.keyset(secret, allowsDemoKeys: allowsDemoKeys)
-        guard case .folder = place, keyset.kind == .recipient else { return keyset }
+        guard place.folder != nil, keyset.kind == .recipient else { return keyset }
         return try keyset.publicKeyset(keepingPSK: true)
     }
 
     /// - Returns: false if both have the same content.
     /// - Throws: `Refusal` if the new keyset must not replace the old one.
     func isChange(from old: Keyset, to new: Keyset) throws(Refusal) -> Bool {
-        guard new.kind == old.kind else { throw Refusal(.otherKind(old.kind, new.kind), place.path) }
+        let path = place.path
+        let advice = "To load an older keyset, restart the sender."
+        guard new.kind == old.kind else {
+            throw Refusal(
+                "\(path) contains \(new.kind.rawValue) keys now and contained \(old.kind.rawValue) keys before")
+        }
         guard !new.hasSameContent(as: old) else { return false }
         guard new.sequence >= old.sequence else {
-            throw Refusal(.lowerSequence(old.sequence, new.sequence), place.path)
+            throw Refusal("\(path) went back from seq \(old.sequence) to seq \(new.sequence). \(advice)")
         }
         guard new.sequence > old.sequence || new.sequence == Self.unnumbered else {
-            throw Refusal(.sameSequence(new.sequence), place.path)
+            throw Refusal(
+                "\(path) has other content with the same seq \(new.sequence), which every change by pushcrypt increases. "
+                    + "To load it, restart the sender.")
         }
         if let before = old.updatedAt, let after = new.updatedAt, after < before {
-            throw Refusal(.earlierState(before, after), place.path)
+            throw Refusal("\(path) went back from updatedAt \(before) to updatedAt \(after). \(advice)")
         }
         return true
     }
@@ -35,36 +42,10 @@ struct WatchedKeyset: Sendable {
     private static let unnumbered: Int64 = 0
 
     /// Why a keyset must not replace the one in use.
-    struct Refusal: Error, Equatable, CustomStringConvertible {
-        enum Cause: Equatable {
-            case otherKind(KeyKind, KeyKind)
-            case lowerSequence(Int64, Int64)
-            /// Other content with the same `seq`.
-            case sameSequence(Int64)
-            case earlierState(UnixTime, UnixTime)
-        }
+    struct Refusal: Error, CustomStringConvertible {
+        let description: String
 
-        let cause: Cause
-        private let path: String
-
-        init(_ cause: Cause, _ path: String) {
-            self.cause = cause
-            self.path = path
-        }
-
-        var description: String {
-            let advice = "To load an older keyset, restart the sender."
-            return switch cause {
-            case .otherKind(let old, let new):
-                "\(path) contains \(new.rawValue) keys now and contained \(old.rawValue) keys before"
-            case .lowerSequence(let old, let new): "\(path) went back from seq \(old) to seq \(new). \(advice)"
-            case .sameSequence(let sequence):
-                "\(path) has other content with the same seq \(sequence), which every change by pushcrypt increases. "
-                    + "To load it, restart the sender."
-            case .earlierState(let old, let new):
-                "\(path) went back from updatedAt \(old) to updatedAt \(new). \(advice)"
-            }
-        }
+        init(_ description: String) { self.description = description }
     }
 }
 

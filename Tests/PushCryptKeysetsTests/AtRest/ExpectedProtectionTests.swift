@@ -131,7 +131,7 @@ struct ExpectedProtectionTests {
     func folder() throws {
         let place = try TemporaryFolder()
         let (path, stored) = (place.path + "/ios", try SealedSample.keyset())
-        try FileSystem.makeFolder(path)
+        try Folder.makeIfMissing(path)
         try FileSystem.replace(path + "/keyset.json", with: stored.fileText())
         let folder = KeysetFolder(path)
         #expect(try folder.file().metadata == stored.metadata)

@@ -48,7 +48,7 @@ struct KeysetCreationTests {
     func publish() throws {
         try create(path)
         let second = place.path + "/Keys/.new-second"
-        try FileSystem.makeFolder(second)
+        try Folder.makeIfMissing(second)
         try FileSystem.replace(second + "/keyset.json", with: [1])
         let parent = try Folder(place.path + "/Keys")
         let error = #expect(throws: FileError.self) { try parent.publish(".new-second", as: "ios") }

@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         place = try TemporaryFolder()
-        try FileSystem.makeFolder(place.path + "/ios")
+        try Folder.makeIfMissing(place.path + "/ios")
         try FileSystem.replace(place.path + "/ios/keyset.json", with: [1, 2, 3])
         keyset = KeysetPlace(folder: place.path + "/ios")
     }
@@ -49,7 +49,7 @@ import Testing
         try expectChange("the mode") { try place.setMode(0o640, of: "ios/keyset.json") }
         try expectChange("the folder's mode") { try place.setMode(0o750, of: "ios") }
         try expectChange("no file") { try FileManager.default.removeItem(atPath: path) }
-        expectChange("no folder") { FileSystem.removeFolder(place.path + "/ios") }
+        try expectChange("no folder") { try FileManager.default.removeItem(atPath: place.path + "/ios") }
     }
 
     @Test(

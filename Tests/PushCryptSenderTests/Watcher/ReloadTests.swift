@@ -96,7 +96,7 @@ import Testing
         let manager = FileManager.default
         let rotated = try FileSystem.readFile(place.rotatedCopy() + "/keyset.json")
         for (name, text) in [("..1", try place.text()), ("..2", rotated)] {
-            try FileSystem.makeFolder(mount.path + "/" + name)
+            try Folder.makeIfMissing(mount.path + "/" + name)
             try FileSystem.replace(mount.path + "/\(name)/keyset.json", with: text)
         }
         try manager.createSymbolicLink(atPath: mount.path + "/..data", withDestinationPath: "..1")

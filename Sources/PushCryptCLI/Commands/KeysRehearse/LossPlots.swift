@@ -23,13 +23,15 @@ struct LossPlot {
         let width = Double(Self.width) * Double(series.widthInSeconds)
         let sent = Double(fleet.devices) * width / 86_400 * fleet.pushesPerDay
         var heights = [Double](repeating: 0, count: (series.count + Self.width - 1) / Self.width)
-        layers = [("lost", series.keyNotFetched), ("late", series.keyExpired), ("unseen", series.deviceUnseen)]
-            .map { style, counts in
-                for (index, count) in counts.enumerated() {
-                    heights[index / Self.width] += Double(count) / sent * 100
-                }
-                return Layer(style: style, heights: heights)
+        let losses: [(style: String, RehearsalSeries.Loss)] = [
+            ("lost", .keyNotFetched), ("late", .keyExpired), ("unseen", .deviceUnseen),
+        ]
+        layers = losses.map { style, loss in
+            for (index, count) in series.losses(loss).enumerated() {
+                heights[index / Self.width] += Double(count) / sent * 100
             }
+            return Layer(style: style, heights: heights)
+        }
         highest = heights.max() ?? 0
     }
 

@@ -25,8 +25,8 @@ struct Replacement: Sendable, CustomTestStringConvertible {
 
     private static let newFolder = Replacement(testDescription: "a folder removed and made again") { place in
         let copy = try place.rotatedCopy()
-        FileSystem.removeFolder(place.path)
-        try FileSystem.makeFolder(place.path)
+        try FileManager.default.removeItem(atPath: place.path)
+        try Folder.makeIfMissing(place.path)
         for name in ["audit.jsonl", "keyset.json"] { try rename(copy + "/" + name, to: place.path + "/" + name) }
     }
 

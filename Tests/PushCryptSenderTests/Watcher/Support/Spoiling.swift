@@ -105,7 +105,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
             testDescription: "a folder", reason: "is not a file",
             spoil: { place in
                 try FileManager.default.removeItem(atPath: place.filePath)
-                try FileSystem.makeFolder(place.filePath)
+                try Folder.makeIfMissing(place.filePath)
             },
             repair: { try FileManager.default.removeItem(atPath: $0.filePath) }),
     ]
