@@ -30,8 +30,7 @@ struct BatchRun<Worker: LineWorker> {
     /// Runs `--batch`.
     init(_ options: BatchOptions) throws {
         try self.init(
-            workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors,
-            resumption: "--resume-from")
+            workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors, resumption: "--resume-from")
     }
 
     /// Processes all lines.

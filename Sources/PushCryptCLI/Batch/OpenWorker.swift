@@ -21,9 +21,7 @@ extension Open {
 /// ```
 /// A `pushcrypt` member in the input, as `seal --batch` adds it, is replaced.
 struct OpenWorker: LineWorker {
-    enum Outcome: String, LineOutcome {
-        case opened
-    }
+    enum Outcome: String, LineOutcome { case opened }
 
     /// The configuration that all workers share.
     struct Plan: Sendable {

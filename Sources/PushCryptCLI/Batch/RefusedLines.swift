@@ -20,13 +20,9 @@ struct LineRefusal: Error {
         self.message = message
     }
 
-    init(_ error: SenderError) {
-        self.init(error.code.description, error.reason)
-    }
+    init(_ error: SenderError) { self.init(error.code.description, error.reason) }
 
-    init(_ failure: FailureClass) {
-        self.init(failure.rawValue, "not opened: \(failure)")
-    }
+    init(_ failure: FailureClass) { self.init(failure.rawValue, "not opened: \(failure)") }
 
     /// The refusal for an error of sealing; nil for an error that doesn't concern this line only.
     init?(_ error: any Error) {
@@ -80,9 +76,7 @@ struct RefusedLines {
 
     /// - Parameter path: the path of the errors file; nil for messages on stderr.
     /// - Throws: `FileError` when the file exists: it contains the lines of an earlier run.
-    init(_ path: String?) throws {
-        file = try path.map { try NewFile($0) }
-    }
+    init(_ path: String?) throws { file = try path.map { try NewFile($0) } }
 
     /// The summary's part about refused lines.
     var summary: String { file.map { "\(count) in \($0.path)" } ?? "\(count) refused" }
@@ -117,9 +111,7 @@ struct RefusedLines {
     }
 
     /// Gives the file its final name. An unfinished line is dropped.
-    func publish() throws {
-        try file?.publish()
-    }
+    func publish() throws { try file?.publish() }
 
     /// The line of the errors file for a refused line.
     static func record(of line: [UInt8], number: Int, _ refusal: LineRefusal) -> [UInt8] {
@@ -143,7 +135,5 @@ struct RefusedLines {
         return record
     }
 
-    private static func base64(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        Array(Data(bytes).base64EncodedData())
-    }
+    private static func base64(_ bytes: ArraySlice<UInt8>) -> [UInt8] { Array(Data(bytes).base64EncodedData()) }
 }

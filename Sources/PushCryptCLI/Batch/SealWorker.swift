@@ -56,9 +56,7 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 ///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>}}
 /// ```
 struct SealWorker: LineWorker {
-    enum Outcome: String, LineOutcome {
-        case sealed
-    }
+    enum Outcome: String, LineOutcome { case sealed }
 
     /// The configuration that all workers share.
     struct Plan: Sendable {
@@ -94,8 +92,7 @@ struct SealWorker: LineWorker {
             recipient = try self.recipient(of: line)
             push = try plan.sealer.seal(
                 Array(line.payload.rawBytes), to: recipient, placeholder: overrides.placeholder ?? plan.placeholder,
-                attachments: plan.extras.attachments, offload: plan.extras.offload,
-                isSelfTest: plan.extras.isSelfTest,
+                attachments: plan.extras.attachments, offload: plan.extras.offload, isSelfTest: plan.extras.isSelfTest,
                 options: overrides.options(plan.options))
         } catch {
             throw LineRefusal(error) ?? error

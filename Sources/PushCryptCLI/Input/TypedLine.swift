@@ -27,9 +27,7 @@ struct TypedLine {
         }
     }
 
-    mutating func removeAll() {
-        count = 0
-    }
+    mutating func removeAll() { count = 0 }
 
     func secret() throws -> KeysetSecret {
         try .passphrase(line: bytes.bytes.extracting(first: count), from: "the terminal")

@@ -42,9 +42,7 @@ struct SecretOptions: ParsableArguments {
     /// Remembered because a descriptor can be read once and a command may open several keysets.
     private let fromDescriptor = Remembered<KeysetSecret>()
 
-    private enum CodingKeys: CodingKey {
-        case passphraseFile, passphraseDescriptor, wrapCommand
-    }
+    private enum CodingKeys: CodingKey { case passphraseFile, passphraseDescriptor, wrapCommand }
 
     func validate() throws {
         guard [passphraseFile != nil, passphraseDescriptor != nil, wrapCommand != nil].filter(\.self).count <= 1 else {

@@ -57,14 +57,10 @@ struct KeySource {
     }
 
     /// The key to sign with.
-    func senderKey(at time: UnixTime) throws -> SenderKey {
-        try Self.naming(path) { try keyset.senderKey(at: time) }
-    }
+    func senderKey(at time: UnixTime) throws -> SenderKey { try Self.naming(path) { try keyset.senderKey(at: time) } }
 
     /// The sender keys to pin.
-    func trustedSenders() throws -> TrustedSenders {
-        try Self.naming(path) { try TrustedSenders(keyset) }
-    }
+    func trustedSenders() throws -> TrustedSenders { try Self.naming(path) { try TrustedSenders(keyset) } }
 
     /// The keys to open with. Refuses a set in which no key can open.
     func openingKeyset(device: DeviceID?) throws -> Keyset {

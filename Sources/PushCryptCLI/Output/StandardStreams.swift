@@ -15,9 +15,7 @@ enum StandardStreams {
         ProcessEnvironment.openClosedStandardDescriptors()
     }
 
-    static func write(_ text: String) throws(Failure) {
-        try write(Array(text.utf8))
-    }
+    static func write(_ text: String) throws(Failure) { try write(Array(text.utf8)) }
 
     /// Writes the data, and a newline if the data doesn't end with one.
     static func writeLine(_ bytes: [UInt8]) throws(Failure) {
@@ -29,21 +27,15 @@ enum StandardStreams {
     }
 
     /// Writes a command's result as JSON, or as text if `asJSON` is false.
-    static func write(
-        _ value: some Encodable, asJSON: Bool, text: (TerminalText) throws -> String
-    ) throws {
+    static func write(_ value: some Encodable, asJSON: Bool, text: (TerminalText) throws -> String) throws {
         if asJSON { return try writeJSON(value) }
         try write(text(TerminalText(isColourful: isColourful)))
     }
 
     /// Writes indented JSON with the members in alphabetical order.
-    static func writeJSON(_ value: some Encodable) throws {
-        try writeJSON(value, [.prettyPrinted])
-    }
+    static func writeJSON(_ value: some Encodable) throws { try writeJSON(value, [.prettyPrinted]) }
 
-    static func writeJSONLine(_ value: some Encodable) throws {
-        try writeJSON(value, [])
-    }
+    static func writeJSONLine(_ value: some Encodable) throws { try writeJSON(value, []) }
 
     private static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws {
         let encoder = JSONEncoder()
@@ -66,14 +58,10 @@ enum StandardStreams {
     }
 
     /// Writes an error message of one line to stderr.
-    static func writeError(_ message: String) {
-        writeRaw("pushcrypt: \(TerminalText.harmless(message.utf8))\n")
-    }
+    static func writeError(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(message.utf8))\n") }
 
     /// Writes a message to stderr that is not an error.
-    static func writeNote(_ message: String) {
-        writeRaw("pushcrypt: \(TerminalText.harmless(lines: message))\n")
-    }
+    static func writeNote(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(lines: message))\n") }
 
     /// Writes to stderr without escaping control characters and without reporting errors.
     static func writeRaw(_ text: String) {
@@ -98,8 +86,7 @@ enum StandardStreams {
 
     /// The width of output in characters.
     static var columns: Int {
-        columns(
-            variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO))
+        columns(variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO))
     }
 
     /// The value of COLUMNS, else the terminal's width, else 100; at least 60, which tables and timelines need, and at

@@ -28,8 +28,7 @@ struct TerminalText {
 
     /// The text with every control character except newlines replaced.
     static func harmless(lines text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }
-            .joined(separator: "\n")
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }.joined(separator: "\n")
     }
 
     /// The text with every control and format character replaced by U+FFFD.

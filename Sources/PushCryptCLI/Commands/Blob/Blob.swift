@@ -7,8 +7,7 @@ import PushCryptSender
 struct Blob: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal and open blobs: attachments and long payloads, which a push refers to.",
-        subcommands: [BlobSeal.self, BlobOpen.self]
-    )
+        subcommands: [BlobSeal.self, BlobOpen.self])
 }
 
 struct BlobSeal: ParsableCommand {
@@ -22,8 +21,7 @@ struct BlobSeal: ParsableCommand {
 
             A payload is an inner payload of at most 256 KiB and 16,384 JSON values, padded to a multiple of 4 KiB. An \
             attachment may have any length and is sealed in constant memory. The length of the blob reveals its length.
-            """
-    )
+            """)
 
     @Option(
         help: ArgumentHelp(
@@ -36,17 +34,14 @@ struct BlobSeal: ParsableCommand {
     @Option(name: .customLong("id"), help: ArgumentHelp("The id of an attachment in the app.", valueName: "ID"))
     var identifier: String?
 
-    @Option(help: ArgumentHelp("The https URL where the blob will be stored.", valueName: "URL"))
-    var url: String?
+    @Option(help: ArgumentHelp("The https URL where the blob will be stored.", valueName: "URL")) var url: String?
 
-    @Option(help: ArgumentHelp("A new file for the reference.", valueName: "FILE"))
-    var reference: String
+    @Option(help: ArgumentHelp("A new file for the reference.", valueName: "FILE")) var reference: String
 
     @Option(name: .customLong("from"), help: ArgumentHelp("The plaintext; - is stdin.", valueName: "FILE|-"))
     var source: String = "-"
 
-    @Option(help: ArgumentHelp("A new file for the blob, instead of stdout.", valueName: "FILE"))
-    var output: String?
+    @Option(help: ArgumentHelp("A new file for the blob, instead of stdout.", valueName: "FILE")) var output: String?
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")
@@ -101,9 +96,7 @@ struct BlobSeal: ParsableCommand {
     }
 }
 
-enum PurposeArgument: String, ExpressibleByArgument {
-    case attachment, payload
-}
+enum PurposeArgument: String, ExpressibleByArgument { case attachment, payload }
 
 /// The destination of a blob: a new file, or stdout unless it is a terminal.
 private struct BlobSink {
@@ -135,17 +128,14 @@ struct BlobOpen: ParsableCommand {
             The plaintext is never written to stdout: only the end of a blob proves that it is complete and authentic, \
             and the next program in a pipe would have read the rest by then. The file gets its final name when everything is \
             verified. A payload keeps its padding: spaces at its end.
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The reference that blob seal wrote.", valueName: "FILE"))
-    var reference: String
+    @Option(help: ArgumentHelp("The reference that blob seal wrote.", valueName: "FILE")) var reference: String
 
     @Option(name: .customLong("from"), help: ArgumentHelp("The blob; - is stdin.", valueName: "FILE|-"))
     var source: String = "-"
 
-    @Option(help: ArgumentHelp("A new file for the plaintext.", valueName: "FILE"))
-    var output: String
+    @Option(help: ArgumentHelp("A new file for the plaintext.", valueName: "FILE")) var output: String
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")

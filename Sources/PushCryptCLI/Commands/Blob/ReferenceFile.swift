@@ -96,10 +96,7 @@ extension OffloadReference {
 
 extension ReferenceFile {
     fileprivate func requireURL(_ path: String) throws -> String {
-        guard let url else {
-            throw Failure(
-                .dataError, "\(path) has no url; add it with jq -c '.url = \"https://…\"'")
-        }
+        guard let url else { throw Failure(.dataError, "\(path) has no url; add it with jq -c '.url = \"https://…\"'") }
         return url
     }
 }

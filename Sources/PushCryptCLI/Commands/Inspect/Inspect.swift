@@ -6,11 +6,9 @@ struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
-            "Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding."
-    )
+            "Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding.")
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     @Option(
         help: ArgumentHelp("The recipient's keys, to distinguish padding from content.", valueName: "FILE|Keys/NAME"))
@@ -19,14 +17,12 @@ struct Inspect: ParsableCommand {
     @Option(help: ArgumentHelp("The app's bundle identifier; required with --keys.", valueName: "TOPIC"))
     var topic: String?
 
-    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
-    var device: String?
+    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
 
     @Option(help: ArgumentHelp("The pinned sender keys; required with --keys for a signed payload.", valueName: "FILE"))
     var trust: String?
 
-    @Option(help: ArgumentHelp("The maximum size of a payload in bytes.", valueName: "N"))
-    var limit: Int = 4096
+    @Option(help: ArgumentHelp("The maximum size of a payload in bytes.", valueName: "N")) var limit: Int = 4096
 
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -80,7 +76,5 @@ struct Inspect: ParsableCommand {
 
 extension [UInt8] {
     /// The bytes without the newline that `seal` prints after a payload.
-    fileprivate var trimmingNewline: [UInt8] {
-        last == UInt8(ascii: "\n") ? Array(dropLast()) : self
-    }
+    fileprivate var trimmingNewline: [UInt8] { last == UInt8(ascii: "\n") ? Array(dropLast()) : self }
 }

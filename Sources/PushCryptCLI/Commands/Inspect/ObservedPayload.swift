@@ -56,16 +56,13 @@ struct ObservedPayload {
             lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
         lines += ["", terminal.styled("Byte budget", .heading)]
-        lines.append(
-            BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
+        lines.append(BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
         return lines.joined(separator: "\n") + "\n"
     }
 
     private var envelope: JSONValue? { text.root["pushcrypt"] }
 
-    private var sealedByteCount: Int? {
-        envelope?["sealed"]?.utf8.flatMap(Base64URL.decode)?.count
-    }
+    private var sealedByteCount: Int? { envelope?["sealed"]?.utf8.flatMap(Base64URL.decode)?.count }
 
     private func row(_ name: String, _ value: ArraySlice<UInt8>?) -> String {
         let shown = TerminalText.harmless((value ?? []).prefix(200)) + ((value?.count ?? 0) > 200 ? "…" : "")
@@ -100,9 +97,7 @@ struct BudgetBar {
             Part(name: "envelope", byteCount: breakdown.envelope, character: "▓", style: .envelope),
             Part(name: "ciphertext", byteCount: ciphertext, character: "█", style: .ciphertext),
         ]
-        if let padding {
-            parts.append(Part(name: "padding", byteCount: padding, character: "░", style: .padding))
-        }
+        if let padding { parts.append(Part(name: "padding", byteCount: padding, character: "░", style: .padding)) }
         let free = max(limitInBytes - breakdown.byteCount, 0)
         parts.append(Part(name: "free", byteCount: free, character: "·", style: .faint))
         self.parts = parts

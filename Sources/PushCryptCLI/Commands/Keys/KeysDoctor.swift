@@ -3,8 +3,7 @@ import PushCryptKeystore
 
 struct KeysDoctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor",
-        abstract: "Examine a keystore and print everything that is wrong with it.",
+        commandName: "doctor", abstract: "Examine a keystore and print everything that is wrong with it.",
         discussion: """
             Errors are files that commands refuse or that others can read; warnings should be corrected; notes need no \
             action. Each finding says what to do. Nothing is changed, and no secret is needed. `keys verify` checks one \
@@ -13,11 +12,9 @@ struct KeysDoctor: ParsableCommand {
             Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("A keystore or a keyset.", valueName: "Keys"))
-    var path = "Keys"
+    @Argument(help: ArgumentHelp("A keystore or a keyset.", valueName: "Keys")) var path = "Keys"
 
-    @Flag(help: "Print JSON: an array of objects.")
-    var json = false
+    @Flag(help: "Print JSON: an array of objects.") var json = false
 
     @OptionGroup var timeOptions: TimeOptions
 
@@ -47,9 +44,7 @@ struct KeysDoctor: ParsableCommand {
 }
 
 extension KeystoreExamination {
-    fileprivate func count(of severity: Finding.Severity) -> Int {
-        findings.count { $0.severity == severity }
-    }
+    fileprivate func count(of severity: Finding.Severity) -> Int { findings.count { $0.severity == severity } }
 }
 
 extension Finding.Severity {

@@ -4,8 +4,7 @@ import PushCryptKeystore
 
 struct KeysLog: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log",
-        abstract: "Show a keyset's audit log: who did what, when and why.",
+        commandName: "log", abstract: "Show a keyset's audit log: who did what, when and why.",
         discussion: """
             Each line contains the hash of the previous line, and the keyset contains the hash of the last line. They \
             reveal a log that was cut, edited or replaced. An attacker who can write the keystore can forge both unless \
@@ -16,11 +15,9 @@ struct KeysLog: ParsableCommand {
             a new one.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
-    @Flag(help: "Check the log instead of showing it.")
-    var verify = false
+    @Flag(help: "Check the log instead of showing it.") var verify = false
 
     @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and start a new one; needs --reason.")
     var beginsAnew = false
@@ -39,9 +36,7 @@ struct KeysLog: ParsableCommand {
 
     func run() throws {
         try KeySource.requireKeyset(path)
-        let (log, condition) = try KeySource.naming(path) {
-            try KeysetStore(path).log(secrets.source(of: path))
-        }
+        let (log, condition) = try KeySource.naming(path) { try KeysetStore(path).log(secrets.source(of: path)) }
         if beginsAnew { return try beginAnew(condition) }
         if verify { return try report(log, condition) }
         if case .broken(let flaw) = condition { StandardStreams.writeNote("\(path): the audit log is broken: \(flaw)") }
@@ -85,8 +80,7 @@ struct KeysLog: ParsableCommand {
             throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
         }
         let change = try KeysetChange(path, options, secrets)
-        try agreement.confirm(
-            "\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
+        try agreement.confirm("\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
         let oldName = try KeysetStore(path).restartLog(at: change.time, by: options.actor, change.answerSecret())
         guard let oldName else {
             throw Failure(.temporary, "\(path): another process has repaired the audit log in the meantime")

@@ -4,15 +4,13 @@ import PushCryptKeystore
 
 struct KeysPasswd: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "passwd",
-        abstract: "Encrypt a keyset's private keys with another passphrase or command.",
+        commandName: "passwd", abstract: "Encrypt a keyset's private keys with another passphrase or command.",
         discussion: """
             Give the old secret as for other commands, and the new one with a --new option or on the terminal. A new \
             passphrase gets the current scrypt parameters. Copies of the old file still open with the old secret.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @Option(help: ArgumentHelp("A file with the new passphrase, which only its owner can read.", valueName: "FILE"))
     var newPassphraseFile: String?
@@ -46,9 +44,8 @@ struct KeysPasswd: ParsableCommand {
         var new = SecretOptions()
         (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)
         new.wrapCommand = newWrapCommand
-        let (protection, secret) = try NewSecretOptions(
-            options: new, allowsPlaintext: allowsPlaintext, replaces: true
-        ).protection()
+        let (protection, secret) = try NewSecretOptions(options: new, allowsPlaintext: allowsPlaintext, replaces: true)
+            .protection()
         try change.make { $0.protect(protection, secret) }
     }
 }

@@ -5,15 +5,13 @@ import PushCryptKeystore
 
 struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy",
-        abstract: "Show or change a keyset's rotation policy.",
+        commandName: "policy", abstract: "Show or change a keyset's rotation policy.",
         discussion: """
             Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var options: ChangeOptions
@@ -22,9 +20,7 @@ struct KeysPolicy: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
         if policyOptions.isEmpty { return try show(change.metadata().policy) }
-        try change.make { editor in
-            editor.adopt(try policyOptions.policy(over: editor.metadata.policy))
-        }
+        try change.make { editor in editor.adopt(try policyOptions.policy(over: editor.metadata.policy)) }
     }
 
     private func show(_ policy: RotationPolicy) throws {
@@ -41,9 +37,8 @@ struct KeysPolicy: ParsableCommand {
             ),
         ]
         try StandardStreams.write(
-            rows.map { name, value, meaning in
-                name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n"
-            }.joined())
+            rows.map { name, value, meaning in name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n" }
+                .joined())
     }
 }
 
@@ -56,12 +51,10 @@ struct PolicyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long a retired key opens, in effect at least 30 days. (default: 30d)",
-            valueName: "DURATION"))
+            "How long a retired key opens, in effect at least 30 days. (default: 30d)", valueName: "DURATION"))
     var overlap: DurationArgument?
 
-    @Option(help: ArgumentHelp("The minimum number of keys that can open. (default: 2)", valueName: "N"))
-    var keep: Int?
+    @Option(help: ArgumentHelp("The minimum number of keys that can open. (default: 2)", valueName: "N")) var keep: Int?
 
     @Option(
         help: ArgumentHelp(

@@ -5,15 +5,13 @@ import PushCryptKeystore
 
 struct KeysPromote: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "promote",
-        abstract: "Make a pending key primary now; the previous primary key retires.",
+        commandName: "promote", abstract: "Make a pending key primary now; the previous primary key retires.",
         discussion: """
             Refused, unless forced, before the key has been published for the policy's publishLead and, if the policy \
             requires coverage, before the devices' reports show it.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup var key: KeyIDArgument
     @Option(help: ArgumentHelp("The devices' reports, as for keys coverage; - is stdin.", valueName: "FILE|-"))

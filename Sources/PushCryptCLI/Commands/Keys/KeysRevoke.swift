@@ -4,15 +4,13 @@ import PushCryptKeystore
 
 struct KeysRevoke: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke",
-        abstract: "Revoke a key: from now on it neither seals nor opens.",
+        commandName: "revoke", abstract: "Revoke a key: from now on it neither seals nor opens.",
         discussion: """
             If the key is the primary one, a new key becomes primary in the same step. The revoked key's material \
             stays for `pushcrypt reseal` until it is destroyed.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup var key: KeyIDArgument
 
@@ -35,8 +33,7 @@ struct KeysRetire: ParsableCommand {
         abstract: "Retire a pending key: it never seals, and it opens until its overlap has ended.",
         discussion: "The primary key can't be retired: add another key and promote it.")
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions

@@ -41,8 +41,7 @@ struct KeysetChange {
     /// Refuses the change if the clock seems wrong: far before or after the last change.
     func checkClock(_ clock: ClockOptions) throws {
         let metadata = try metadata()
-        guard !clock.isConfirmed,
-            let objection = ClockGuard(metadata.timeline, metadata.policy).objection(to: time)
+        guard !clock.isConfirmed, let objection = ClockGuard(metadata.timeline, metadata.policy).objection(to: time)
         else { return }
         throw Failure(.temporary, "\(path): \(objection)")
     }

@@ -148,8 +148,7 @@ struct CoveragePicture {
         ].compactMap(\.self).joined(separator: " · ")
         return [
             SVG.text("\(row.state)", at: .init(x: 28, y: top + 15), "state \(row.state)"),
-            SVG.text(
-                "\(row.kid)", at: .init(x: plot.frame.left - 12, y: top + 15), "text mono", anchor: .end),
+            SVG.text("\(row.kid)", at: .init(x: plot.frame.left - 12, y: top + 15), "text mono", anchor: .end),
             SVG.rectangle(
                 Frame(left: plot.frame.left, top: top, width: end - plot.frame.left, height: 20), "\(row.state)",
                 radius: 2),

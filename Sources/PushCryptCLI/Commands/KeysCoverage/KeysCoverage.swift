@@ -5,8 +5,7 @@ import PushCryptKeystore
 
 struct KeysCoverage: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "coverage",
-        abstract: "Show the share of devices that hold each key, from the devices' reports.",
+        commandName: "coverage", abstract: "Show the share of devices that hold each key, from the devices' reports.",
         discussion: """
             A report is one line of JSON: {"device": ID, "kid": KID, "seenAt": TIME}. kid is the newest key that the \
             device holds; it also holds all earlier keys. A device counts once, by its newest report, and only if that \
@@ -18,14 +17,11 @@ struct KeysCoverage: ParsableCommand {
             coverage, also requireCoverage and isCovered of each key.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
-    @Option(help: ArgumentHelp("The devices' reports; - is stdin.", valueName: "FILE|-"))
-    var reports: String
+    @Option(help: ArgumentHelp("The devices' reports; - is stdin.", valueName: "FILE|-")) var reports: String
 
-    @Flag(help: "Print JSON: one object.")
-    var json = false
+    @Flag(help: "Print JSON: one object.") var json = false
 
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var pictureOptions: PictureOptions
@@ -35,9 +31,7 @@ struct KeysCoverage: ParsableCommand {
         let table = CoverageTable(
             try DeviceReports(file: reports), keyset.timeline, required: keyset.policy.requiredCoverage,
             at: timeOptions.time)
-        if let file = pictureOptions.file {
-            try CoveragePicture(table, name: path).picture.write(to: file)
-        }
+        if let file = pictureOptions.file { try CoveragePicture(table, name: path).picture.write(to: file) }
         try StandardStreams.write(CoverageReport(table), asJSON: json, text: table.text)
     }
 }
@@ -65,9 +59,7 @@ struct CoverageGate {
     private let reports: DeviceReports?
 
     /// - Parameter file: the reports; `-` is stdin; nil: no reports.
-    init(reports file: String?) throws {
-        reports = try file.map { file in try DeviceReports(file: file) }
-    }
+    init(reports file: String?) throws { reports = try file.map { file in try DeviceReports(file: file) } }
 
     /// - Returns: nil without reports.
     func verdict(
@@ -76,7 +68,6 @@ struct CoverageGate {
         guard let coverage = reports?.coverage(of: kid, in: timeline, at: time) else { return nil }
         let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
         let isEnough = coverage.meets(required)
-        return .init(
-            isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
+        return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
     }
 }

@@ -6,18 +6,15 @@ import PushCryptKeystore
 
 struct KeysList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
-        abstract: "Show the keys of a keyset: their states, the next change and a timeline.",
+        commandName: "list", abstract: "Show the keys of a keyset: their states, the next change and a timeline.",
         discussion: """
             For a keystore, a folder of keysets, it shows one line for each keyset. It needs no secret, not even for \
             encrypted keys. The timeline is as wide as COLUMNS or the terminal.
             """)
 
-    @Argument(help: ArgumentHelp("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys"))
-    var path: String
+    @Argument(help: ArgumentHelp("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys")) var path: String
 
-    @Flag(help: "Print JSON: an array of objects.")
-    var json = false
+    @Flag(help: "Print JSON: an array of objects.") var json = false
 
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions

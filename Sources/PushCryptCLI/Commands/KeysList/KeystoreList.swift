@@ -47,9 +47,7 @@ struct KeystoreList {
         try StandardStreams.write(rows, asJSON: asJSON) { terminal in
             table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
         }
-        let failures = keysets.compactMap { keyset in
-            keyset.content.failure.map { failure in (keyset.path, failure) }
-        }
+        let failures = keysets.compactMap { keyset in keyset.content.failure.map { failure in (keyset.path, failure) } }
         for (path, failure) in failures {
             let isNamed = failure.message.contains(path)
             StandardStreams.writeError(isNamed ? failure.message : "\(path): \(failure.message)")
@@ -87,9 +85,7 @@ struct KeystoreList {
         if let step = plan.blocked.first {
             return .init(text: "blocked: \(step.action.text)") { terminal.styled($0, .bad) }
         }
-        if let step = plan.due.first {
-            return .init(text: "due: \(step.action.text)") { terminal.styled($0, .due) }
-        }
+        if let step = plan.due.first { return .init(text: "due: \(step.action.text)") { terminal.styled($0, .due) } }
         guard let step = plan.next else { return "-" }
         let objection = step.blockedBy == nil ? "" : ", blocked"
         return .init(text: "\(step.action.text) \(TimeDistance.text(step.dueAt, from: view.now))\(objection)")
@@ -100,9 +96,7 @@ struct KeystoreList {
         let content: Content?
         let problem: String?
 
-        private enum CodingKeys: CodingKey {
-            case keyset, kind, keys, primary, protection, due, blocked, next, problem
-        }
+        private enum CodingKeys: CodingKey { case keyset, kind, keys, primary, protection, due, blocked, next, problem }
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)

@@ -33,17 +33,13 @@ struct KeysRehearse: AsyncParsableCommand {
             Example: pushcrypt keys rehearse Keys/shared --refresh-p50 6h --refresh-p99 20d --publish-lead 14d
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
+    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
 
-    @OptionGroup(title: "Fleet")
-    var fleetOptions: FleetOptions
+    @OptionGroup(title: "Fleet") var fleetOptions: FleetOptions
 
-    @OptionGroup(title: "Policy instead of the keyset's")
-    var policyOptions: PolicyOptions
+    @OptionGroup(title: "Policy instead of the keyset's") var policyOptions: PolicyOptions
 
-    @Flag(help: "Print JSON: one object.")
-    var json = false
+    @Flag(help: "Print JSON: one object.") var json = false
 
     @OptionGroup var pictureOptions: PictureOptions
 
@@ -59,9 +55,7 @@ struct KeysRehearse: AsyncParsableCommand {
     }
 
     private func write(_ outcome: RehearsalOutcome) throws {
-        if let file = pictureOptions.file {
-            try RehearsalPicture(outcome, name: path).picture.write(to: file)
-        }
+        if let file = pictureOptions.file { try RehearsalPicture(outcome, name: path).picture.write(to: file) }
         try StandardStreams.write(RehearsalReport(outcome), asJSON: json) { terminal in
             RehearsalText(outcome: outcome, terminal: terminal).text
         }
@@ -94,11 +88,9 @@ struct FleetOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The pushes per device and day. (default: 3)", valueName: "NUMBER"))
     var pushesPerDay: Double?
 
-    @Option(help: ArgumentHelp("The number of devices. (default: 1000000)", valueName: "N"))
-    var devices: Int?
+    @Option(help: ArgumentHelp("The number of devices. (default: 1000000)", valueName: "N")) var devices: Int?
 
-    @Option(help: ArgumentHelp("The seed of the random devices. (default: 1)", valueName: "N"))
-    var seed: UInt64?
+    @Option(help: ArgumentHelp("The seed of the random devices. (default: 1)", valueName: "N")) var seed: UInt64?
 
     func read() throws -> Fleet {
         let inFile = try fleet.map(Self.parameters(in:)) ?? Fleet.Parameters()

@@ -97,12 +97,10 @@ struct LeadPlot {
         }
         return plot.axes(
             title: "Pushes lost with another publishLead or overlap, in % of all", subtitle: true,
-            xTitle: "length in \(unit.name)", xTicks: lengths, yTicks: percents)
-            + [
+            xTitle: "length in \(unit.name)", xTicks: lengths, yTicks: percents) + [
                 curve(outcome.tally.overlap, "line dashed retiring-line"),
                 curve(outcome.tally.lead, "line pending-line"),
-            ]
-            + marks + legend
+            ] + marks + legend
     }
 
     private var percents: [Plot.Tick] {

@@ -55,9 +55,7 @@ struct RehearsalAxis {
 
     var end: Int64 { outcome.tally.series.period.upperBound }
 
-    func value(_ time: Int64) -> Double {
-        Double(time - start) / unit.seconds
-    }
+    func value(_ time: Int64) -> Double { Double(time - start) / unit.seconds }
 
     func plot(top: Double, height: Double, _ values: ClosedRange<Double>) -> Plot {
         Plot(

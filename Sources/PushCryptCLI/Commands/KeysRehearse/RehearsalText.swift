@@ -151,9 +151,7 @@ struct RehearsalVerdict {
 
     var sentence: String {
         let pushes = outcome.tally.pushes
-        guard !losesNone else {
-            return "This policy loses no push of \(NumberText.grouped(pushes.sent))."
-        }
+        guard !losesNone else { return "This policy loses no push of \(NumberText.grouped(pushes.sent))." }
         let share = NumberText.percent(pushes.lostToPolicy, of: pushes.sent)
         return "This policy loses \(share) of the pushes: \(NumberText.grouped(pushes.lostToPolicy)) of "
             + "\(NumberText.grouped(pushes.sent)) would show the placeholder."

@@ -86,9 +86,7 @@ struct SpreadPlot {
 struct KeyLanes {
     private let axis: RehearsalAxis
 
-    init(_ axis: RehearsalAxis) {
-        self.axis = axis
-    }
+    init(_ axis: RehearsalAxis) { self.axis = axis }
 
     func parts(top: Double) -> [String] {
         let plot = axis.plot(top: top, height: 112, 0...1)

@@ -51,9 +51,7 @@ extension KeysetView {
 ///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null}
 /// ```
 extension KeyDescription: Encodable {
-    private enum CodingKeys: CodingKey {
-        case keyset, thumbprint, next, history, historyProblem
-    }
+    private enum CodingKeys: CodingKey { case keyset, thumbprint, next, history, historyProblem }
 
     private struct Entry: Encodable {
         let n: Int64
@@ -150,8 +148,7 @@ extension KeyDescription {
     private var pendingText: String {
         guard let next = status.nextChange else {
             guard let step = planned({ $0.action == .promote(status.kid) }) else {
-                return
-                    "It waits for `pushcrypt keys promote`, which makes it begin to \(isSender ? "sign" : "seal")."
+                return "It waits for `pushcrypt keys promote`, which makes it begin to \(isSender ? "sign" : "seal")."
             }
             let time = step.dueAt > view.now ? ", not before \(at(step.dueAt))" : ""
             return "It waits to be promoted\(time): \(step.blockedBy ?? step.why)."
@@ -184,8 +181,7 @@ extension KeyDescription {
             return "It \(next.state.verb) at \(at(next.at))."
         }
         let last = isSender ? "signed" : "sealed"
-        return
-            "It expires at \(at(next.at)): the last push was \(last) with it before \(retiresAt), and no push is "
+        return "It expires at \(at(next.at)): the last push was \(last) with it before \(retiresAt), and no push is "
             + "valid for more than 30 days."
     }
 
@@ -230,9 +226,7 @@ extension KeyDescription {
             ("created", lifecycle.createdAt), ("activates", lifecycle.activatesAt), ("retires", lifecycle.retiresAt),
             ("expires", lifecycle.expiresAt), ("revoked", lifecycle.revokedAt), ("destroyed", lifecycle.destroyedAt),
         ]
-        return moments.flatMap { name, time in
-            page.row(name, time.map(timeText) ?? "-")
-        }
+        return moments.flatMap { name, time in page.row(name, time.map(timeText) ?? "-") }
     }
 
     /// Keys without times get the time 0.

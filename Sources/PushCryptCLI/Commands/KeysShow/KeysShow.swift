@@ -5,21 +5,17 @@ import PushCryptKeystore
 
 struct KeysShow: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show one key: its properties, its state, the next change and its history.",
+        commandName: "show", abstract: "Show one key: its properties, its state, the next change and its history.",
         discussion: """
             It needs no secret, not even for encrypted keys. The KID of an imported key may begin with a \
             dash: give it as the last argument, after --.
             """)
 
-    @Argument(help: ArgumentHelp("A keyset or a file.", valueName: "Keys/NAME|FILE"))
-    var path: String
+    @Argument(help: ArgumentHelp("A keyset or a file.", valueName: "Keys/NAME|FILE")) var path: String
 
-    @Argument(help: ArgumentHelp("The key.", valueName: "KID"))
-    var kid: String
+    @Argument(help: ArgumentHelp("The key.", valueName: "KID")) var kid: String
 
-    @Flag(help: "Print JSON: one object.")
-    var json = false
+    @Flag(help: "Print JSON: one object.") var json = false
 
     @OptionGroup var timeOptions: TimeOptions
 

@@ -14,17 +14,13 @@ struct Open: ParsableCommand {
             "expiresAt"}. A line that can't be opened is refused with its CLASS.
 
             \(BatchOptions.discussion)
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The recipient's private or shared keys.", valueName: "FILE|Keys/NAME"))
-    var keys: String
+    @Option(help: ArgumentHelp("The recipient's private or shared keys.", valueName: "FILE|Keys/NAME")) var keys: String
 
-    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
-    var topic: String
+    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
 
-    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
-    var device: String?
+    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
 
     @Option(help: ArgumentHelp("The pinned sender keys; unsigned payloads are refused.", valueName: "FILE"))
     var trust: String?

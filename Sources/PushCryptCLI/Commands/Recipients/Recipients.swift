@@ -20,8 +20,7 @@ struct Recipients: ParsableCommand {
 
 struct RecipientsImport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import",
-        abstract: "Import recipients' records from JSON lines into a recipient directory.",
+        commandName: "import", abstract: "Import recipients' records from JSON lines into a recipient directory.",
         discussion: """
             Each line is one record that an app uploads: a registration record, a device's key or a shared key. Either \
             all lines are imported or none: a bad line, a private key or a collision (an id with several keys, in the \
@@ -31,16 +30,14 @@ struct RecipientsImport: ParsableCommand {
             The lines contain secrets, so only the owner may have access to the file. FILE may also be another recipient directory.
             """)
 
-    @Argument(help: ArgumentHelp("The JSON lines, or another recipient directory.", valueName: "FILE"))
-    var path: String
+    @Argument(help: ArgumentHelp("The JSON lines, or another recipient directory.", valueName: "FILE")) var path: String
 
     @Option(
         name: .customLong("into"),
         help: ArgumentHelp("The recipient directory; created if it doesn't exist.", valueName: "FILE"))
     var database: String
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     func validate() throws {
         guard !database.isEmpty else { throw ValidationError("--into requires a file name.") }
@@ -64,8 +61,7 @@ struct RecipientsImport: ParsableCommand {
 
 struct RecipientsCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Read every record of a recipient directory and report what is wrong.",
+        commandName: "check", abstract: "Read every record of a recipient directory and report what is wrong.",
         discussion: """
             --json prints recipients {"1", "2", "4"} by suite, collisions (ids with several keys), bad, and the first \
             problems [{reason, isCollision}].
@@ -73,19 +69,13 @@ struct RecipientsCheck: ParsableCommand {
             Exit status: 0 nothing is wrong, 65 something is wrong; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("The recipient directory.", valueName: "FILE"))
-    var path: String
+    @Argument(help: ArgumentHelp("The recipient directory.", valueName: "FILE")) var path: String
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
         let check = try checkAll()
-        if json {
-            try StandardStreams.writeJSON(Report(check))
-        } else {
-            try StandardStreams.write(Self.text(check))
-        }
+        if json { try StandardStreams.writeJSON(Report(check)) } else { try StandardStreams.write(Self.text(check)) }
         guard check.isClean else {
             throw Failure(
                 .dataError,
@@ -143,13 +133,9 @@ private final class DirectoryProgressLine {
     private var line = ProgressLine()
 
     /// - Parameter verb: the text before the progress, as in "checking".
-    init(_ verb: String) {
-        self.verb = verb
-    }
+    init(_ verb: String) { self.verb = verb }
 
-    func show(_ progress: DirectoryProgress) {
-        line?.show("\(verb): \(Self.text(progress))")
-    }
+    func show(_ progress: DirectoryProgress) { line?.show("\(verb): \(Self.text(progress))") }
 
     func clear() { line?.clear() }
 

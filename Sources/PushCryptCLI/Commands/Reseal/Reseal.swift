@@ -18,14 +18,11 @@ struct Reseal: ParsableCommand {
             "message": TEXT, "input": LINE}, or "inputBase64" for a line over 1 MiB or not UTF-8. To input them again: \
             jq -r '.input // empty' FILE. The exit status is 65 if a line was refused. If the output fails, stderr shows the \
             line to continue with; a last line on stdout without a newline is incomplete.
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The shared keys, old and new.", valueName: "FILE|Keys/NAME"))
-    var keys: String
+    @Option(help: ArgumentHelp("The shared keys, old and new.", valueName: "FILE|Keys/NAME")) var keys: String
 
-    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
-    var topic: String
+    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
 
     @Option(
         help: ArgumentHelp(
@@ -33,8 +30,7 @@ struct Reseal: ParsableCommand {
             valueName: "FILE|Keys/NAME"))
     var signWith: String?
 
-    @Option(help: ArgumentHelp("A new file for refused lines.", valueName: "FILE"))
-    var errors: String
+    @Option(help: ArgumentHelp("A new file for refused lines.", valueName: "FILE")) var errors: String
 
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -48,8 +44,7 @@ struct Reseal: ParsableCommand {
 
     func run() throws {
         let resealer = try resealer()
-        var run = try BatchRun<ResealWorker>(
-            workers: BatchOptions.coreCount, errors: errors, resumption: "line")
+        var run = try BatchRun<ResealWorker>(workers: BatchOptions.coreCount, errors: errors, resumption: "line")
         try run.processAllLines { ResealWorker(resealer: resealer) }
     }
 
@@ -76,9 +71,7 @@ struct Reseal: ParsableCommand {
 /// out: the same line with another envelope in the payload
 /// ```
 struct ResealWorker: LineWorker {
-    enum Outcome: String, LineOutcome {
-        case resealed, unchanged
-    }
+    enum Outcome: String, LineOutcome { case resealed, unchanged }
 
     let resealer: Resealer
 

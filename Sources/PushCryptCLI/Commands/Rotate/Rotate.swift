@@ -23,8 +23,7 @@ struct Rotate: ParsableCommand {
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
 
-    @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.")
-    var beginsNow = false
+    @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
 
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
@@ -117,9 +116,7 @@ struct Rotate: ParsableCommand {
         // With a secret, demo keys are refused like all plain keys: an attacker could have put them in place of encrypted
         // ones.
         let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: secrets.isGiven) }
-        guard !found.isEmpty else {
-            throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))")
-        }
+        guard !found.isEmpty else { throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))") }
         return found
     }
 

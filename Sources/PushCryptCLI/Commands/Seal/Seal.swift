@@ -17,38 +17,31 @@ struct Seal: ParsableCommand {
             the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
             \(BatchOptions.discussion)
-            """
-    )
+            """)
 
     @Option(
         help: ArgumentHelp("The recipient: public key, registration record or shared key.", valueName: "FILE|Keys/NAME")
     )
     var to: String?
 
-    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
-    var topic: String
+    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
 
-    @Option(help: ArgumentHelp("Seal to this device's key of a shared keyset.", valueName: "ID"))
-    var device: String?
+    @Option(help: ArgumentHelp("Seal to this device's key of a shared keyset.", valueName: "ID")) var device: String?
 
     @Option(help: ArgumentHelp("Sign with the primary key of this keyset.", valueName: "FILE|Keys/NAME"))
     var signWith: String?
 
-    @OptionGroup(title: "Placeholder")
-    var placeholder: PlaceholderOptions
+    @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
 
-    @OptionGroup(title: "Attachments and self-test")
-    var extras: ExtrasOptions
+    @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
 
-    @Option(
-        help: ArgumentHelp("Pad to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
+    @Option(help: ArgumentHelp("Pad to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
 
     @Option(help: ArgumentHelp("How long devices show the message. (default: 30d)", valueName: "DURATION"))
     var expires: DurationArgument?
 
-    @Option(help: ArgumentHelp("The maximum size of the outer payload in bytes.", valueName: "N"))
-    var limit: Int = 4096
+    @Option(help: ArgumentHelp("The maximum size of the outer payload in bytes.", valueName: "N")) var limit: Int = 4096
 
     @Option(
         help: ArgumentHelp(
@@ -127,20 +120,16 @@ struct ExtrasOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The reference of a payload that replaces this one, from blob seal --purpose payload.",
-            valueName: "FILE"))
+            "The reference of a payload that replaces this one, from blob seal --purpose payload.", valueName: "FILE"))
     var offload: String?
 
-    @Flag(help: "Make the extension report that it works.")
-    var selfTest = false
+    @Flag(help: "Make the extension report that it works.") var selfTest = false
 
     func attachments() throws -> [AttachmentReference] {
         try attach.map { path in try AttachmentReference(file: path) }
     }
 
-    func offloadReference() throws -> OffloadReference? {
-        try offload.map { path in try OffloadReference(file: path) }
-    }
+    func offloadReference() throws -> OffloadReference? { try offload.map { path in try OffloadReference(file: path) } }
 }
 
 struct PlaceholderOptions: ParsableArguments {

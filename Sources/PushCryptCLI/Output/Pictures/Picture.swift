@@ -116,9 +116,7 @@ enum PictureStyle {
     ]
 
     /// `.name` sets the fill or the stroke, `.state-line` the stroke in the colour of a state.
-    private static func rules(
-        _ colour: KeyPath<Colour, String>, _ state: KeyPath<StateColour, String>
-    ) -> String {
+    private static func rules(_ colour: KeyPath<Colour, String>, _ state: KeyPath<StateColour, String>) -> String {
         let rules =
             fills.map { ".\($0.name) { fill: \($0[keyPath: colour]); }" }
             + strokes.map { ".\($0.name) { stroke: \($0[keyPath: colour]); }" }

@@ -25,17 +25,14 @@ struct Plot {
         var parts = [SVG.text(title, at: .init(x: frame.left, y: frame.top - shift), "heading")]
         for tick in yTicks {
             let height = y(tick.value)
-            parts.append(
-                SVG.line(from: .init(x: frame.left, y: height), to: .init(x: frame.right, y: height), "grid"))
+            parts.append(SVG.line(from: .init(x: frame.left, y: height), to: .init(x: frame.right, y: height), "grid"))
             parts.append(SVG.text(tick.label, at: .init(x: frame.left - 8, y: height + 4), "muted", anchor: .end))
         }
         for tick in xTicks {
             let across = x(tick.value)
             parts.append(
-                SVG.line(
-                    from: .init(x: across, y: frame.bottom), to: .init(x: across, y: frame.bottom + 5), "axis"))
-            parts.append(
-                SVG.text(tick.label, at: .init(x: across, y: frame.bottom + 18), "muted", anchor: .middle))
+                SVG.line(from: .init(x: across, y: frame.bottom), to: .init(x: across, y: frame.bottom + 5), "axis"))
+            parts.append(SVG.text(tick.label, at: .init(x: across, y: frame.bottom + 18), "muted", anchor: .middle))
         }
         parts.append(
             SVG.line(from: .init(x: frame.left, y: frame.bottom), to: .init(x: frame.right, y: frame.bottom), "axis"))
@@ -89,9 +86,7 @@ struct Scale {
     }
 
     /// The pixel of a value; of a value outside the axis the nearer end.
-    func clamped(_ value: Double) -> Double {
-        self(min(max(value, values.lowerBound), values.upperBound))
-    }
+    func clamped(_ value: Double) -> Double { self(min(max(value, values.lowerBound), values.upperBound)) }
 
     /// About `count` round values from 0 to `limit`: multiples of 1, 2 or 5 times a power of ten.
     static func ticks(upTo limit: Double, count: Int) -> [Double] {
@@ -123,9 +118,7 @@ struct TimeUnit {
 
 /// Explains the lines or areas of a plot in one row.
 struct Legend {
-    enum Sample {
-        case line, area
-    }
+    enum Sample { case line, area }
 
     private let sample: Sample
     /// Pairs of a style and its meaning.

@@ -52,9 +52,7 @@ struct Timeline {
 }
 
 extension TimeAxis {
-    func shows(_ phase: KeyPhase) -> Bool {
-        (phase.start ?? start) < end && (phase.end ?? end) > start
-    }
+    func shows(_ phase: KeyPhase) -> Bool { (phase.start ?? start) < end && (phase.end ?? end) > start }
 }
 
 /// The period that a timeline shows, and its ticks.
@@ -103,9 +101,7 @@ struct TimeAxis {
     func contains(_ time: UnixTime) -> Bool { start <= time && time < end }
 
     /// - Parameter share: 0 to 1.
-    func time(_ share: Double) -> UnixTime {
-        start + Int64(share * Double(end.seconds - start.seconds))
-    }
+    func time(_ share: Double) -> UnixTime { start + Int64(share * Double(end.seconds - start.seconds)) }
 }
 
 extension RotationPlan.Action {

@@ -87,9 +87,7 @@ struct TimelinePicture {
                 SVG.line(from: .init(x: across, y: top), to: .init(x: across, y: bottom + 5), "grid"),
                 SVG.text(tick.label, at: .init(x: across, y: bottom + 19), "muted", anchor: .middle),
             ]
-        } + [
-            SVG.line(from: .init(x: plot.frame.left, y: bottom), to: .init(x: plot.frame.right, y: bottom), "axis")
-        ]
+        } + [SVG.line(from: .init(x: plot.frame.left, y: bottom), to: .init(x: plot.frame.right, y: bottom), "axis")]
     }
 
     private var present: [String] {
@@ -198,8 +196,7 @@ extension TimelinePicture {
             let (start, end) = span(phase)
             return SVG.rectangle(
                 Frame(left: start + 1, top: top + 1, width: max(end - start - 2, 0), height: Self.barHeight - 2),
-                "line dashed \(phase.state)-line", radius: 2,
-                title: "by the policy: \(phase.state) \(period(phase))")
+                "line dashed \(phase.state)-line", radius: 2, title: "by the policy: \(phase.state) \(period(phase))")
         }
         return [
             SVG.text("next key", at: .init(x: plot.frame.left - 12, y: top + 15), "muted", anchor: .end),
@@ -271,8 +268,7 @@ extension TimelinePicture {
                 "expired": "expired, not destroyed", "revoked": "revoked",
             ]
         ).parts(at: .init(x: Self.left, y: y))
-        parts.append(
-            faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
+        parts.append(faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
         parts.append(SVG.text("destroyed by now", at: .init(x: 649, y: y), "label"))
         let x = 774.0
         if view.policy != nil {
