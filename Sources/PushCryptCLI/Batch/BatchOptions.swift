@@ -11,15 +11,14 @@ struct BatchOptions: ParsableArguments {
     @Flag(help: "Read JSON lines from stdin and write JSON lines to stdout in the same order, on all cores.")
     var batch = false
 
-    @Option(help: ArgumentHelp("A new file for refused lines, which only its owner can read.", valueName: "FILE"))
+    @Option(help: .init("A new file for refused lines, which only its owner can read.", valueName: "FILE"))
     var errors: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The line of stdin to begin with; an interrupted run prints it. (default: 1)", valueName: "LINE"))
+        help: .init("The line of stdin to begin with; an interrupted run prints it. (default: 1)", valueName: "LINE"))
     var resumeFrom: Int?
 
-    @Option(help: ArgumentHelp("The number of threads. (default: the number of cores)", valueName: "N")) var jobs: Int?
+    @Option(help: .init("The number of threads. (default: the number of cores)", valueName: "N")) var jobs: Int?
 
     func validate() throws {
         if !batch,

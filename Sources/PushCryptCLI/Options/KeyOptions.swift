@@ -26,16 +26,16 @@ struct KeyAccess {
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
 /// can read the arguments of a process.
 struct SecretOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the passphrase, which only its owner can read.", valueName: "FILE"))
+    @Option(help: .init("A file with the passphrase, which only its owner can read.", valueName: "FILE"))
     var passphraseFile: String?
 
     @Option(
         name: .customLong("passphrase-fd"),
-        help: ArgumentHelp("An inherited file descriptor to read the passphrase from.", valueName: "N"))
+        help: .init("An inherited file descriptor to read the passphrase from.", valueName: "N"))
     var passphraseDescriptor: Int32?
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", valueName: "COMMAND"))
     var wrapCommand: String?
 

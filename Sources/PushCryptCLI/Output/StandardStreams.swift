@@ -98,14 +98,41 @@ enum StandardStreams {
     }
 }
 
-/// An optional member that is written as null when it is nil. Synthesized encoders leave out nil.
-@propertyWrapper
-struct OrNull<Value: Encodable>: Encodable {
-    var wrappedValue: Value?
+/// A JSON object in a command's output. A member whose value is nil is written as null.
+struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+    private var members: [String: Member]
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(wrappedValue)
+    init(dictionaryLiteral members: (String, (any Encodable)?)...) {
+        self.init(members)
+    }
+
+    init(_ members: [(String, (any Encodable)?)]) {
+        self.members = Dictionary(uniqueKeysWithValues: members.map { ($0, Member(value: $1)) })
+    }
+
+    /// The object with more members.
+    func adding(_ other: JSONObject) -> JSONObject {
+        var object = self
+        object.members.merge(other.members) { $1 }
+        return object
+    }
+
+    /// The object with those of the other members whose value isn't nil.
+    func adding(ifKnown other: JSONObject) -> JSONObject {
+        var object = self
+        object.members.merge(other.members.filter { $0.value.value != nil }) { $1 }
+        return object
+    }
+
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+
+    private struct Member: Encodable {
+        let value: (any Encodable)?
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            if let value { try container.encode(value) } else { try container.encodeNil() }
+        }
     }
 }
 

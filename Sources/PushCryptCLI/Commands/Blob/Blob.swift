@@ -24,24 +24,23 @@ struct BlobSeal: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp(
-            "The blob's purpose. The blob can't be opened for another one.", valueName: "attachment|payload"))
+        help: .init("The blob's purpose. The blob can't be opened for another one.", valueName: "attachment|payload"))
     var purpose: PurposeArgument = .attachment
 
-    @Option(help: ArgumentHelp("The MIME type of an attachment in lower case, such as image/png.", valueName: "TYPE"))
+    @Option(help: .init("The MIME type of an attachment in lower case, such as image/png.", valueName: "TYPE"))
     var type: String?
 
-    @Option(name: .customLong("id"), help: ArgumentHelp("The id of an attachment in the app.", valueName: "ID"))
+    @Option(name: .customLong("id"), help: .init("The id of an attachment in the app.", valueName: "ID"))
     var identifier: String?
 
-    @Option(help: ArgumentHelp("The https URL where the blob will be stored.", valueName: "URL")) var url: String?
+    @Option(help: .init("The https URL where the blob will be stored.", valueName: "URL")) var url: String?
 
-    @Option(help: ArgumentHelp("A new file for the reference.", valueName: "FILE")) var reference: String
+    @Option(help: .init("A new file for the reference.", valueName: "FILE")) var reference: String
 
-    @Option(name: .customLong("from"), help: ArgumentHelp("The plaintext; - is stdin.", valueName: "FILE|-"))
+    @Option(name: .customLong("from"), help: .init("The plaintext; - is stdin.", valueName: "FILE|-"))
     var source: String = "-"
 
-    @Option(help: ArgumentHelp("A new file for the blob, instead of stdout.", valueName: "FILE")) var output: String?
+    @Option(help: .init("A new file for the blob, instead of stdout.", valueName: "FILE")) var output: String?
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")
@@ -130,12 +129,12 @@ struct BlobOpen: ParsableCommand {
             verified. A payload keeps its padding: spaces at its end.
             """)
 
-    @Option(help: ArgumentHelp("The reference that blob seal wrote.", valueName: "FILE")) var reference: String
+    @Option(help: .init("The reference that blob seal wrote.", valueName: "FILE")) var reference: String
 
-    @Option(name: .customLong("from"), help: ArgumentHelp("The blob; - is stdin.", valueName: "FILE|-"))
+    @Option(name: .customLong("from"), help: .init("The blob; - is stdin.", valueName: "FILE|-"))
     var source: String = "-"
 
-    @Option(help: ArgumentHelp("A new file for the plaintext.", valueName: "FILE")) var output: String
+    @Option(help: .init("A new file for the plaintext.", valueName: "FILE")) var output: String
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")

@@ -10,19 +10,17 @@ struct Inspect: ParsableCommand {
 
     @Flag(help: "Print one JSON object.") var json = false
 
-    @Option(
-        help: ArgumentHelp("The recipient's keys, to distinguish padding from content.", valueName: "FILE|Keys/NAME"))
+    @Option(help: .init("The recipient's keys, to distinguish padding from content.", valueName: "FILE|Keys/NAME"))
     var keys: String?
 
-    @Option(help: ArgumentHelp("The app's bundle identifier; required with --keys.", valueName: "TOPIC"))
-    var topic: String?
+    @Option(help: .init("The app's bundle identifier; required with --keys.", valueName: "TOPIC")) var topic: String?
 
-    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
+    @Option(help: .init("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
 
-    @Option(help: ArgumentHelp("The pinned sender keys; required with --keys for a signed payload.", valueName: "FILE"))
+    @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", valueName: "FILE"))
     var trust: String?
 
-    @Option(help: ArgumentHelp("The maximum size of a payload in bytes.", valueName: "N")) var limit: Int = 4096
+    @Option(help: .init("The maximum size of a payload in bytes.", valueName: "N")) var limit: Int = 4096
 
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -52,11 +50,8 @@ struct Inspect: ParsableCommand {
         }
         guard text.root.kind == .object else { throw Failure(.dataError, "stdin is JSON, but not an object") }
         let view = ObservedPayload(text, padding: try padding(in: payload))
-        if json {
-            try StandardStreams.writeJSON(view.report(limitInBytes: limit))
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(view.text(terminal, limitInBytes: limit))
+        try StandardStreams.write(view.json(limitInBytes: limit), asJSON: json) { terminal in
+            view.text(terminal, limitInBytes: limit)
         }
     }
 

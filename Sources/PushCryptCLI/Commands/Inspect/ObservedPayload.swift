@@ -14,29 +14,21 @@ struct ObservedPayload {
     }
 
     /// The `--json` output.
-    struct Report: Encodable {
-        let sealed: Bool
-        let version: Int64?
-        let kid: String?
-        let skid: String?
-        let sealedByteCount: Int?
-        let visibleApsMembers: [String]
-        let visibleMembers: [String]
-        let bytes: [String: Int]
-    }
-
-    func report(limitInBytes: Int) -> Report {
-        var bytes = [
+    func json(limitInBytes: Int) -> JSONObject {
+        let bytes: JSONObject = [
             "total": breakdown.byteCount, "limit": limitInBytes, "placeholder": breakdown.placeholder,
             "envelope": breakdown.envelope, "ciphertext": breakdown.ciphertext - (paddingCharacters ?? 0),
             "free": max(limitInBytes - breakdown.byteCount, 0),
         ]
-        bytes["padding"] = paddingCharacters
-        return Report(
-            sealed: envelope != nil, version: envelope?["v"]?.protocolInteger, kid: envelope?["kid"]?.string,
-            skid: envelope?["skid"]?.string, sealedByteCount: sealedByteCount,
-            visibleApsMembers: text.root["aps"]?.members.map(\.name) ?? [],
-            visibleMembers: text.root.members.map(\.name), bytes: bytes)
+        let json: JSONObject = [
+            "sealed": envelope != nil, "visibleApsMembers": text.root["aps"]?.members.map(\.name) ?? [],
+            "visibleMembers": text.root.members.map(\.name),
+            "bytes": bytes.adding(ifKnown: ["padding": paddingCharacters]),
+        ]
+        return json.adding(ifKnown: [
+            "version": envelope?["v"]?.protocolInteger, "kid": envelope?["kid"]?.string,
+            "skid": envelope?["skid"]?.string, "sealedByteCount": sealedByteCount,
+        ])
     }
 
     func text(_ terminal: TerminalText, limitInBytes: Int) -> String {

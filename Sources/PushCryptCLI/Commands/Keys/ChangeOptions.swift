@@ -6,7 +6,7 @@ public import PushCryptPrimitives
 
 /// The options of every command that changes a keyset.
 struct ChangeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The reason, for the audit log.", valueName: "TEXT")) var reason: String?
+    @Option(help: .init("The reason, for the audit log.", valueName: "TEXT")) var reason: String?
 
     @Flag(help: "Print JSON: what was done.") var json = false
 
@@ -21,11 +21,7 @@ struct ChangeOptions: ParsableArguments {
     }
 
     func printCreated(_ kid: KeyID, in path: String) throws {
-        if json {
-            try StandardStreams.writeJSON(["keyset": path, "kid": "\(kid)"])
-        } else {
-            try StandardStreams.write("\(kid)\n")
-        }
+        try StandardStreams.write(["keyset": path, "kid": "\(kid)"], asJSON: json) { _ in "\(kid)\n" }
     }
 }
 
@@ -68,7 +64,7 @@ struct ClockOptions: ParsableArguments {
 }
 
 struct KeyIDArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The key's id.", valueName: "KID")) var kid: KeyID
+    @Argument(help: .init("The key's id.", valueName: "KID")) var kid: KeyID
 }
 
 extension KeyID: ExpressibleByArgument {

@@ -11,9 +11,9 @@ struct KeysAdd: ParsableCommand {
             `pushcrypt rotate` does this when it is due.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
 
-    @Option(help: ArgumentHelp("When the key begins to seal. (default: now + publishLead)", valueName: "TIME"))
+    @Option(help: .init("When the key begins to seal. (default: now + publishLead)", valueName: "TIME"))
     var activatesAt: UnixTime?
 
     @Flag(help: "Add the key even if another one is pending or it would seal before publishLead has passed.")

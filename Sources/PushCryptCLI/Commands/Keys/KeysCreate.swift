@@ -14,11 +14,11 @@ struct KeysCreate: ParsableCommand {
             `pushcrypt rotate` adds and erases keys.
             """)
 
-    @Argument(help: ArgumentHelp("The new keyset's folder.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The new keyset's folder.", valueName: "Keys/NAME")) var path: String
 
-    @Option(help: ArgumentHelp("The kind of the keys.", valueName: "recipient|sender|shared")) var kind: KeyKind
+    @Option(help: .init("The kind of the keys.", valueName: "recipient|sender|shared")) var kind: KeyKind
 
-    @Option(help: ArgumentHelp("The curve of a recipient's keys. (default: p256)", valueName: "p256|x25519"))
+    @Option(help: .init("The curve of a recipient's keys. (default: p256)", valueName: "p256|x25519"))
     var suite: DHGroup?
 
     @Flag(help: "Add a pre-shared key: sending then needs it and the public key.") var psk = false

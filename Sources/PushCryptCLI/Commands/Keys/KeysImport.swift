@@ -15,16 +15,15 @@ struct KeysImport: ParsableCommand {
             refused, even if it is revoked or destroyed.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset, new or existing.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset, new or existing.", valueName: "Keys/NAME")) var path: String
 
-    @Option(name: .customLong("from"), help: ArgumentHelp("The key's file; - is stdin.", valueName: "FILE|-"))
-    var file: String
+    @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", valueName: "FILE|-")) var file: String
 
-    @Option(help: ArgumentHelp("The kind of a key in base64.", valueName: "recipient|sender|shared")) var kind: KeyKind?
+    @Option(help: .init("The kind of a key in base64.", valueName: "recipient|sender|shared")) var kind: KeyKind?
 
-    @Option(help: ArgumentHelp("The curve of a recipient key in base64.", valueName: "p256|x25519")) var suite: DHGroup?
+    @Option(help: .init("The curve of a recipient key in base64.", valueName: "p256|x25519")) var suite: DHGroup?
 
-    @Option(help: ArgumentHelp("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))
+    @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))
     var keyPassphraseFile: String?
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")

@@ -11,7 +11,7 @@ struct KeysPolicy: ParsableCommand {
             retired, a shorter one only to keys that retire later.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var options: ChangeOptions
@@ -43,21 +43,20 @@ struct KeysPolicy: ParsableCommand {
 }
 
 struct PolicyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How long a key seals. (default: 90d)", valueName: "DURATION"))
+    @Option(help: .init("How long a key seals. (default: 90d)", valueName: "DURATION"))
     var rotateEvery: DurationArgument?
 
-    @Option(help: ArgumentHelp("How long a key is published before it seals. (default: 7d)", valueName: "DURATION"))
+    @Option(help: .init("How long a key is published before it seals. (default: 7d)", valueName: "DURATION"))
     var publishLead: DurationArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "How long a retired key opens, in effect at least 30 days. (default: 30d)", valueName: "DURATION"))
+        help: .init("How long a retired key opens, in effect at least 30 days. (default: 30d)", valueName: "DURATION"))
     var overlap: DurationArgument?
 
-    @Option(help: ArgumentHelp("The minimum number of keys that can open. (default: 2)", valueName: "N")) var keep: Int?
+    @Option(help: .init("The minimum number of keys that can open. (default: 2)", valueName: "N")) var keep: Int?
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "The share of devices that must hold a key, by their reports, before it seals; none: no condition.",
             valueName: "PERCENT|none"))
     var requireCoverage: CoverageArgument?

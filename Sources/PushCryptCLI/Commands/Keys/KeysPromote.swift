@@ -11,13 +11,13 @@ struct KeysPromote: ParsableCommand {
             requires coverage, before the devices' reports show it.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup var key: KeyIDArgument
-    @Option(help: ArgumentHelp("The devices' reports, as for keys coverage; - is stdin.", valueName: "FILE|-"))
+    @Option(help: .init("The devices' reports, as for keys coverage; - is stdin.", valueName: "FILE|-"))
     var reports: String?
 
-    @Option(help: ArgumentHelp("The required share of devices. (default: the policy's)", valueName: "PERCENT"))
+    @Option(help: .init("The required share of devices. (default: the policy's)", valueName: "PERCENT"))
     var requireCoverage: CoverageArgument?
 
     @OptionGroup var confirmation: ConfirmationOptions

@@ -10,11 +10,11 @@ struct KeysRevoke: ParsableCommand {
             stays for `pushcrypt reseal` until it is destroyed.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup var key: KeyIDArgument
 
-    @Option(help: ArgumentHelp("Promote this pending key instead of generating a new one.", valueName: "KID"))
+    @Option(help: .init("Promote this pending key instead of generating a new one.", valueName: "KID"))
     var promote: KeyID?
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -33,7 +33,7 @@ struct KeysRetire: ParsableCommand {
         abstract: "Retire a pending key: it never seals, and it opens until its overlap has ended.",
         discussion: "The primary key can't be retired: add another key and promote it.")
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions

@@ -71,30 +71,17 @@ struct KeysetChange {
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
-        if options.json {
-            let done = events.map { event in
-                Report.Event(what: event.action.rawValue, kid: event.kid?.description, detail: event.detail)
-            }
-            let at = metadata.timeline.effective(time)
-            try StandardStreams.writeJSON(Report(keyset: path, at: "\(at)", done: done))
-        } else {
+        let done = events.map { event -> JSONObject in
+            let json: JSONObject = ["what": event.action.rawValue]
+            return json.adding(ifKnown: ["kid": event.kid?.description, "detail": event.detail])
+        }
+        let json: JSONObject = ["keyset": path, "at": "\(metadata.timeline.effective(time))", "done": done]
+        try StandardStreams.write(json, asJSON: options.json) { _ in
             let lines = events.map { event in
                 [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
                     + (event.detail.map { ": " + $0 } ?? "") + "\n"
             }
-            try StandardStreams.write(lines.isEmpty ? "nothing to change\n" : lines.joined())
-        }
-    }
-
-    private struct Report: Encodable {
-        let keyset: String
-        let at: String
-        let done: [Event]
-
-        struct Event: Encodable {
-            let what: String
-            let kid: String?
-            let detail: String?
+            return lines.isEmpty ? "nothing to change\n" : lines.joined()
         }
     }
 

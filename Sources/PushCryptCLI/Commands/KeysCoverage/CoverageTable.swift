@@ -71,40 +71,21 @@ struct CoverageTable {
     }
 }
 
-struct CoverageReport: Encodable {
-    let at: String
-    let devices: Int
-    let seen: Int
-    let unseen: Int
-    let ahead: Int
-    let outdated: Int
-    let unknownKid: Int
-    let requireCoverage: String?
-    let keys: [Key]
-
-    struct Key: Encodable {
-        let kid: String
-        let state: String
-        let newest: Int
-        let holding: Int
-        let seen: Int
-        let isCovered: Bool?
+extension CoverageTable {
+    var json: JSONObject {
+        let json: JSONObject = [
+            "at": "\(time)", "devices": deviceCount, "seen": summary.seen, "unseen": summary.unseen,
+            "ahead": summary.ahead, "outdated": outdated, "unknownKid": summary.unknown, "keys": rows.map(json),
+        ]
+        return json.adding(ifKnown: ["requireCoverage": required?.description])
     }
 
-    init(_ table: CoverageTable) {
-        at = table.time.description
-        devices = table.deviceCount
-        seen = table.summary.seen
-        unseen = table.summary.unseen
-        ahead = table.summary.ahead
-        outdated = table.outdated
-        unknownKid = table.summary.unknown
-        requireCoverage = table.required?.description
-        keys = table.rows.map { row in
-            Key(
-                kid: "\(row.kid)", state: "\(row.state)", newest: row.newest, holding: row.coverage.holding,
-                seen: row.coverage.seen, isCovered: table.required.map(row.coverage.meets))
-        }
+    private func json(_ row: Row) -> JSONObject {
+        let json: JSONObject = [
+            "kid": "\(row.kid)", "state": "\(row.state)", "newest": row.newest, "holding": row.coverage.holding,
+            "seen": row.coverage.seen,
+        ]
+        return json.adding(ifKnown: ["isCovered": required.map(row.coverage.meets)])
     }
 }
 

@@ -17,9 +17,9 @@ struct KeysCoverage: ParsableCommand {
             coverage, also requireCoverage and isCovered of each key.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
 
-    @Option(help: ArgumentHelp("The devices' reports; - is stdin.", valueName: "FILE|-")) var reports: String
+    @Option(help: .init("The devices' reports; - is stdin.", valueName: "FILE|-")) var reports: String
 
     @Flag(help: "Print JSON: one object.") var json = false
 
@@ -32,7 +32,7 @@ struct KeysCoverage: ParsableCommand {
             try DeviceReports(file: reports), keyset.timeline, required: keyset.policy.requiredCoverage,
             at: timeOptions.time)
         if let file = pictureOptions.file { try CoveragePicture(table, name: path).picture.write(to: file) }
-        try StandardStreams.write(CoverageReport(table), asJSON: json, text: table.text)
+        try StandardStreams.write(table.json, asJSON: json, text: table.text)
     }
 }
 

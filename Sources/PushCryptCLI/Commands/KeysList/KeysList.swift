@@ -12,7 +12,7 @@ struct KeysList: ParsableCommand {
             encrypted keys. The timeline is as wide as COLUMNS or the terminal.
             """)
 
-    @Argument(help: ArgumentHelp("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys")) var path: String
+    @Argument(help: .init("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys")) var path: String
 
     @Flag(help: "Print JSON: an array of objects.") var json = false
 
@@ -30,7 +30,7 @@ struct KeysList: ParsableCommand {
         }
         let view = try KeysetView(path, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
-        try StandardStreams.write(view.rows, asJSON: json) { terminal in
+        try StandardStreams.write(view.listed.map { $0.json(view.metadata.kind) }, asJSON: json) { terminal in
             KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
         }
     }
@@ -110,48 +110,16 @@ extension RotationPlan.Action {
 ///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null}
 /// ```
 /// Times are RFC 3339. A member that is unknown or not set is null.
-struct KeyRow: Encodable {
-    let kid: String
-    let kind: String
-    let suite: String
-    let state: String
-    let psk: Bool
-    @OrNull var createdAt: String?
-    @OrNull var activatesAt: String?
-    @OrNull var retiresAt: String?
-    @OrNull var expiresAt: String?
-    @OrNull var revokedAt: String?
-    @OrNull var destroyedAt: String?
-    @OrNull var ageInSeconds: Int64?
-    let sealsNow: Bool
-    let opensNow: Bool
-    @OrNull var nextChange: Change?
-
-    struct Change: Encodable {
-        let state: String
-        let at: String
+extension KeyStatus {
+    func json(_ kind: KeyKind) -> JSONObject {
+        [
+            "kid": "\(kid)", "kind": kind.rawValue, "suite": traits?.suite.rawValue ?? "", "state": "\(state)",
+            "psk": traits?.demandsPSK ?? false, "createdAt": lifecycle.createdAt?.description,
+            "activatesAt": lifecycle.activatesAt?.description, "retiresAt": lifecycle.retiresAt?.description,
+            "expiresAt": lifecycle.expiresAt?.description, "revokedAt": lifecycle.revokedAt?.description,
+            "destroyedAt": lifecycle.destroyedAt?.description, "ageInSeconds": ageInSeconds, "sealsNow": seals,
+            "opensNow": opens,
+            "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
+        ]
     }
-
-    init(_ status: KeyStatus, _ kind: KeyKind) {
-        kid = "\(status.kid)"
-        self.kind = kind.rawValue
-        suite = status.traits?.suite.rawValue ?? ""
-        state = "\(status.state)"
-        psk = status.traits?.demandsPSK ?? false
-        let lifecycle = status.lifecycle
-        createdAt = lifecycle.createdAt?.description
-        activatesAt = lifecycle.activatesAt?.description
-        retiresAt = lifecycle.retiresAt?.description
-        expiresAt = lifecycle.expiresAt?.description
-        revokedAt = lifecycle.revokedAt?.description
-        destroyedAt = lifecycle.destroyedAt?.description
-        ageInSeconds = status.ageInSeconds
-        sealsNow = status.seals
-        opensNow = status.opens
-        nextChange = status.nextChange.map { Change(state: "\($0.state)", at: "\($0.at)") }
-    }
-}
-
-extension KeysetView {
-    var rows: [KeyRow] { listed.map { KeyRow($0, metadata.kind) } }
 }

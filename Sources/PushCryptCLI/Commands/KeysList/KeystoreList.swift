@@ -41,10 +41,7 @@ struct KeystoreList {
 
     /// - Throws: `ExitCode` of the first problem if a keyset couldn't be read.
     func print(asJSON: Bool, width: Int) throws {
-        let rows = keysets.map { keyset in
-            Row(path: keyset.path, content: try? keyset.content.get(), problem: keyset.content.failure?.message)
-        }
-        try StandardStreams.write(rows, asJSON: asJSON) { terminal in
+        try StandardStreams.write(keysets.map(Self.json), asJSON: asJSON) { terminal in
             table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
         }
         let failures = keysets.compactMap { keyset in keyset.content.failure.map { failure in (keyset.path, failure) } }
@@ -91,26 +88,17 @@ struct KeystoreList {
         return .init(text: "\(step.action.text) \(TimeDistance.text(step.dueAt, from: view.now))\(objection)")
     }
 
-    private struct Row: Encodable {
-        let path: String
-        let content: Content?
-        let problem: String?
-
-        private enum CodingKeys: CodingKey { case keyset, kind, keys, primary, protection, due, blocked, next, problem }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(path, forKey: .keyset)
-            try container.encode(problem, forKey: .problem)
-            guard let content else { return }
+    private static func json(_ path: String, _ content: Result<Content, Failure>) -> JSONObject {
+        switch content {
+        case .failure(let failure): return ["keyset": path, "problem": failure.message]
+        case .success(let content):
             let (view, plan) = (content.view, content.view.plan)
-            try container.encode(view.metadata.kind.rawValue, forKey: .kind)
-            try container.encode(view.remaining.count, forKey: .keys)
-            try container.encode(view.primary?.kid.description, forKey: .primary)
-            try container.encode(content.protection, forKey: .protection)
-            try container.encode(plan?.due.map { RotationReport.Step($0) } ?? [], forKey: .due)
-            try container.encode(plan?.blocked.map { RotationReport.Step($0) } ?? [], forKey: .blocked)
-            try container.encode(plan?.next.map { RotationReport.Step($0) }, forKey: .next)
+            return [
+                "keyset": path, "kind": view.metadata.kind.rawValue, "keys": view.remaining.count,
+                "primary": view.primary?.kid.description, "protection": content.protection,
+                "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
+                "next": plan?.next?.json(), "problem": nil,
+            ]
         }
     }
 }

@@ -33,7 +33,7 @@ struct KeysRehearse: AsyncParsableCommand {
             Example: pushcrypt keys rehearse Keys/shared --refresh-p50 6h --refresh-p99 20d --publish-lead 14d
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
 
     @OptionGroup(title: "Fleet") var fleetOptions: FleetOptions
 
@@ -56,7 +56,7 @@ struct KeysRehearse: AsyncParsableCommand {
 
     private func write(_ outcome: RehearsalOutcome) throws {
         if let file = pictureOptions.file { try RehearsalPicture(outcome, name: path).picture.write(to: file) }
-        try StandardStreams.write(RehearsalReport(outcome), asJSON: json) { terminal in
+        try StandardStreams.write(outcome.json, asJSON: json) { terminal in
             RehearsalText(outcome: outcome, terminal: terminal).text
         }
     }
@@ -64,33 +64,32 @@ struct KeysRehearse: AsyncParsableCommand {
 
 struct FleetOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "A JSON object with devices, refreshP50, refreshP99, offline, pushesPerDay and seed; options override "
                 + "its values.", valueName: "FILE"))
     var fleet: String?
 
     @Option(
         name: .customLong("refresh-p50"),
-        help: ArgumentHelp("Half of the devices fetch keys at least this often.", valueName: "DURATION"))
+        help: .init("Half of the devices fetch keys at least this often.", valueName: "DURATION"))
     var refreshP50: DurationArgument?
 
     @Option(
         name: .customLong("refresh-p99"),
-        help: ArgumentHelp("99 of 100 devices fetch keys at least this often.", valueName: "DURATION"))
+        help: .init("99 of 100 devices fetch keys at least this often.", valueName: "DURATION"))
     var refreshP99: DurationArgument?
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "The share of the devices that are offline at any time, such as 2% or 0.02. (default: 2%)",
             valueName: "SHARE"))
     var offline: ShareArgument?
 
-    @Option(help: ArgumentHelp("The pushes per device and day. (default: 3)", valueName: "NUMBER"))
-    var pushesPerDay: Double?
+    @Option(help: .init("The pushes per device and day. (default: 3)", valueName: "NUMBER")) var pushesPerDay: Double?
 
-    @Option(help: ArgumentHelp("The number of devices. (default: 1000000)", valueName: "N")) var devices: Int?
+    @Option(help: .init("The number of devices. (default: 1000000)", valueName: "N")) var devices: Int?
 
-    @Option(help: ArgumentHelp("The seed of the random devices. (default: 1)", valueName: "N")) var seed: UInt64?
+    @Option(help: .init("The seed of the random devices. (default: 1)", valueName: "N")) var seed: UInt64?
 
     func read() throws -> Fleet {
         let inFile = try fleet.map(Self.parameters(in:)) ?? Fleet.Parameters()

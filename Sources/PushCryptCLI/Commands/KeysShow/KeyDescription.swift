@@ -50,35 +50,19 @@ extension KeysetView {
 /// {"keyset", "thumbprint": BASE64URL | null, "next": TEXT,
 ///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null}
 /// ```
-extension KeyDescription: Encodable {
-    private enum CodingKeys: CodingKey { case keyset, thumbprint, next, history, historyProblem }
-
-    private struct Entry: Encodable {
-        let n: Int64
-        let at: String
-        let who: String
-        let what: String
-        @OrNull var detail: String?
-        @OrNull var why: String?
-
-        init(_ entry: AuditEntry) {
-            n = entry.number
-            at = "\(entry.at)"
-            who = entry.who
-            what = entry.what
-            detail = entry.detail
-            why = entry.why
-        }
+extension KeyDescription {
+    var json: JSONObject {
+        status.json(view.metadata.kind).adding([
+            "keyset": view.path, "thumbprint": thumbprint, "next": whatNext, "history": history?.map(Self.json),
+            "historyProblem": flaw,
+        ])
     }
 
-    func encode(to encoder: any Encoder) throws {
-        try KeyRow(status, view.metadata.kind).encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(view.path, forKey: .keyset)
-        try container.encode(thumbprint, forKey: .thumbprint)
-        try container.encode(whatNext, forKey: .next)
-        try container.encode(history?.map(Entry.init), forKey: .history)
-        try container.encode(flaw, forKey: .historyProblem)
+    private static func json(_ entry: AuditEntry) -> JSONObject {
+        [
+            "n": entry.number, "at": "\(entry.at)", "who": entry.who, "what": entry.what, "detail": entry.detail,
+            "why": entry.why,
+        ]
     }
 }
 

@@ -11,9 +11,9 @@ struct KeysShow: ParsableCommand {
             dash: give it as the last argument, after --.
             """)
 
-    @Argument(help: ArgumentHelp("A keyset or a file.", valueName: "Keys/NAME|FILE")) var path: String
+    @Argument(help: .init("A keyset or a file.", valueName: "Keys/NAME|FILE")) var path: String
 
-    @Argument(help: ArgumentHelp("The key.", valueName: "KID")) var kid: String
+    @Argument(help: .init("The key.", valueName: "KID")) var kid: String
 
     @Flag(help: "Print JSON: one object.") var json = false
 
@@ -26,7 +26,7 @@ struct KeysShow: ParsableCommand {
             throw Failure(.noInput, "no key \(kid) in \(path); there are: \(kids)")
         }
         let description = try KeyDescription(status, in: view)
-        try StandardStreams.write(description, asJSON: json) { terminal in
+        try StandardStreams.write(description.json, asJSON: json) { terminal in
             description.text(terminal, width: StandardStreams.columns)
         }
     }

@@ -30,11 +30,11 @@ struct RecipientsImport: ParsableCommand {
             The lines contain secrets, so only the owner may have access to the file. FILE may also be another recipient directory.
             """)
 
-    @Argument(help: ArgumentHelp("The JSON lines, or another recipient directory.", valueName: "FILE")) var path: String
+    @Argument(help: .init("The JSON lines, or another recipient directory.", valueName: "FILE")) var path: String
 
     @Option(
         name: .customLong("into"),
-        help: ArgumentHelp("The recipient directory; created if it doesn't exist.", valueName: "FILE"))
+        help: .init("The recipient directory; created if it doesn't exist.", valueName: "FILE"))
     var database: String
 
     @Flag(help: "Print one JSON object.") var json = false
@@ -45,10 +45,9 @@ struct RecipientsImport: ParsableCommand {
 
     func run() throws {
         let result = try importAll()
-        if json {
-            try StandardStreams.writeJSON(["added": result.addedCount, "unchanged": result.unchangedCount])
-        } else {
-            try StandardStreams.write("\(result.addedCount) added, \(result.unchangedCount) unchanged\n")
+        let counts = ["added": result.addedCount, "unchanged": result.unchangedCount]
+        try StandardStreams.write(counts, asJSON: json) { _ in
+            "\(result.addedCount) added, \(result.unchangedCount) unchanged\n"
         }
     }
 
@@ -69,13 +68,13 @@ struct RecipientsCheck: ParsableCommand {
             Exit status: 0 nothing is wrong, 65 something is wrong; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("The recipient directory.", valueName: "FILE")) var path: String
+    @Argument(help: .init("The recipient directory.", valueName: "FILE")) var path: String
 
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
         let check = try checkAll()
-        if json { try StandardStreams.writeJSON(Report(check)) } else { try StandardStreams.write(Self.text(check)) }
+        try StandardStreams.write(Self.json(check), asJSON: json) { _ in Self.text(check) }
         guard check.isClean else {
             throw Failure(
                 .dataError,
@@ -102,26 +101,15 @@ struct RecipientsCheck: ParsableCommand {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    private struct Report: Encodable {
-        let recipients: [String: Int]
-        let collisions: Int
-        let bad: Int
-        let problems: [Problem]
-
-        struct Problem: Encodable {
-            let reason: String
-            let isCollision: Bool
+    private static func json(_ check: DirectoryCheck) -> JSONObject {
+        let recipients = Suite.allCases.map { ("\($0.rawValue)", check.recipientCounts[$0] ?? 0) }
+        let problems = check.problems.map { problem -> JSONObject in
+            ["reason": problem.reason, "isCollision": problem.isCollision]
         }
-
-        init(_ check: DirectoryCheck) {
-            recipients = Dictionary(
-                uniqueKeysWithValues: Suite.allCases.map { suite in
-                    ("\(suite.rawValue)", check.recipientCounts[suite] ?? 0)
-                })
-            collisions = check.collisionCount
-            bad = check.badCount
-            problems = check.problems.map { Problem(reason: $0.reason, isCollision: $0.isCollision) }
-        }
+        return [
+            "recipients": JSONObject(recipients), "collisions": check.collisionCount, "bad": check.badCount,
+            "problems": problems,
+        ]
     }
 }
 

@@ -14,8 +14,7 @@ struct Rotate: ParsableCommand {
             anything else: see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
-    @Argument(help: ArgumentHelp("The keysets, or with --all the keystores.", valueName: "Keys/NAME"))
-    var paths: [String] = []
+    @Argument(help: .init("The keysets, or with --all the keystores.", valueName: "Keys/NAME")) var paths: [String] = []
 
     @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores. The default keystore is Keys.")
     var isForAll = false
@@ -28,16 +27,14 @@ struct Rotate: ParsableCommand {
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
 
-    @Option(help: ArgumentHelp("The compromised key, which must be the primary one.", valueName: "KID"))
-    var revoke: KeyID?
+    @Option(help: .init("The compromised key, which must be the primary one.", valueName: "KID")) var revoke: KeyID?
 
     @Option(
-        help: ArgumentHelp(
-            "With --emergency: promote this pending key instead of generating a new one.", valueName: "KID"))
+        help: .init("With --emergency: promote this pending key instead of generating a new one.", valueName: "KID"))
     var promote: KeyID?
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "The devices' reports, as for keys coverage, for policies that require coverage.", valueName: "FILE|-"))
     var reports: String?
 
@@ -77,10 +74,10 @@ struct Rotate: ParsableCommand {
     private func rotate(_ change: KeysetChange, _ gate: CoverageGate) throws -> Outcome {
         let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, gate) }
         let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, gate, isAfter: true)
-        let report = RotationReport(change.path, remaining, done: rotation.done)
-        try report.print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if !report.blocked.isEmpty { return .blocked }
-        return isDryRun && !report.due.isEmpty ? .due : .done
+        try RotationReport(keyset: change.path, plan: remaining, done: rotation.done)
+            .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
+        if !remaining.blocked.isEmpty { return .blocked }
+        return isDryRun && !remaining.due.isEmpty ? .due : .done
     }
 
     private func plan(
