@@ -74,12 +74,11 @@ struct BatchRun<Worker: LineWorker> {
     private mutating func processLines(_ makeWorker: () throws -> sending Worker) throws -> Int32? {
         // Waiting on a thread of the cooperative pool would take it from the workers: a deadlock on one core.
         MainActor.preconditionIsolated()
-        let limit = QueueLine.limitInBytes
-        let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker(), limitInBytes: limit) }
+        let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker()) }
         guard let interruption = Interruption() else {
             throw Failure(.software, "can't create the pipe that reports signals")
         }
-        let blocks = try LineBlocks(from: next, limitInBytes: limit, interruption)
+        let blocks = try LineBlocks(from: next, interruption)
         progress = BatchProgress()
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         defer { pipeline.stopAndWait() }
@@ -87,15 +86,14 @@ struct BatchRun<Worker: LineWorker> {
         return blocks.signal
     }
 
-    private static func lane(_ worker: sending Worker, limitInBytes: Int) -> PipelineLane<LineBlock, Results> {
+    private static func lane(_ worker: sending Worker) -> PipelineLane<LineBlock, Results> {
         var worker = worker
-        return PipelineLane { block in LineResults(block, limitInBytes: limitInBytes, &worker) }
+        return PipelineLane { block in LineResults(block, &worker) }
     }
 
     private mutating func write(_ results: Results) throws {
         if let (piece, isLast) = results.longLine {
-            let refusal = LineRefusal.lineTooLong(limitInBytes: QueueLine.limitInBytes)
-            try refused.addLong(piece: piece, number: next, refusal, isLast: isLast)
+            try refused.addLong(piece: piece, number: next, .lineTooLong, isLast: isLast)
             if isLast { next += 1 }
         }
         var start = 0
@@ -134,7 +132,7 @@ struct BatchRun<Worker: LineWorker> {
 /// The progress of a batch, in one line of the terminal.
 struct BatchProgress {
     private let start = ContinuousClock.now
-    private var line: ProgressLine
+    private let line: ProgressLine
     /// The length of stdin; nil if unknown.
     private let byteCount: Int?
 
@@ -147,7 +145,7 @@ struct BatchProgress {
             status?.kind == .file ? status.map { Int($0.byteCount) - Int(lseek(STDIN_FILENO, 0, SEEK_CUR)) } : nil
     }
 
-    mutating func show(lineCount: Int, position: Int) {
+    func show(lineCount: Int, position: Int) {
         let (byteCount, time) = (byteCount, ContinuousClock.now - start)
         line.show(Self.text(lineCount, position: position, of: byteCount, after: time))
     }

@@ -25,7 +25,6 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     private let queue = DispatchQueue(label: "pushcrypt.stdin")
     private let reader: PieceReader
     private let interruption: Interruption
-    private let limitInBytes: Int
     /// Bytes that were read and not yet used.
     private var unread: ArraySlice<UInt8> = []
     /// The beginning of an incomplete line.
@@ -36,13 +35,11 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     /// The signal that ended the input; nil at the end of stdin.
     private(set) var signal: Int32?
 
-    /// - Parameters:
-    ///   - first: the number of the first line that is returned.
-    ///   - limitInBytes: the longest line. A longer one is returned in pieces unless one read returned all of it.
-    init(from first: Int, limitInBytes: Int, _ interruption: Interruption) throws(Failure) {
+    /// - Parameter first: the number of the first line that is returned. A line that is longer than
+    ///   `QueueLine.limitInBytes` is returned in pieces unless one read returned all of it.
+    init(from first: Int, _ interruption: Interruption) throws(Failure) {
         reader = try PieceReader()
         self.interruption = interruption
-        self.limitInBytes = limitInBytes
         while number < first, let piece = try nextPiece() { skip(to: first, piece) }
         position = unread.count
     }
@@ -90,7 +87,7 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     private func lines(_ piece: ArraySlice<UInt8>) -> LineBlock? {
         guard let newline = piece.lastIndex(of: .newline) else {
             begun += piece
-            guard begun.count > limitInBytes else { return nil }
+            guard begun.count > QueueLine.limitInBytes else { return nil }
             isInsideLongLine = true
             return block(.longLine(piece: take(&begun), isLast: false))
         }

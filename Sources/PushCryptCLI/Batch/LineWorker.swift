@@ -26,17 +26,16 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     let number: Int
     let position: Int
 
-    init<Worker: LineWorker>(_ block: LineBlock, limitInBytes: Int, _ worker: inout Worker)
-    where Worker.Outcome == Outcome {
+    init<Worker: LineWorker>(_ block: LineBlock, _ worker: inout Worker) where Worker.Outcome == Outcome {
         number = block.number
         position = block.position
         switch block.content {
         case .longLine(let piece, let isLast): longLine = (piece, isLast)
-        case .lines(let lines): processAll(lines, limitInBytes: limitInBytes, &worker)
+        case .lines(let lines): processAll(lines, &worker)
         }
     }
 
-    private mutating func processAll<Worker: LineWorker>(_ lines: [UInt8], limitInBytes: Int, _ worker: inout Worker)
+    private mutating func processAll<Worker: LineWorker>(_ lines: [UInt8], _ worker: inout Worker)
     where Worker.Outcome == Outcome {
         // Sealing about doubles the length of a line.
         output.reserveCapacity(2 * lines.count)
@@ -44,18 +43,17 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
         var number = number
         while start < lines.count, failure == nil {
             let end = lines[start...].firstIndex(of: .newline) ?? lines.count
-            process(Array(lines[start..<end]), number, limitInBytes: limitInBytes, &worker)
+            process(Array(lines[start..<end]), number, &worker)
             start = end + 1
             number += 1
         }
     }
 
-    private mutating func process<Worker: LineWorker>(
-        _ line: [UInt8], _ number: Int, limitInBytes: Int, _ worker: inout Worker
-    ) where Worker.Outcome == Outcome {
+    private mutating func process<Worker: LineWorker>(_ line: [UInt8], _ number: Int, _ worker: inout Worker)
+    where Worker.Outcome == Outcome {
         let offset = output.count
         do {
-            guard line.count <= limitInBytes else { throw LineRefusal.lineTooLong(limitInBytes: limitInBytes) }
+            guard line.count <= QueueLine.limitInBytes else { throw LineRefusal.lineTooLong }
             let outcome = try worker.process(line, number: number, into: &output)
             output.append(.newline)
             outcomes.append(outcome)

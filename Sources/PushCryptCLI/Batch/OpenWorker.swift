@@ -5,11 +5,14 @@ extension Open {
     /// Runs `open --batch`.
     func openBatch() throws {
         let keyset = try KeySource(keys, keyAccess).openingKeyset(device: nil)
-        let plan = OpenWorker.Plan(
-            topic: try Topic(topic).description, keyset: keyset, senders: try SenderTrust(option: trust, keyAccess),
-            time: timeOptions.givenTime)
+        let senders = try SenderTrust(option: trust, keyAccess)
+        let time = timeOptions.givenTime
+        let topic = try Topic(topic).description
         var run = try BatchRun<OpenWorker>(batch)
-        try run.processAllLines { try OpenWorker(plan) }
+        try run.processAllLines {
+            let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
+            return OpenWorker(keyset: keyset, opener: opener, time: time)
+        }
     }
 }
 
@@ -23,29 +26,17 @@ extension Open {
 struct OpenWorker: LineWorker {
     enum Outcome: String, LineOutcome { case opened }
 
-    /// The configuration that all workers share.
-    struct Plan: Sendable {
-        let topic: String
-        let keyset: Keyset
-        let senders: SenderTrust
-        /// nil: the time at which each line is opened.
-        let time: UnixTime?
-    }
-
-    private let plan: Plan
-    private let opener: Opener
-
-    init(_ plan: Plan) throws {
-        self.plan = plan
-        opener = try Opener(topic: plan.topic, keyring: KeysetKeyring(plan.keyset), senders: plan.senders)
-    }
+    let keyset: Keyset
+    let opener: Opener
+    /// nil: the time at which each line is opened.
+    let time: UnixTime?
 
     mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
         let opener = self.opener(for: line.device)
         let push: OpenedPush
         do throws(FailureClass) {
-            push = try opener.open(Array(line.payload.rawBytes), at: plan.time ?? .now).get()
+            push = try opener.open(Array(line.payload.rawBytes), at: time ?? .now).get()
         } catch {
             throw LineRefusal(error)
         }
@@ -63,7 +54,7 @@ struct OpenWorker: LineWorker {
 
     private func opener(for device: DeviceID?) -> Opener {
         guard let device else { return opener }
-        return opener.with(KeysetKeyring(plan.keyset, device: device))
+        return opener.with(KeysetKeyring(keyset, device: device))
     }
 
     /// Replaces newlines by spaces: JSON allows a newline only where it allows a space.

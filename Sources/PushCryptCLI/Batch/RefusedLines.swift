@@ -40,9 +40,7 @@ struct LineRefusal: Error {
 
     static func malformedLine(_ message: String) -> LineRefusal { LineRefusal("malformedLine", message) }
 
-    static func lineTooLong(limitInBytes: Int) -> LineRefusal {
-        LineRefusal("lineTooLong", "the line is longer than \(limitInBytes) bytes")
-    }
+    static let lineTooLong = LineRefusal("lineTooLong", "the line is longer than \(QueueLine.limitInBytes) bytes")
 
     static let recipientMissing = LineRefusal(
         "recipientMissing", "the line has no member \"to\", and the command has no --to")

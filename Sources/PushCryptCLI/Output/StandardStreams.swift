@@ -102,9 +102,7 @@ enum StandardStreams {
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     private var members: [String: Member]
 
-    init(dictionaryLiteral members: (String, (any Encodable)?)...) {
-        self.init(members)
-    }
+    init(dictionaryLiteral members: (String, (any Encodable)?)...) { self.init(members) }
 
     init(_ members: [(String, (any Encodable)?)]) {
         self.members = Dictionary(uniqueKeysWithValues: members.map { ($0, Member(value: $1)) })
@@ -137,7 +135,7 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
 }
 
 /// A line on stderr that shows progress and is overwritten by each update.
-struct ProgressLine {
+final class ProgressLine {
     private var drawnAt: ContinuousClock.Instant?
 
     /// - Returns: nil unless stderr is a terminal that can move the cursor.
@@ -146,7 +144,7 @@ struct ProgressLine {
     }
 
     /// Draws at most ten times a second.
-    mutating func show(_ text: @autoclosure () -> String) {
+    func show(_ text: @autoclosure () -> String) {
         let now = ContinuousClock.now
         if let drawnAt, now - drawnAt < .milliseconds(100) { return }
         drawnAt = now

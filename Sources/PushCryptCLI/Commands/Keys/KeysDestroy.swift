@@ -19,10 +19,10 @@ struct KeysDestroy: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
         try change.checkClock(clock)
-        let losses = try change.losses { try $0.destroy(key.kid, force: confirmation.force) }
         let nothing = ["nothing: no push that is still on its way needs the key"]
-        try confirmation.confirm("destroying key \(key.kid) loses:", losses.isEmpty ? nothing : losses)
-        try change.make { try $0.destroy(key.kid, force: confirmation.force) }
+        try change.make("destroying key \(key.kid) loses:", orNothing: nothing, confirmation.confirm) {
+            try $0.destroy(key.kid, force: confirmation.force)
+        }
     }
 }
 

@@ -25,7 +25,7 @@ struct KeysExport: ParsableCommand {
     var device: String?
 
     @Option(help: .init("One key in this format; raw is base64 of its bytes.", valueName: "jwk|pem|der|raw"))
-    var format: ExportFormat?
+    var format: ExportedKey.Form?
 
     @Option(help: .init("The key. (default: the primary)", valueName: "KID")) var kid: KeyID?
 
@@ -113,7 +113,7 @@ struct KeysExport: ParsableCommand {
     }
 
     private func exported(_ entry: Keyset.Entry) throws -> [UInt8] {
-        let form = (format ?? .jwk).form
+        let form = format ?? .jwk
         guard isPrivate else { return try ExportedKey.publicKey(entry.record, as: form) }
         if entry.demandsPSK, form != .jwk {
             StandardStreams.writeNote("key \(entry.record.kid) has a psk, which only a JWK contains")
@@ -142,23 +142,12 @@ struct KeysExport: ParsableCommand {
     }
 }
 
-enum ExportFormat: String, ExpressibleByArgument {
-    case jwk, pem, der, raw
-
-    var form: ExportedKey.Form {
-        switch self {
-        case .jwk: .jwk
-        case .pem: .pem
-        case .der: .der
-        case .raw: .raw
-        }
-    }
-
+extension ExportedKey.Form: ExpressibleByArgument {
     /// ```
     /// {"kid": KID, "format": "pem" | "der" | "raw", "private": true | false, "value": the PEM's text or base64}
     /// ```
     /// The caller wipes the result.
-    func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
+    fileprivate func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
         var value = self == .der ? Base64.encode(bytes.bytes) : bytes
         defer { wipe(&value) }
         var json = [UInt8]()

@@ -22,8 +22,7 @@ struct KeysRevoke: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        try Revocation(kid: key.kid, successor: promote, confirm: confirmation.confirm)
-            .run(KeysetChange(path, options, secrets))
+        try KeysetChange(path, options, secrets).revoke(key.kid, successor: promote, confirmation.confirm)
     }
 }
 
@@ -42,21 +41,6 @@ struct KeysRetire: ParsableCommand {
 
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
-        let losses = try change.losses { try $0.retire(key.kid) }
-        try confirmation.confirm("retiring key \(key.kid):", losses)
-        try change.make { try $0.retire(key.kid) }
-    }
-}
-
-/// Revokes a key for `keys revoke` and `rotate --emergency`.
-struct Revocation {
-    let kid: KeyID
-    let successor: KeyID?
-    let confirm: (String, [String]) throws -> Void
-
-    func run(_ change: KeysetChange) throws {
-        let losses = try change.losses { try $0.revoke(kid, successor: successor) }
-        try confirm("revoking key \(kid) of \(change.path):", losses.isEmpty ? ["no push is lost"] : losses)
-        try change.make { try $0.revoke(kid, successor: successor) }
+        try change.make("retiring key \(key.kid):", confirmation.confirm) { try $0.retire(key.kid) }
     }
 }

@@ -50,6 +50,25 @@ struct KeysetChange {
         try naming { try KeysetEditor.losses(of: metadata(), at: time, body) }
     }
 
+    /// Asks for agreement to the losses of a change, and makes it.
+    ///
+    /// - Parameter nothing: what the question says if nothing is lost.
+    func make(
+        _ what: String, orNothing nothing: [String] = [], _ confirm: (String, [String]) throws -> Void,
+        _ body: (inout KeysetEditor) throws -> Void
+    ) throws {
+        let losses = try losses(body)
+        try confirm(what, losses.isEmpty ? nothing : losses)
+        try make(body)
+    }
+
+    /// Revokes a key for `keys revoke` and `rotate --emergency`.
+    func revoke(_ kid: KeyID, successor: KeyID?, _ confirm: (String, [String]) throws -> Void) throws {
+        try make("revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm) {
+            try $0.revoke(kid, successor: successor)
+        }
+    }
+
     @discardableResult
     func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
         let secret = try answerSecret()
@@ -88,10 +107,9 @@ struct KeysetChange {
     private func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as LifecycleError {
-            throw Failure(Failure(error).status, "\(path): \(error.reason)")
-        } catch let error as KeyError {
-            throw Failure(Failure(error).status, "\(path): \(error.reason)")
+        } catch  where error is LifecycleError || error is KeyError {
+            let failure = Failure(error)
+            throw Failure(failure.status, "\(path): \(failure.message)")
         }
     }
 }

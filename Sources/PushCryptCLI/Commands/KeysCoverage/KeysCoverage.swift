@@ -42,12 +42,7 @@ extension DeviceReports {
         self.init()
         let reader = try LineReader(file, limitInBytes: 65_536)
         do {
-            while let line = try reader.next() {
-                guard case .complete(let bytes) = line else {
-                    throw Failure(.dataError, "\(reader.name): line \(lineCount + 1) is longer than 65536 bytes")
-                }
-                try add(line: bytes)
-            }
+            while let line = try reader.next() { try add(line: line) }
         } catch let error as KeystoreError {
             throw Failure(.dataError, "\(reader.name): \(error.reason)")
         }

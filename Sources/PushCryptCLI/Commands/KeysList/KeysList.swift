@@ -55,7 +55,8 @@ struct KeysetDescription {
         ]
         let rows = view.listed.map { status -> [TextTable.Cell] in
             [
-                .init(text: "\(status.kid)"), .init(text: "\(status.state)") { terminal.styled($0, status.state) },
+                .init(text: "\(status.kid)"),
+                .init(text: "\(status.state)") { terminal.styled($0, .state(status.state)) },
                 .init(text: status.traits?.suite.rawValue ?? "-"), yes(status.traits?.demandsPSK ?? false),
                 .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals), yes(status.opens),
                 .init(text: status.nextText ?? "-"),
@@ -85,11 +86,7 @@ struct KeysetDescription {
     private func distance(_ step: RotationPlan.Step) -> String { TimeDistance.text(step.dueAt, from: view.now) }
 
     private func labelled(_ label: String, _ style: TerminalText.Style, _ text: String) -> [String] {
-        let indent = label.count + 2
-        let rows = TerminalText.wrap(TerminalText.harmless(text.utf8), width: width - indent)
-        return rows.enumerated().map { index, row in
-            (index == 0 ? terminal.styled(label + ":", style) + " " : String(repeating: " ", count: indent)) + row
-        }
+        terminal.wrapped(terminal.styled(label + ":", style) + " ", text, indent: label.count + 2, width: width)
     }
 }
 
@@ -118,8 +115,7 @@ extension KeyStatus {
             "activatesAt": lifecycle.activatesAt?.description, "retiresAt": lifecycle.retiresAt?.description,
             "expiresAt": lifecycle.expiresAt?.description, "revokedAt": lifecycle.revokedAt?.description,
             "destroyedAt": lifecycle.destroyedAt?.description, "ageInSeconds": ageInSeconds, "sealsNow": seals,
-            "opensNow": opens,
-            "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
+            "opensNow": opens, "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
         ]
     }
 }

@@ -70,7 +70,9 @@ struct KeystoreList {
                 let view = content.view
                 return [
                     .init(text: path), .init(text: view.metadata.kind.rawValue), .init(text: "\(view.remaining.count)"),
-                    view.primary.map { status in .init(text: "\(status.kid)") { terminal.styled($0, status.state) } }
+                    view.primary.map { status in
+                        .init(text: "\(status.kid)") { terminal.styled($0, .state(status.state)) }
+                    }
                         ?? "none",
                     .init(text: content.protection), step(of: view, terminal),
                 ]

@@ -50,10 +50,8 @@ struct LossPlot {
                 "lost": "lost to the policy: key not fetched yet", "late": "lost to the policy: key expired",
                 "unseen": "device fetched nothing for over 30 days",
             ]
-        ).parts(at: .init(x: plot.frame.left, y: top - 14))
-        if highest == 0 {
-            parts.append(SVG.text("none", at: .init(x: plot.frame.left + 10, y: plot.frame.bottom - 8), "label"))
-        }
+        ).parts(at: (plot.frame.left, top - 14))
+        if highest == 0 { parts.append(SVG.text("none", at: (plot.frame.left + 10, plot.frame.bottom - 8), "label")) }
         return parts
     }
 
@@ -141,7 +139,7 @@ struct LeadPlot {
                 "line pending-line": "publishLead",
                 "line dashed retiring-line": "overlap, without the protocol's minimum of 30 days",
             ]
-        ).parts(at: .init(x: plot.frame.left, y: plot.frame.top - 14))
+        ).parts(at: (plot.frame.left, plot.frame.top - 14))
     }
 
     private func value(_ seconds: Int64) -> Double { Double(seconds) / unit.seconds }

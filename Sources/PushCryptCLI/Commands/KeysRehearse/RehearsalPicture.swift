@@ -31,12 +31,12 @@ struct RehearsalPicture {
         let left = 28.0
         let style = verdict.losesNone ? "verdict good" : "verdict lost"
         return [
-            SVG.text(title, at: .init(x: left, y: 42), "title"),
-            SVG.text(verdict.sentence, at: .init(x: left, y: 70), style),
-            SVG.text(verdict.advice ?? verdict.unseen ?? "", at: .init(x: left, y: 90), "text"),
-            SVG.text(verdict.advice == nil ? "" : verdict.unseen ?? "", at: .init(x: left, y: 107), "muted"),
-            SVG.text("Policy: " + outcome.policyText, at: .init(x: left, y: 130), "muted"),
-            SVG.text("Fleet: " + outcome.fleetText, at: .init(x: left, y: 147), "muted"),
+            SVG.text(title, at: (left, 42), "title"),
+            SVG.text(verdict.sentence, at: (left, 70), style),
+            SVG.text(verdict.advice ?? verdict.unseen ?? "", at: (left, 90), "text"),
+            SVG.text(verdict.advice == nil ? "" : verdict.unseen ?? "", at: (left, 107), "muted"),
+            SVG.text("Policy: " + outcome.policyText, at: (left, 130), "muted"),
+            SVG.text("Fleet: " + outcome.fleetText, at: (left, 147), "muted"),
         ]
     }
 }

@@ -44,7 +44,7 @@ struct RehearsalText {
             let bar = NumberText.bar(row.holding, of: total, width: 40).padded(to: 40)
             let state = row.seconds < lead ? KeyState.pending : .primary
             let share = NumberText.percent(row.holding, of: total).leftPadded(to: 10)
-            return "\(time) \(row.isLead ? "▶" : "│")\(terminal.styled(bar, state)) \(share)"
+            return "\(time) \(row.isLead ? "▶" : "│")\(terminal.styled(bar, .state(state))) \(share)"
                 + (row.isLead ? "  the key begins to seal" : "")
         }.joined(separator: "\n")
     }
@@ -99,10 +99,7 @@ struct RehearsalText {
     ///   - label: precedes the first line.
     ///   - width: the indentation of the other lines.
     private func wrapped(_ label: String, _ text: String, width: Int = 8) -> String {
-        let indentation = String(repeating: " ", count: width)
-        return TerminalText.wrap(text, width: 90).enumerated().map { index, line in
-            (index == 0 ? label : indentation) + line
-        }.joined(separator: "\n")
+        terminal.wrapped(label, text, indent: width, width: width + 90).joined(separator: "\n")
     }
 }
 

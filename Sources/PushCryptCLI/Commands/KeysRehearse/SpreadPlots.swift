@@ -27,7 +27,7 @@ struct SpreadPlot {
                 "line pending-line": "while pending", "line primary-line": "while primary",
                 "line retiring-line": "while retiring",
             ]
-        ).parts(at: .init(x: left, y: top - 14))
+        ).parts(at: (left, top - 14))
         for key in RehearsedRotation.keys {
             for stage in axis.stages(key) where stage.state != .expired {
                 parts.append(SVG.polyline(curve(key, stage, plot), "line \(stage.state)-line"))
@@ -50,7 +50,7 @@ struct SpreadPlot {
         guard key == RehearsedRotation.keys.lowerBound else { return [dot] }
         let tally = axis.outcome.tally
         let label = "\(NumberText.percent(tally.heldAtActivation, of: tally.holders)) hold a key as it begins to seal"
-        return [dot, SVG.text(label, at: .init(x: point.x + 10, y: min(point.y + 22, plot.frame.bottom - 8)), "label")]
+        return [dot, SVG.text(label, at: (point.x + 10, min(point.y + 22, plot.frame.bottom - 8)), "label")]
     }
 
     private func curve(_ key: Int, _ stage: RehearsalAxis.Stage, _ plot: Plot) -> [SVG.Point] {
@@ -91,17 +91,17 @@ struct KeyLanes {
     func parts(top: Double) -> [String] {
         let plot = axis.plot(top: top, height: 112, 0...1)
         let left = plot.frame.left
-        var parts = [SVG.text("The keys", at: .init(x: left, y: top - 36), "heading")]
+        var parts = [SVG.text("The keys", at: (left, top - 36), "heading")]
         parts += Legend(
             .area,
             [
                 "pending": "published, not sealing (publishLead)", "primary": "seals", "retiring": "opens only",
                 "expired": "expired",
             ]
-        ).parts(at: .init(x: left, y: top - 14))
+        ).parts(at: (left, top - 14))
         for key in 0...RehearsedRotation.keys.upperBound {
             let top = top + Double(key) * 28
-            parts.append(SVG.text("key \(key + 1)", at: .init(x: left - 8, y: top + 15), "muted", anchor: .end))
+            parts.append(SVG.text("key \(key + 1)", at: (left - 8, top + 15), "muted", anchor: .end))
             parts += axis.stages(key).flatMap { bar($0, key, top, plot) }
         }
         return parts
@@ -116,6 +116,6 @@ struct KeyLanes {
         let title = "key \(key + 1) is \(stage.state) for \(DurationText.human(stage.end - stage.start))"
         let bar = SVG.rectangle(frame, "\(stage.state)", radius: 2, title: isOver ? nil : title)
         guard !isOver, width > 60 else { return [bar] }
-        return [bar, SVG.text("\(stage.state)", at: .init(x: start + 7, y: top + 14), "on-state")]
+        return [bar, SVG.text("\(stage.state)", at: (start + 7, top + 14), "on-state")]
     }
 }

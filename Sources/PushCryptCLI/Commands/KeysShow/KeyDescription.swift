@@ -226,7 +226,7 @@ extension KeyDescription {
 
     private func historyRows(_ page: Page) -> [String] {
         var lines = [String]()
-        if let flaw { lines += page.row("", "The audit log is broken: \(flaw).", .style(.bad)) }
+        if let flaw { lines += page.row("", "The audit log is broken: \(flaw).", .bad) }
         guard let history else { return lines + page.row("", "There is no audit log.") }
         if history.isEmpty { lines += page.row("", "The audit log doesn't mention the key.") }
         for entry in history {
@@ -243,11 +243,8 @@ private struct Page {
 
     private static let nameWidth = 12
 
-    func row(_ name: String, _ text: String, _ ink: Lane.Ink = .plain) -> [String] {
+    func row(_ name: String, _ text: String, _ style: TerminalText.Style = .plain) -> [String] {
         let indent = name.isEmpty ? 2 : 2 + max(Self.nameWidth, name.count + 2)
-        let rows = TerminalText.wrap(TerminalText.harmless(text.utf8), width: width - indent)
-        return rows.enumerated().map { index, row in
-            (index == 0 ? "  " + name : "").padded(to: indent) + terminal.styled(row, ink)
-        }
+        return terminal.wrapped("  \(name)".padded(to: indent), text, indent: indent, width: width, style)
     }
 }

@@ -52,9 +52,9 @@ struct RecipientsImport: ParsableCommand {
     }
 
     private func importAll() throws -> DirectoryImport {
-        let line = DirectoryProgressLine("copying")
-        defer { line.clear() }
-        return try DirectoryImport(from: path, into: database, progress: line.show)
+        let line = ProgressLine()
+        defer { line?.clear() }
+        return try DirectoryImport(from: path, into: database) { line?.show("copying: \($0.text)") }
     }
 }
 
@@ -83,9 +83,9 @@ struct RecipientsCheck: ParsableCommand {
     }
 
     private func checkAll() throws -> DirectoryCheck {
-        let line = DirectoryProgressLine("checking")
-        defer { line.clear() }
-        return try DirectoryCheck(RecipientDirectory(path: path), progress: line.show)
+        let line = ProgressLine()
+        defer { line?.clear() }
+        return try DirectoryCheck(RecipientDirectory(path: path)) { line?.show("checking: \($0.text)") }
     }
 
     private static func text(_ check: DirectoryCheck) -> String {
@@ -115,21 +115,10 @@ struct RecipientsCheck: ParsableCommand {
 
 private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-/// The progress of work on a recipient directory, in one line of the terminal.
-private final class DirectoryProgressLine {
-    private let verb: String
-    private var line = ProgressLine()
-
-    /// - Parameter verb: the text before the progress, as in "checking".
-    init(_ verb: String) { self.verb = verb }
-
-    func show(_ progress: DirectoryProgress) { line?.show("\(verb): \(Self.text(progress))") }
-
-    func clear() { line?.clear() }
-
-    private static func text(_ progress: DirectoryProgress) -> String {
-        guard let total = progress.total else { return "\(NumberText.grouped(Int(progress.done))) records" }
-        let percent = "\(progress.done * 100 / max(total, 1)) %"
-        return progress.phase == .reading ? "\(percent) read" : percent
+extension DirectoryProgress {
+    fileprivate var text: String {
+        guard let total else { return "\(NumberText.grouped(Int(done))) records" }
+        let percent = "\(done * 100 / max(total, 1)) %"
+        return phase == .reading ? "\(percent) read" : percent
     }
 }

@@ -58,26 +58,26 @@ struct Rotate: ParsableCommand {
         if let revoke { return try replace(revoke) }
         let answer = Remembered<KeysetSecret>()
         let gate = try CoverageGate(reports: reports)
-        var outcomes = [Outcome]()
+        var statuses = [Int32]()
         for path in try keysets() {
             do {
-                outcomes.append(try rotate(KeysetChange(path, options, secrets, answer), gate))
+                statuses.append(try rotate(KeysetChange(path, options, secrets, answer), gate))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
-                outcomes.append(.failed(failure.status.rawValue))
+                statuses.append(failure.status.rawValue)
             }
         }
-        if let status = outcomes.map(\.status).max(by: Outcome.isLess), status != 0 { throw ExitCode(status) }
+        if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
     }
 
-    private func rotate(_ change: KeysetChange, _ gate: CoverageGate) throws -> Outcome {
+    private func rotate(_ change: KeysetChange, _ gate: CoverageGate) throws -> Int32 {
         let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, gate) }
         let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, gate, isAfter: true)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if !remaining.blocked.isEmpty { return .blocked }
-        return isDryRun && !remaining.due.isEmpty ? .due : .done
+        if !remaining.blocked.isEmpty { return Outcome.blocked }
+        return isDryRun && !remaining.due.isEmpty ? Outcome.due : Outcome.done
     }
 
     private func plan(
@@ -102,9 +102,9 @@ struct Rotate: ParsableCommand {
         if isDryRun {
             let losses = try change.losses { try $0.revoke(kid, successor: promote) }
             try StandardStreams.write("would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined())
-            throw ExitCode(Outcome.due.status)
+            throw ExitCode(Outcome.due)
         }
-        try Revocation(kid: kid, successor: promote, confirm: agreement.confirm).run(change)
+        try change.revoke(kid, successor: promote, agreement.confirm)
     }
 
     private func keysets() throws -> [String] {
@@ -117,29 +117,14 @@ struct Rotate: ParsableCommand {
         return found
     }
 
-    enum Outcome {
-        case done, due, blocked
-        case failed(Int32)
+    /// The exit statuses of a keyset, from the least to the most severe. Every other one is an error and more severe.
+    private enum Outcome {
+        static let done: Int32 = 0
+        static let due: Int32 = 10
+        static let blocked: Int32 = 75
 
-        var status: Int32 {
-            switch self {
-            case .done: 0
-            case .due: 10
-            case .blocked: 75
-            case .failed(let status): status
-            }
-        }
+        static func isLessSevere(_ left: Int32, _ right: Int32) -> Bool { severity(left) < severity(right) }
 
-        /// Errors are more severe than blocked steps, which are more severe than due steps.
-        static func isLess(_ left: Int32, _ right: Int32) -> Bool { severity(left) < severity(right) }
-
-        private static func severity(_ status: Int32) -> Int32 {
-            switch status {
-            case 0: 0
-            case 10: 1
-            case 75: 2
-            default: 3
-            }
-        }
+        private static func severity(_ status: Int32) -> Int { [done, due, blocked].firstIndex(of: status) ?? 3 }
     }
 }

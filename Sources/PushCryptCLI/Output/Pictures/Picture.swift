@@ -169,9 +169,3 @@ struct StateColour {
 
     static func of(_ state: KeyState) -> StateColour { all[state.rank] }
 }
-
-extension TerminalText {
-    func styled(_ text: String, _ state: KeyState) -> String {
-        isColourful ? "\u{1b}[\(StateColour.of(state).terminal)m\(text)\u{1b}[0m" : text
-    }
-}

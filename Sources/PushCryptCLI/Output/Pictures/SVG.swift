@@ -1,9 +1,6 @@
 /// Writes SVG elements. All text and attribute values are escaped.
 enum SVG {
-    struct Point {
-        let x: Double
-        let y: Double
-    }
+    typealias Point = (x: Double, y: Double)
 
     enum Anchor: String { case start, middle, end }
 

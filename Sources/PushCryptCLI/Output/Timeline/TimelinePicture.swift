@@ -28,9 +28,9 @@ struct TimelinePicture {
         let title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
         let header = Self.header(of: timeline)
         let head =
-            [SVG.text(title, at: .init(x: Self.left, y: 42), "title")]
+            [SVG.text(title, at: (Self.left, 42), "title")]
             + header.enumerated().map { index, line in
-                SVG.text(line.text, at: .init(x: Self.left, y: 68 + 18 * Double(index)), line.style)
+                SVG.text(line.text, at: (Self.left, 68 + 18 * Double(index)), line.style)
             }
         return Picture(
             title: title, description: header.map(\.text).joined(separator: " "), width: Self.width,
@@ -84,17 +84,17 @@ struct TimelinePicture {
         return axis.ticks(room: 8).flatMap { tick in
             let across = across(tick.time)
             return [
-                SVG.line(from: .init(x: across, y: top), to: .init(x: across, y: bottom + 5), "grid"),
-                SVG.text(tick.label, at: .init(x: across, y: bottom + 19), "muted", anchor: .middle),
+                SVG.line(from: (across, top), to: (across, bottom + 5), "grid"),
+                SVG.text(tick.label, at: (across, bottom + 19), "muted", anchor: .middle),
             ]
-        } + [SVG.line(from: .init(x: plot.frame.left, y: bottom), to: .init(x: plot.frame.right, y: bottom), "axis")]
+        } + [SVG.line(from: (plot.frame.left, bottom), to: (plot.frame.right, bottom), "axis")]
     }
 
     private var present: [String] {
         let (across, top) = (across(view.now), plot.frame.top - 6)
         return [
-            SVG.line(from: .init(x: across, y: top), to: .init(x: across, y: plot.frame.bottom), "now"),
-            SVG.text("now", at: .init(x: across, y: top - 6), "text state", anchor: .middle),
+            SVG.line(from: (across, top), to: (across, plot.frame.bottom), "now"),
+            SVG.text("now", at: (across, top - 6), "text state", anchor: .middle),
         ]
     }
 }
@@ -124,13 +124,10 @@ extension TimelinePicture {
         let isGone = status.state == .destroyed
         let bars = status.phases.flatMap { bar(status.kid, $0, top(row)) } + lead(status, top(row))
         return [
-            SVG.text(
-                "\(status.state)", at: .init(x: Self.left, y: base), "state \(isGone ? "muted" : "\(status.state)")"),
-            SVG.text("\(status.kid)", at: .init(x: plot.frame.left - 12, y: base), "text mono", anchor: .end),
+            SVG.text("\(status.state)", at: (Self.left, base), "state \(isGone ? "muted" : "\(status.state)")"),
+            SVG.text("\(status.kid)", at: (plot.frame.left - 12, base), "text mono", anchor: .end),
             isGone ? faded(bars) : bars.joined(),
-        ] + marks(status, top(row)) + [
-            SVG.text(status.nextText ?? "", at: .init(x: plot.frame.right + 12, y: base), "text")
-        ]
+        ] + marks(status, top(row)) + [SVG.text(status.nextText ?? "", at: (plot.frame.right + 12, base), "text")]
     }
 
     func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
@@ -146,7 +143,7 @@ extension TimelinePicture {
         let frame = Frame(left: start, top: top, width: end - start, height: Self.barHeight)
         let bar = SVG.rectangle(frame, "\(phase.state)", radius: 2, title: title)
         guard end - start > 60 else { return [bar] }
-        return [bar, SVG.text("\(phase.state)", at: .init(x: start + 7, y: top + 14), "on-state")]
+        return [bar, SVG.text("\(phase.state)", at: (start + 7, top + 14), "on-state")]
     }
 
     /// `from 2026-03-01T09:00:00Z to 2026-03-08T09:00:00Z (7d)`
@@ -164,12 +161,9 @@ extension TimelinePicture {
             switch phase.state {
             case .revoked:
                 return [-6.0, 6].map { rise in
-                    let (start, end) = (SVG.Point(x: x - 6, y: middle - rise), SVG.Point(x: x + 6, y: middle + rise))
-                    return SVG.line(from: start, to: end, "line revoked-line")
+                    SVG.line(from: (x - 6, middle - rise), to: (x + 6, middle + rise), "line revoked-line")
                 }
-            case .destroyed:
-                let (start, end) = (SVG.Point(x: x, y: middle - 8), SVG.Point(x: x, y: middle + 8))
-                return [SVG.line(from: start, to: end, "line expired-line")]
+            case .destroyed: return [SVG.line(from: (x, middle - 8), to: (x, middle + 8), "line expired-line")]
             default: return []
             }
         }
@@ -199,8 +193,8 @@ extension TimelinePicture {
                 "line dashed \(phase.state)-line", radius: 2, title: "by the policy: \(phase.state) \(period(phase))")
         }
         return [
-            SVG.text("next key", at: .init(x: plot.frame.left - 12, y: top + 15), "muted", anchor: .end),
-            SVG.text("planned", at: .init(x: Self.left, y: top + 15), "muted"),
+            SVG.text("next key", at: (plot.frame.left - 12, top + 15), "muted", anchor: .end),
+            SVG.text("planned", at: (Self.left, top + 15), "muted"),
         ] + bars
     }
 }
@@ -227,7 +221,7 @@ extension TimelinePicture {
         timeline.overlaps.enumerated().flatMap { index, overlaps in
             let top = top(first + index)
             let label = index == 0 ? "overlap" : ""
-            return [SVG.text(label, at: .init(x: plot.frame.left - 12, y: top + 15), "muted", anchor: .end)]
+            return [SVG.text(label, at: (plot.frame.left - 12, top + 15), "muted", anchor: .end)]
                 + overlaps.flatMap { bracket($0, top) }
         }
     }
@@ -250,13 +244,11 @@ extension TimelinePicture {
         isOpenAt open: (start: Bool, end: Bool) = (false, false), title: String
     ) -> [String] {
         let ends = [(start + 0.5, open.start), (end - 0.5, open.end)].filter { !$0.1 }
-        let caps = ends.map { x, _ in
-            SVG.line(from: .init(x: x, y: y - 3), to: .init(x: x, y: y + 3), "line \(style)-line")
-        }
-        let line = SVG.line(from: .init(x: start, y: y), to: .init(x: end, y: y), "line \(style)-line")
+        let caps = ends.map { x, _ in SVG.line(from: (x, y - 3), to: (x, y + 3), "line \(style)-line") }
+        let line = SVG.line(from: (start, y), to: (end, y), "line \(style)-line")
         let drawn = SVG.element("g", [:], [SVG.element("title", [:], [SVG.escaped(title)]), line] + caps)
         guard let label, Double(label.count) * 6.5 + 8 < end - start else { return [drawn] }
-        return [drawn, SVG.text(label, at: .init(x: (start + end) / 2, y: y - 5), "label", anchor: .middle)]
+        return [drawn, SVG.text(label, at: ((start + end) / 2, y - 5), "label", anchor: .middle)]
     }
 
     var legend: [String] {
@@ -267,13 +259,13 @@ extension TimelinePicture {
                 "pending": "pending", "primary": "seals and opens", "retiring": "opens only",
                 "expired": "expired, not destroyed", "revoked": "revoked",
             ]
-        ).parts(at: .init(x: Self.left, y: y))
+        ).parts(at: (Self.left, y))
         parts.append(faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
-        parts.append(SVG.text("destroyed by now", at: .init(x: 649, y: y), "label"))
+        parts.append(SVG.text("destroyed by now", at: (649, y), "label"))
         let x = 774.0
         if view.policy != nil {
             parts += bracket(from: x, to: x + 18, y: y - 4, "pending", label: nil, title: "publish lead")
-            parts.append(SVG.text("publish lead", at: .init(x: x + 24, y: y), "label"))
+            parts.append(SVG.text("publish lead", at: (x + 24, y), "label"))
         }
         return parts
     }
