@@ -23,7 +23,7 @@ struct TerminalText {
         static let ciphertext = Style(parameters: "35")
         static let padding = Style(parameters: "36")
 
-        static func state(_ state: KeyState) -> Style { Style(parameters: StateColour.of(state).terminal) }
+        static func state(_ state: KeyState) -> Style { Style(parameters: state.style.terminal) }
     }
 
     func styled(_ text: String, _ style: Style) -> String {

@@ -34,7 +34,6 @@ struct BlobSeal: ParsableCommand {
     var identifier: String?
 
     @Option(help: .init("The https URL where the blob will be stored.", valueName: "URL")) var url: String?
-
     @Option(help: .init("A new file for the reference.", valueName: "FILE")) var reference: String
 
     @Option(name: .customLong("from"), help: .init("The plaintext; - is stdin.", valueName: "FILE|-"))

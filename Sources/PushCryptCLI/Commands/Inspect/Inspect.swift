@@ -14,14 +14,12 @@ struct Inspect: ParsableCommand {
     var keys: String?
 
     @Option(help: .init("The app's bundle identifier; required with --keys.", valueName: "TOPIC")) var topic: String?
-
     @Option(help: .init("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
 
     @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", valueName: "FILE"))
     var trust: String?
 
     @Option(help: .init("The maximum size of a payload in bytes.", valueName: "N")) var limit: Int = 4096
-
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -7,9 +7,7 @@ public import PushCryptPrimitives
 /// The options of every command that changes a keyset.
 struct ChangeOptions: ParsableArguments {
     @Option(help: .init("The reason, for the audit log.", valueName: "TEXT")) var reason: String?
-
     @Flag(help: "Print JSON: what was done.") var json = false
-
     @Option(name: .customLong("at"), help: TimeOptions.help) var givenTime: UnixTime?
 
     var time: UnixTime { givenTime ?? .now }
@@ -28,7 +26,6 @@ struct ChangeOptions: ParsableArguments {
 /// The options of a command that may lose pushes and asks before it does.
 struct ConfirmationOptions: ParsableArguments {
     @Flag(name: .customLong("yes"), help: AgreementOptions.help) var isAgreed = false
-
     @Flag(help: "Skip the check and the question; prints what is lost.") var force = false
 
     func confirm(_ what: String, _ losses: [String]) throws {

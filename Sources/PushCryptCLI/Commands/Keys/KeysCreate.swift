@@ -15,7 +15,6 @@ struct KeysCreate: ParsableCommand {
             """)
 
     @Argument(help: .init("The new keyset's folder.", valueName: "Keys/NAME")) var path: String
-
     @Option(help: .init("The kind of the keys.", valueName: "recipient|sender|shared")) var kind: KeyKind
 
     @Option(help: .init("The curve of a recipient's keys. (default: p256)", valueName: "p256|x25519"))

@@ -9,7 +9,6 @@ struct KeysDestroy: ParsableCommand {
         discussion: "Refused while the key may still open a push, unless forced. The primary key is never destroyed.")
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
@@ -31,7 +30,6 @@ struct KeysPrune: ParsableCommand {
         commandName: "prune", abstract: "Erase the material of every key that no push needs any more.")
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions

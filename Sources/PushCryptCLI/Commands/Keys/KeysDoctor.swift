@@ -13,9 +13,7 @@ struct KeysDoctor: ParsableCommand {
             """)
 
     @Argument(help: .init("A keystore or a keyset.", valueName: "Keys")) var path = "Keys"
-
     @Flag(help: "Print JSON: an array of objects.") var json = false
-
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {

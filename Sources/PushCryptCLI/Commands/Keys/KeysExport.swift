@@ -28,7 +28,6 @@ struct KeysExport: ParsableCommand {
     var format: ExportedKey.Form?
 
     @Option(help: .init("The key. (default: the primary)", valueName: "KID")) var kid: KeyID?
-
     @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
 
     @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", valueName: "FILE"))
@@ -38,7 +37,6 @@ struct KeysExport: ParsableCommand {
     var allowsPlaintext = false
 
     @Flag(help: "Print JSON in every format.") var json = false
-
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 

@@ -16,11 +16,8 @@ struct KeysImport: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset, new or existing.", valueName: "Keys/NAME")) var path: String
-
     @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", valueName: "FILE|-")) var file: String
-
     @Option(help: .init("The kind of a key in base64.", valueName: "recipient|sender|shared")) var kind: KeyKind?
-
     @Option(help: .init("The curve of a recipient key in base64.", valueName: "p256|x25519")) var suite: DHGroup?
 
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))

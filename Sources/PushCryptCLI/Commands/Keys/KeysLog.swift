@@ -16,7 +16,6 @@ struct KeysLog: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @Flag(help: "Check the log instead of showing it.") var verify = false
 
     @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and start a new one; needs --reason.")

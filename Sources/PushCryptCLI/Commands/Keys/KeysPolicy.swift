@@ -12,7 +12,6 @@ struct KeysPolicy: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -12,7 +12,6 @@ struct KeysPromote: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @OptionGroup var key: KeyIDArgument
     @Option(help: .init("The devices' reports, as for keys coverage; - is stdin.", valueName: "FILE|-"))
     var reports: String?

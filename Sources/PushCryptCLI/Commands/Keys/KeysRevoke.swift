@@ -11,7 +11,6 @@ struct KeysRevoke: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @OptionGroup var key: KeyIDArgument
 
     @Option(help: .init("Promote this pending key instead of generating a new one.", valueName: "KID"))
@@ -33,7 +32,6 @@ struct KeysRetire: ParsableCommand {
         discussion: "The primary key can't be retired: add another key and promote it.")
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var options: ChangeOptions

@@ -14,9 +14,7 @@ struct KeysVerify: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @Flag(help: "Print JSON: an array of objects.") var json = false
-
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 

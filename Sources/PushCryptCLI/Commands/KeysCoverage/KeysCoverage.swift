@@ -18,11 +18,8 @@ struct KeysCoverage: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @Option(help: .init("The devices' reports; - is stdin.", valueName: "FILE|-")) var reports: String
-
     @Flag(help: "Print JSON: one object.") var json = false
-
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var pictureOptions: PictureOptions
 

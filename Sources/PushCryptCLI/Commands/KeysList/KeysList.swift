@@ -13,9 +13,7 @@ struct KeysList: ParsableCommand {
             """)
 
     @Argument(help: .init("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys")) var path: String
-
     @Flag(help: "Print JSON: an array of objects.") var json = false
-
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions
 

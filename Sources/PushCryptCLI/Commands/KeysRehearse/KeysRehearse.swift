@@ -34,13 +34,9 @@ struct KeysRehearse: AsyncParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
     @OptionGroup(title: "Fleet") var fleetOptions: FleetOptions
-
     @OptionGroup(title: "Policy instead of the keyset's") var policyOptions: PolicyOptions
-
     @Flag(help: "Print JSON: one object.") var json = false
-
     @OptionGroup var pictureOptions: PictureOptions
 
     func run() async throws {
@@ -86,9 +82,7 @@ struct FleetOptions: ParsableArguments {
     var offline: ShareArgument?
 
     @Option(help: .init("The pushes per device and day. (default: 3)", valueName: "NUMBER")) var pushesPerDay: Double?
-
     @Option(help: .init("The number of devices. (default: 1000000)", valueName: "N")) var devices: Int?
-
     @Option(help: .init("The seed of the random devices. (default: 1)", valueName: "N")) var seed: UInt64?
 
     func read() throws -> Fleet {

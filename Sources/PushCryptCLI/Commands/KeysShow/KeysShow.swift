@@ -12,11 +12,8 @@ struct KeysShow: ParsableCommand {
             """)
 
     @Argument(help: .init("A keyset or a file.", valueName: "Keys/NAME|FILE")) var path: String
-
     @Argument(help: .init("The key.", valueName: "KID")) var kid: String
-
     @Flag(help: "Print JSON: one object.") var json = false
-
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {

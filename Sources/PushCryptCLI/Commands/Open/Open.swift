@@ -17,11 +17,8 @@ struct Open: ParsableCommand {
             """)
 
     @Option(help: .init("The recipient's private or shared keys.", valueName: "FILE|Keys/NAME")) var keys: String
-
     @Option(help: .init("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
-
     @Option(help: .init("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
-
     @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", valueName: "FILE")) var trust: String?
 
     @Option(

@@ -69,7 +69,6 @@ struct RecipientsCheck: ParsableCommand {
             """)
 
     @Argument(help: .init("The recipient directory.", valueName: "FILE")) var path: String
-
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {

@@ -21,7 +21,6 @@ struct Reseal: ParsableCommand {
             """)
 
     @Option(help: .init("The shared keys, old and new.", valueName: "FILE|Keys/NAME")) var keys: String
-
     @Option(help: .init("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
 
     @Option(
@@ -31,7 +30,6 @@ struct Reseal: ParsableCommand {
     var signWith: String?
 
     @Option(help: .init("A new file for refused lines.", valueName: "FILE")) var errors: String
-
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -23,13 +23,9 @@ struct Seal: ParsableCommand {
     var to: String?
 
     @Option(help: .init("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
-
     @Option(help: .init("Seal to this device's key of a shared keyset.", valueName: "ID")) var device: String?
-
     @Option(help: .init("Sign with the primary key of this keyset.", valueName: "FILE|Keys/NAME")) var signWith: String?
-
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
-
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
 
     @Option(help: .init("Pad to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))

@@ -4,13 +4,13 @@ import PushCryptKeystore
 
 /// Draws the states of a keyset's keys over time: a row for each key, and the windows in which keys overlap.
 struct TimelinePicture {
-    let timeline: Timeline
-    let plot: Plot
+    private let timeline: Timeline
+    private let plot: Plot
 
     private static let width = 960.0
-    static let left = 28.0
-    static let rowHeight = 34.0
-    static let barHeight = 20.0
+    private static let left = 28.0
+    private static let rowHeight = 34.0
+    private static let barHeight = 20.0
 
     init(_ view: KeysetView) {
         timeline = Timeline(view)
@@ -21,8 +21,8 @@ struct TimelinePicture {
             x: Double(timeline.axis.start.seconds)...Double(timeline.axis.end.seconds), y: 0...1)
     }
 
-    var view: KeysetView { timeline.view }
-    var axis: TimeAxis { timeline.axis }
+    private var view: KeysetView { timeline.view }
+    private var axis: TimeAxis { timeline.axis }
 
     var picture: Picture {
         let title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
@@ -36,8 +36,6 @@ struct TimelinePicture {
             title: title, description: header.map(\.text).joined(separator: " "), width: Self.width,
             height: plot.frame.bottom + 76, parts: head + grid + lanes + present + legend)
     }
-
-    // MARK: Header
 
     private struct Line {
         let text: String
@@ -70,12 +68,10 @@ struct TimelinePicture {
         "\(step.action.text) (\(TimeDistance.text(step.dueAt, from: now)))"
     }
 
-    // MARK: Time
-
-    func across(_ time: UnixTime) -> Double { plot.x.clamped(Double(time.seconds)) }
+    private func across(_ time: UnixTime) -> Double { plot.x.clamped(Double(time.seconds)) }
 
     /// A phase without a start or an end extends to the edge of the plot.
-    func span(_ phase: KeyPhase) -> (start: Double, end: Double) {
+    private func span(_ phase: KeyPhase) -> (start: Double, end: Double) {
         (phase.start.map(across) ?? plot.frame.left, phase.end.map(across) ?? plot.frame.right)
     }
 
@@ -97,27 +93,15 @@ struct TimelinePicture {
             SVG.text("now", at: (across, top - 6), "text state", anchor: .middle),
         ]
     }
-}
 
-extension [String] {
-    /// The first three elements and the number of the others.
-    fileprivate var few: String {
-        let rest = count > 3 ? " and \(count - 3) more" : ""
-        return prefix(3).joined(separator: ", ") + rest
-    }
-}
-
-extension TimelinePicture {
-    var lanes: [String] {
+    private var lanes: [String] {
         let count = timeline.statuses.count
         let planned = view.successor.map { lane($0.phases, row: count) } ?? []
         return windows + timeline.statuses.enumerated().flatMap { index, status in lane(status, row: index) } + planned
             + overlaps(from: count + (view.successor == nil ? 0 : 1))
     }
 
-    func top(_ row: Int) -> Double { plot.frame.top + 8 + Double(row) * Self.rowHeight }
-
-    // MARK: A key
+    private func top(_ row: Int) -> Double { plot.frame.top + 8 + Double(row) * Self.rowHeight }
 
     private func lane(_ status: KeyStatus, row: Int) -> [String] {
         let base = top(row) + 15
@@ -130,7 +114,7 @@ extension TimelinePicture {
         ] + marks(status, top(row)) + [SVG.text(status.nextText ?? "", at: (plot.frame.right + 12, base), "text")]
     }
 
-    func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
+    private func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
 
     private func bar(_ kid: KeyID, _ phase: KeyPhase, _ top: Double) -> [String] {
         let (start, end) = span(phase)
@@ -147,7 +131,7 @@ extension TimelinePicture {
     }
 
     /// `from 2026-03-01T09:00:00Z to 2026-03-08T09:00:00Z (7d)`
-    func period(_ phase: KeyPhase) -> String {
+    private func period(_ phase: KeyPhase) -> String {
         guard let start = phase.start else { return phase.end.map { "to \($0)" } ?? "" }
         guard let end = phase.end else { return "from \(start) on" }
         return "from \(start) to \(end) (\(DurationText.human(end.seconds - start.seconds)))"
@@ -182,8 +166,6 @@ extension TimelinePicture {
         }
     }
 
-    // MARK: The next key
-
     private func lane(_ phases: [KeyPhase], row: Int) -> [String] {
         let top = top(row)
         let bars = phases.map { phase in
@@ -197,11 +179,9 @@ extension TimelinePicture {
             SVG.text("planned", at: (Self.left, top + 15), "muted"),
         ] + bars
     }
-}
 
-extension TimelinePicture {
     /// Bands behind the bars, which extend from the key that only opens to the key that seals.
-    var windows: [String] {
+    private var windows: [String] {
         timeline.overlaps.joined().compactMap { overlap in
             let (kid, window, statuses) = (overlap.kid, overlap.window, timeline.statuses)
             let (start, end) = span(window)
@@ -217,7 +197,7 @@ extension TimelinePicture {
         }
     }
 
-    func overlaps(from first: Int) -> [String] {
+    private func overlaps(from first: Int) -> [String] {
         timeline.overlaps.enumerated().flatMap { index, overlaps in
             let top = top(first + index)
             let label = index == 0 ? "overlap" : ""
@@ -239,7 +219,7 @@ extension TimelinePicture {
             title: "key \(overlap.kid) overlaps \(period(overlap.window))")
     }
 
-    func bracket(
+    private func bracket(
         from start: Double, to end: Double, y: Double, _ style: String, label: String?,
         isOpenAt open: (start: Bool, end: Bool) = (false, false), title: String
     ) -> [String] {
@@ -251,7 +231,7 @@ extension TimelinePicture {
         return [drawn, SVG.text(label, at: ((start + end) / 2, y - 5), "label", anchor: .middle)]
     }
 
-    var legend: [String] {
+    private var legend: [String] {
         let y = plot.frame.bottom + 52
         var parts = Legend(
             .area,
@@ -268,5 +248,13 @@ extension TimelinePicture {
             parts.append(SVG.text("publish lead", at: (x + 24, y), "label"))
         }
         return parts
+    }
+}
+
+extension [String] {
+    /// The first three elements and the number of the others.
+    fileprivate var few: String {
+        let rest = count > 3 ? " and \(count - 3) more" : ""
+        return prefix(3).joined(separator: ", ") + rest
     }
 }

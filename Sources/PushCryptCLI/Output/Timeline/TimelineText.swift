@@ -23,10 +23,10 @@ struct TimelineText {
         self.width = width - Self.labelWidth
     }
 
-    var axis: TimeAxis { timeline.axis }
-    var now: UnixTime { timeline.view.now }
+    private var axis: TimeAxis { timeline.axis }
+    private var now: UnixTime { timeline.view.now }
 
-    static let labelWidth = KeyID.characterCount + 2
+    private static let labelWidth = KeyID.characterCount + 2
 
     var lines: [String] {
         let lanes =
@@ -39,7 +39,7 @@ struct TimelineText {
         var lane = emptyLane("\(status.kid)", .state(status.state))
         fill(&lane, status.phases) { .state($0) }
         for phase in status.phases {
-            guard let mark = phase.state.mark, let start = phase.start, axis.contains(start) else { continue }
+            guard let mark = phase.state.style.mark, let start = phase.start, axis.contains(start) else { continue }
             lane.put(mark, .state(phase.state), at: column(start))
         }
         return lane
@@ -64,7 +64,7 @@ struct TimelineText {
     private func fill(_ lane: inout Lane, _ phases: [KeyPhase], _ style: (KeyState) -> TerminalText.Style) {
         for column in 0..<width {
             let time = axis.time((Double(column) + 0.5) / Double(width))
-            guard let state = phases.first(where: { $0.contains(time) })?.state, let glyph = state.glyph else {
+            guard let state = phases.first(where: { $0.contains(time) })?.state, let glyph = state.style.glyph else {
                 continue
             }
             lane.put(glyph, style(state), at: column)
@@ -89,17 +89,15 @@ struct TimelineText {
         return lane
     }
 
-    func emptyLane(_ label: String, _ style: TerminalText.Style) -> Lane {
+    private func emptyLane(_ label: String, _ style: TerminalText.Style) -> Lane {
         Lane(label: label.padded(to: Self.labelWidth), labelStyle: style, width: width)
     }
 
-    func column(_ time: UnixTime) -> Int {
+    private func column(_ time: UnixTime) -> Int {
         min(max(Int((axis.share(time) * Double(width)).rounded(.down)), 0), width - 1)
     }
-}
 
-extension TimelineText {
-    var nowLine: String {
+    private var nowLine: String {
         let mark = column(now)
         let label = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
         let isRight = mark + 2 + label.count <= width
@@ -108,7 +106,7 @@ extension TimelineText {
         return spaces(Self.labelWidth + start) + terminal.styled(text, .heading)
     }
 
-    var axisLines: [String] {
+    private var axisLines: [String] {
         var line = emptyLane("", .plain)
         var labels = emptyLane("", .plain)
         for column in 0..<width { line.put("─", .faint, at: column) }
@@ -125,7 +123,7 @@ extension TimelineText {
         return [line.text(terminal), labels.text(terminal)]
     }
 
-    var legend: [String] {
+    private var legend: [String] {
         let phases = timeline.statuses.flatMap(\.phases).filter { phase in
             phase.state == .destroyed ? phase.start.map(axis.contains) ?? false : axis.shows(phase)
         }
@@ -183,28 +181,5 @@ struct Lane {
             rest = rest.dropFirst(run.count)
         }
         return text
-    }
-}
-
-extension KeyState {
-    /// The character for a period in this state, if it has one.
-    var glyph: Character? {
-        switch self {
-        case .pending: "░"
-        case .primary: "█"
-        case .retiring: "▒"
-        case .expired, .revoked: "·"
-        default: nil
-        }
-    }
-
-    /// The mark of the time at which this state begins, if it has one.
-    var mark: Character? {
-        switch self {
-        case .expired: "┤"
-        case .revoked: "✕"
-        case .destroyed: "†"
-        default: nil
-        }
     }
 }
