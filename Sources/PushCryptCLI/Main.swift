@@ -30,7 +30,6 @@ enum Main {
                 end(error)
             }
         case .failure:
-            // An error of a library, not of the parser.
             let failure = Failure(error)
             StandardStreams.writeError(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))

@@ -16,10 +16,6 @@ struct BatchRun<Worker: LineWorker> {
     /// The number of the first line that is in neither stdout nor the errors file.
     private var next: Int
 
-    /// - Parameters:
-    ///   - workers: the number of workers.
-    ///   - errors: the path of the errors file; nil shows the first refusals on stderr.
-    /// - Throws: `FileError` when the errors file exists already.
     init(workers: Int, from firstLine: Int = 1, errors: String?, resumption: String) throws {
         self.workers = workers
         self.resumption = resumption
@@ -27,14 +23,11 @@ struct BatchRun<Worker: LineWorker> {
         next = firstLine
     }
 
-    /// Runs `--batch`.
     init(_ options: BatchOptions) throws {
         try self.init(
             workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors, resumption: "--resume-from")
     }
 
-    /// Processes all lines.
-    ///
     /// - Parameter makeWorker: called once for each worker, before anything is read.
     /// - Throws: `Failure` with the cause, the line to continue with, and the counts; also when lines were refused.
     mutating func processAllLines(_ makeWorker: () throws -> sending Worker) throws {
@@ -67,7 +60,7 @@ struct BatchRun<Worker: LineWorker> {
     /// `1000 lines: 400 resealed, 400 unchanged, 200 in errors.jsonl`
     private var summary: String {
         let parts = Worker.Outcome.allCases.map { "\(counts[$0, default: 0]) \($0.rawValue)" } + [refused.summary]
-        return "\(lineCount) \(lineCount == 1 ? "line" : "lines"): \(parts.joined(separator: ", "))"
+        return "\(NumberText.counted(lineCount, "line")): \(parts.joined(separator: ", "))"
     }
 
     /// - Returns: the signal that ended the input; nil at the end of stdin.
@@ -129,7 +122,6 @@ struct BatchRun<Worker: LineWorker> {
     }
 }
 
-/// The progress of a batch, in one line of the terminal.
 struct BatchProgress {
     private let start = ContinuousClock.now
     private let line: ProgressLine
@@ -150,7 +142,6 @@ struct BatchProgress {
         line.show(Self.text(lineCount, position: position, of: byteCount, after: time))
     }
 
-    /// Erases the progress line.
     func clear() { line.clear() }
 
     /// `████▌      45.3%  1,234,567 lines  310,000/s  12s left`, at most 60 characters up to a billion lines.

@@ -12,7 +12,6 @@ struct LineBlock: Sendable {
     }
 
     let content: Content
-    /// The number of the first line, from 1.
     let number: Int
     /// The number of bytes of stdin up to the end of this block, without the skipped lines.
     let position: Int
@@ -25,9 +24,7 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     private let queue = DispatchQueue(label: "pushcrypt.stdin")
     private let reader: PieceReader
     private let interruption: Interruption
-    /// Bytes that were read and not yet used.
     private var unread: ArraySlice<UInt8> = []
-    /// The beginning of an incomplete line.
     private var begun: [UInt8] = []
     private var isInsideLongLine = false
     private var number = 1
@@ -105,7 +102,6 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
         return block(.longLine(piece: Array(piece[..<newline]), isLast: true), lineCount: 1)
     }
 
-    /// The last block, at the end of stdin.
     private func rest() -> LineBlock? {
         if isInsideLongLine {
             isInsideLongLine = false

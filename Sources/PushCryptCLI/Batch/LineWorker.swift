@@ -12,7 +12,6 @@ protocol LineWorker: SendableMetatype {
 /// The outcome of a line. The raw value is a participle, such as `sealed`.
 protocol LineOutcome: CaseIterable, Hashable, RawRepresentable<String>, Sendable {}
 
-/// The results of one block.
 struct LineResults<Outcome: LineOutcome>: Sendable {
     /// Output lines with their newlines.
     var output: [UInt8] = []
@@ -21,7 +20,6 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     var refusals: [RefusedLine] = []
     /// The error that ends the batch after these lines.
     var failure: (any Error)?
-    /// A piece of a line that is longer than the limit.
     var longLine: (piece: [UInt8], isLast: Bool)?
     let number: Int
     let position: Int
@@ -74,7 +72,6 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
 struct RefusedLine: Sendable {
     let number: Int
     let refusal: LineRefusal
-    /// For the errors file.
     let record: [UInt8]
     /// The position in the output, in bytes and lines.
     let offset: Int

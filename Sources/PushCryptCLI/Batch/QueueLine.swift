@@ -29,7 +29,6 @@ struct QueueLine {
     let device: DeviceID?
     private let bytes: [UInt8]
     private var members: [(range: Range<Int>, value: Range<Int>, field: Field?)] = []
-    /// The values by field.
     private var values: [JSONValue?] = Array(repeating: nil, count: Field.allCases.count)
 
     init(_ line: [UInt8]) throws(LineRefusal) {
@@ -124,6 +123,5 @@ struct LineSummary {
         return json
     }
 
-    /// The member with its name.
     var member: [UInt8] { Array(#""pushcrypt":"#.utf8) + json }
 }

@@ -69,14 +69,11 @@ struct RefusedLines {
     /// The bytes of a long line that don't fill a base64 group of three yet.
     private var pending: [UInt8]?
 
-    /// The maximum number of messages on stderr without an errors file.
     private static let maximumMessageCount = 10
 
-    /// - Parameter path: the path of the errors file; nil for messages on stderr.
     /// - Throws: `FileError` when the file exists: it contains the lines of an earlier run.
     init(_ path: String?) throws { file = try path.map { try NewFile($0) } }
 
-    /// The summary's part about refused lines.
     var summary: String { file.map { "\(count) in \($0.path)" } ?? "\(count) refused" }
 
     mutating func add(_ line: RefusedLine) throws {
@@ -111,7 +108,6 @@ struct RefusedLines {
     /// Gives the file its final name. An unfinished line is dropped.
     func publish() throws { try file?.publish() }
 
-    /// The line of the errors file for a refused line.
     static func record(of line: [UInt8], number: Int, _ refusal: LineRefusal) -> [UInt8] {
         var record = start(number, refusal)
         if line.count <= QueueLine.limitInBytes, Array(String(decoding: line, as: UTF8.self).utf8) == line {

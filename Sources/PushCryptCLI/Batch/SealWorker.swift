@@ -4,7 +4,6 @@ import PushCryptRecipients
 import PushCryptSender
 
 extension Seal {
-    /// Runs `seal --batch`.
     func sealBatch() throws {
         let plan = try batchPlan()
         let directory = try recipients.map { path in try RecipientDirectory(path: path) }
@@ -58,7 +57,6 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 struct SealWorker: LineWorker {
     enum Outcome: String, LineOutcome { case sealed }
 
-    /// The configuration that all workers share.
     struct Plan: Sendable {
         let sealer: Sealer
         let options: Sealer.Options

@@ -3,7 +3,6 @@ import PushCryptPrimitives
 
 /// Reads a file or stdin in pieces, in constant memory.
 final class PieceReader {
-    /// `stdin`, or the file's path.
     var name: String { file.path }
     private let file: OpenFile
     private var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -40,15 +39,12 @@ final class LineReader {
     private var unread: ArraySlice<UInt8> = []
     private var lineCount = 0
 
-    /// - Parameters:
-    ///   - path: `-` is stdin.
-    ///   - limitInBytes: the longest line.
+    /// - Parameter path: `-` is stdin.
     init(_ path: String, limitInBytes: Int) throws(Failure) {
         reader = try PieceReader(path)
         self.limitInBytes = limitInBytes
     }
 
-    /// `stdin`, or the file's path.
     var name: String { reader.name }
 
     /// Returns the next line; nil after the last line.

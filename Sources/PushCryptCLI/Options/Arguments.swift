@@ -2,7 +2,6 @@ public import ArgumentParser
 public import PushCryptCore
 
 extension UnixTime: ExpressibleByArgument {
-    /// Parses RFC 3339 or unix seconds.
     public init?(argument: String) {
         guard let time = Int64(argument).map(UnixTime.init) ?? UnixTime(rfc3339: argument),
             UnixTime.writable.contains(time)
@@ -25,7 +24,6 @@ struct DurationArgument: ExpressibleByArgument {
 }
 
 extension PaddingPolicy: ExpressibleByArgument {
-    /// Parses `N`, `max` or `none`.
     public init?(argument: String) {
         switch argument {
         case "max": self = .limit
@@ -40,7 +38,6 @@ extension PaddingPolicy: ExpressibleByArgument {
     public var defaultValueDescription: String { "128" }
 }
 
-/// The option --at.
 struct TimeOptions: ParsableArguments {
     static let help = ArgumentHelp("Work as if it were TIME.", valueName: "TIME")
 

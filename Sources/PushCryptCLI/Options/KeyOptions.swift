@@ -6,7 +6,6 @@ import PushCryptPrimitives
 // No option group contains another one: in a debug build, the parser validates a nested group three times for each
 // validation of the outer one, which took most of a command's time.
 
-/// Whether a command accepts the published demo keys.
 struct DemoKeyOptions: ParsableArguments {
     @Flag(name: .customLong("allow-demo-keys"), help: "Accept the published demo keys, which protect nothing.")
     var isAllowed = false
@@ -50,15 +49,12 @@ struct SecretOptions: ParsableArguments {
         }
     }
 
-    /// Whether an option or an environment variable names a secret.
     var isGiven: Bool {
         isNamed || ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") || ProcessEnvironment.has("PUSHCRYPT_WRAP_COMMAND")
     }
 
-    /// Whether an option names a secret.
     var isNamed: Bool { passphraseFile != nil || passphraseDescriptor != nil || wrapCommand != nil }
 
-    /// The secret that an option or an environment variable names.
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }
         guard let command = ProcessEnvironment.variable("PUSHCRYPT_WRAP_COMMAND") else {
@@ -70,7 +66,6 @@ struct SecretOptions: ParsableArguments {
         return .command(command)
     }
 
-    /// The secret that an option names.
     func named() throws -> KeysetSecret? {
         if let passphraseFile { return try .passphraseFile(passphraseFile) }
         if let passphraseDescriptor {
@@ -105,7 +100,6 @@ struct SecretOptions: ParsableArguments {
     }
 }
 
-/// How a new or changed keyset is encrypted.
 struct NewSecretOptions {
     let options: SecretOptions
     let allowsPlaintext: Bool

@@ -31,7 +31,6 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// - Parameter signal: SIGINT or SIGTERM.
     init(signal: Int32) {
         self =
             signal == ExitStatus.interrupted.rawValue - 128

@@ -32,7 +32,6 @@ enum StandardStreams {
         try write(text(TerminalText(isColourful: isColourful)))
     }
 
-    /// Writes indented JSON with the members in alphabetical order.
     static func writeJSON(_ value: some Encodable) throws { try writeJSON(value, [.prettyPrinted]) }
 
     static func writeJSONLine(_ value: some Encodable) throws { try writeJSON(value, []) }
@@ -57,10 +56,8 @@ enum StandardStreams {
         }
     }
 
-    /// Writes an error message of one line to stderr.
     static func writeError(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(message.utf8))\n") }
 
-    /// Writes a message to stderr that is not an error.
     static func writeNote(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(lines: message))\n") }
 
     /// Writes to stderr without escaping control characters and without reporting errors.
@@ -76,15 +73,12 @@ enum StandardStreams {
         return bytes
     }
 
-    /// Whether stdin and stderr are terminals.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Whether stdout is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     static var isColourful: Bool { isTerminal && ProcessEnvironment.variable("NO_COLOR") == nil }
 
-    /// The width of output in characters.
     static var columns: Int {
         columns(variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO))
     }
@@ -108,7 +102,6 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
         self.members = Dictionary(uniqueKeysWithValues: members.map { ($0, Member(value: $1)) })
     }
 
-    /// The object with more members.
     func adding(_ other: JSONObject) -> JSONObject {
         var object = self
         object.members.merge(other.members) { $1 }

@@ -1,7 +1,5 @@
 import PushCryptCore
 
-/// Styled text for a terminal.
-///
 /// Colours are used only on a terminal and without NO_COLOR. Text from outside must pass through `harmless`: its control
 /// characters could change the terminal's state.
 struct TerminalText {
@@ -31,10 +29,6 @@ struct TerminalText {
     }
 
     /// The label, and beside it the text in lines of one style. Control characters of the text are replaced.
-    ///
-    /// - Parameters:
-    ///   - label: fills `indent` columns; it may contain escape sequences.
-    ///   - width: the width of label and text.
     func wrapped(_ label: String, _ text: String, indent: Int, width: Int, _ style: Style = .plain) -> [String] {
         Self.wrap(Self.harmless(text.utf8), width: width - indent).enumerated().map { index, line in
             (index == 0 ? label : String(repeating: " ", count: indent)) + styled(line, style)

@@ -54,7 +54,6 @@ struct BlobSeal: ParsableCommand {
         }
     }
 
-    /// Refuses a name that can't be a new file.
     static func requireFile(_ path: String, _ option: String) throws {
         guard !path.isEmpty, path != "-" else { throw ValidationError("\(option) requires a file name.") }
     }

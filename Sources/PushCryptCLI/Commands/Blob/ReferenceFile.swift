@@ -22,7 +22,6 @@ struct ReferenceFile {
         self.id = id
     }
 
-    /// Reads a reference file.
     init(_ path: String) throws {
         var bytes = try FileSystem.readFile(path)
         defer { wipe(&bytes) }
@@ -47,7 +46,6 @@ struct ReferenceFile {
         self.blob = blob
     }
 
-    /// Writes the file and gives it its final name.
     func write(to file: NewFile) throws {
         var json = Array("{".utf8)
         // Enough for every reference: an array that grows leaves copies of the key in freed memory.

@@ -69,7 +69,6 @@ private struct DemoOutput {
         ].joined(separator: "\n")
     }
 
-    /// Delivers the payload to the extension and returns what the user sees.
     private func delivered(
         _ payload: [UInt8], keyring: (any RecipientKeyring)? = nil, deadline: Duration = .seconds(25)
     ) async throws -> String {
@@ -107,7 +106,6 @@ private struct DemoOutput {
     }
 }
 
-/// A keyring that never answers.
 private struct StuckKeyring: RecipientKeyring {
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         DispatchSemaphore(value: 0).wait()

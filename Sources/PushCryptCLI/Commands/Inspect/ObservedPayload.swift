@@ -13,7 +13,6 @@ struct ObservedPayload {
         paddingCharacters = padding.map(breakdown.ciphertextCharacters(ofPadding:))
     }
 
-    /// The `--json` output.
     func json(limitInBytes: Int) -> JSONObject {
         let bytes: JSONObject = [
             "total": breakdown.byteCount, "limit": limitInBytes, "placeholder": breakdown.placeholder,
@@ -68,7 +67,6 @@ extension Array where Element == UInt8 {
     }
 }
 
-/// The byte budget of a payload as a bar with a legend.
 struct BudgetBar {
     struct Part {
         let name: String

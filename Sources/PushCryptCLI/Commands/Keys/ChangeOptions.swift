@@ -4,7 +4,6 @@ import PushCryptFiles
 import PushCryptKeystore
 public import PushCryptPrimitives
 
-/// The options of every command that changes a keyset.
 struct ChangeOptions: ParsableArguments {
     @Option(help: .init("The reason, for the audit log.", valueName: "TEXT")) var reason: String?
     @Flag(help: "Print JSON: what was done.") var json = false

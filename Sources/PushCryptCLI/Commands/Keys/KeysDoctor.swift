@@ -22,7 +22,7 @@ struct KeysDoctor: ParsableCommand {
             found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }
         let errors = found.count(of: .error)
-        guard errors == 0 else { throw Failure(.dataError, "\(path): \(errors) error\(errors == 1 ? "" : "s")") }
+        guard errors == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(errors, "error"))") }
     }
 
     private static func text(_ finding: Finding, _ terminal: TerminalText) -> String {
@@ -32,10 +32,10 @@ struct KeysDoctor: ParsableCommand {
     }
 
     private static func summary(_ found: KeystoreExamination) -> String {
-        let keysets = "\(found.keysetCount) keyset\(found.keysetCount == 1 ? "" : "s")"
+        let keysets = NumberText.counted(found.keysetCount, "keyset")
         let counts = Finding.Severity.allCases.compactMap { severity -> String? in
             let count = found.count(of: severity)
-            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+            return count == 0 ? nil : NumberText.counted(count, severity.rawValue)
         }
         return "\(keysets): " + (counts.isEmpty ? "nothing found" : counts.joined(separator: ", "))
     }

@@ -47,7 +47,7 @@ struct KeysLog: ParsableCommand {
     }
 
     private func report(_ log: AuditLog, _ condition: AuditLog.Condition) throws {
-        let lines = "\(log.lines.count) line\(log.lines.count == 1 ? "" : "s")"
+        let lines = NumberText.counted(log.lines.count, "line")
         let (name, message, failure): (String, String, Failure?) =
             switch condition {
             case .whole: ("whole", "\(lines), as the keyset records", nil)
@@ -86,7 +86,6 @@ struct KeysLog: ParsableCommand {
 /// One line of an audit log as `keys log` shows it. Its content is not trusted: a missing or invalid member is nil.
 private struct LogRow {
     private let number: Int64?
-    /// The values of `names`.
     private let texts: [String?]
 
     private static let names = ["at", "who", "what", "kid", "detail", "why"]

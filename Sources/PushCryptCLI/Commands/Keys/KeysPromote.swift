@@ -39,7 +39,7 @@ struct KeysPromote: ParsableCommand {
     /// - Throws: `Failure` unless forced.
     private func uncovered(_ keyset: KeysetMetadata, _ change: KeysetChange) throws -> [String] {
         guard let required = requireCoverage?.coverage ?? keyset.policy.requiredCoverage else { return [] }
-        let verdict = try CoverageGate(reports: reports).verdict(
+        let verdict = try reports.map { try DeviceReports(file: $0) }?.verdict(
             on: key.kid, required, keyset.timeline, at: change.time)
         if verdict?.isEnough == true { return [] }
         let reason =

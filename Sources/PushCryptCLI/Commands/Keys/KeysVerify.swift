@@ -26,7 +26,7 @@ struct KeysVerify: ParsableCommand {
             verification.checks.map { Self.text($0, terminal) }.joined()
         }
         let count = verification.findings.count
-        guard count == 0 else { throw Failure(.dataError, "\(path): \(count) finding\(count == 1 ? "" : "s")") }
+        guard count == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(count, "finding"))") }
     }
 
     private static func text(_ check: Verification.Check, _ terminal: TerminalText) -> String {

@@ -62,7 +62,6 @@ struct KeysetChange {
         try make(body)
     }
 
-    /// Revokes a key for `keys revoke` and `rotate --emergency`.
     func revoke(_ kid: KeyID, successor: KeyID?, _ confirm: (String, [String]) throws -> Void) throws {
         try make("revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm) {
             try $0.revoke(kid, successor: successor)

@@ -6,7 +6,6 @@ struct CoverageTable {
     struct Row {
         let kid: KeyID
         let state: KeyState
-        /// The number of devices whose newest key it is.
         let newest: Int
         let coverage: ReportedCoverage
     }

@@ -34,7 +34,6 @@ struct KeysCoverage: ParsableCommand {
 }
 
 extension DeviceReports {
-    /// - Parameter file: `-` is stdin.
     init(file: String) throws {
         self.init()
         let reader = try LineReader(file, limitInBytes: 65_536)
@@ -46,18 +45,12 @@ extension DeviceReports {
     }
 }
 
-/// Decides from the devices' reports whether enough devices hold a key before it seals.
-struct CoverageGate {
-    private let reports: DeviceReports?
-
-    /// - Parameter file: the reports; `-` is stdin; nil: no reports.
-    init(reports file: String?) throws { reports = try file.map { file in try DeviceReports(file: file) } }
-
-    /// - Returns: nil without reports.
+extension DeviceReports {
+    /// Decides whether enough devices hold a key before it seals.
     func verdict(
         on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
-    ) -> RotationPlan.CoverageVerdict? {
-        guard let coverage = reports?.coverage(of: kid, in: timeline, at: time) else { return nil }
+    ) -> RotationPlan.CoverageVerdict {
+        let coverage = coverage(of: kid, in: timeline, at: time)
         let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
         let isEnough = coverage.meets(required)
         return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")

@@ -2,7 +2,6 @@ import PushCryptCore
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// Draws the pushes that show their placeholder over time.
 struct LossPlot {
     private struct Layer {
         let style: String

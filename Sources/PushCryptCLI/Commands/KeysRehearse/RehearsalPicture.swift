@@ -18,7 +18,7 @@ struct RehearsalPicture {
         let verdict = RehearsalVerdict(outcome: outcome)
         let axis = RehearsalAxis(outcome)
         let panels =
-            KeyLanes(axis).parts(top: 222) + SpreadPlot(axis).parts(top: 410) + LossPlot(axis).parts(top: 694)
+            KeyLanes(axis: axis).parts(top: 222) + SpreadPlot(axis).parts(top: 410) + LossPlot(axis).parts(top: 694)
             + LeadPlot(outcome, top: 928).parts
         return Picture(
             title: title, description: "\(verdict.sentence) \(outcome.fleetText)", width: 960, height: 1_140,

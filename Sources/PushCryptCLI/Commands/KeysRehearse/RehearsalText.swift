@@ -95,9 +95,6 @@ struct RehearsalText {
 
     private func heading(_ text: String) -> String { "\n" + terminal.styled(text, .heading) }
 
-    /// - Parameters:
-    ///   - label: precedes the first line.
-    ///   - width: the indentation of the other lines.
     private func wrapped(_ label: String, _ text: String, width: Int = 8) -> String {
         terminal.wrapped(label, text, indent: width, width: width + 90).joined(separator: "\n")
     }

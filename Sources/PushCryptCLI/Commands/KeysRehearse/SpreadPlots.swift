@@ -84,9 +84,7 @@ struct SpreadPlot {
 }
 
 struct KeyLanes {
-    private let axis: RehearsalAxis
-
-    init(_ axis: RehearsalAxis) { self.axis = axis }
+    let axis: RehearsalAxis
 
     func parts(top: Double) -> [String] {
         let plot = axis.plot(top: top, height: 112, 0...1)

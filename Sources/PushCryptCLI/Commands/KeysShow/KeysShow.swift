@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
@@ -26,5 +27,243 @@ struct KeysShow: ParsableCommand {
         try StandardStreams.write(description.json, asJSON: json) { terminal in
             description.text(terminal, width: StandardStreams.columns)
         }
+    }
+}
+
+/// Everything about one key that can be read without a secret.
+struct KeyDescription {
+    let status: KeyStatus
+    let view: KeysetView
+    /// The RFC 7638 thumbprint in base64url; nil if the public key isn't published.
+    let thumbprint: String?
+    /// The key's entries of the audit log; nil without a log.
+    private(set) var history: [AuditEntry]?
+    private(set) var flaw: String?
+
+    init(_ status: KeyStatus, in view: KeysetView) throws {
+        self.status = status
+        self.view = view
+        thumbprint = view.thumbprint(of: status.kid)
+        guard let folder = view.folder else { return }
+        let opened = try Folder(folder.path)
+        guard opened.has(KeysetFolder.auditName) || view.metadata.audit != .none else { return }
+        let log = try folder.auditLog(in: opened).history(view.metadata.audit)
+        history = log.entries.filter { $0.kid == status.kid.description }
+        flaw = log.flaw
+    }
+}
+
+extension KeysetView {
+    /// Read from the public file, because the private file may be encrypted. Shared keys have no public file.
+    fileprivate func thumbprint(of kid: KeyID) -> String? {
+        guard metadata.kind != .shared else { return nil }
+        let file = folder.map { $0.path + "/" + KeysetFolder.publicName } ?? path
+        guard let bytes = try? FileSystem.readFile(file), let keyset = try? Keyset(json: bytes) else { return nil }
+        return (try? keyset.entry(kid)?.record.thumbprint()).map { Base64URL.encode($0) }
+    }
+}
+
+/// `keys show --json`: the members of `keys list --json`, and these:
+///
+/// ```
+/// {"keyset", "thumbprint": BASE64URL | null, "next": TEXT,
+///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null}
+/// ```
+extension KeyDescription {
+    var json: JSONObject {
+        status.json(view.metadata.kind).adding([
+            "keyset": view.path, "thumbprint": thumbprint, "next": whatNext, "history": history?.map(Self.json),
+            "historyProblem": flaw,
+        ])
+    }
+
+    private static func json(_ entry: AuditEntry) -> JSONObject {
+        [
+            "n": entry.number, "at": "\(entry.at)", "who": entry.who, "what": entry.what, "detail": entry.detail,
+            "why": entry.why,
+        ]
+    }
+}
+
+extension KeyDescription {
+    var kindText: String {
+        switch view.metadata.kind {
+        case .recipient: "recipient: senders seal with its public key, the device opens with its private key"
+        case .sender: "sender: it signs pushes, devices verify them"
+        default: "shared: one secret seals and opens; each device has its own key, derived from the secret"
+        }
+    }
+
+    var suiteText: String { status.traits?.suite.description ?? "-" }
+
+    var pskText: String {
+        guard view.metadata.kind == .recipient else { return "-" }
+        return status.traits?.demandsPSK == true
+            ? "yes: sending also needs the pre-shared key" : "no: anyone with the public key can send"
+    }
+
+    private var isSender: Bool { view.metadata.kind == .sender }
+
+    var sealsText: String {
+        let verb = isSender ? "signs" : "seals"
+        let since = status.lifecycle.activatesAt.map { $0 > UnixTime(0) ? " since \($0)" : "" } ?? ""
+        return switch status.state {
+        case .primary: "yes: it \(verb) every new push\(since)"
+        case .pending: "no: it is published and \(verb) nothing yet"
+        default: "no: \(ending)"
+        }
+    }
+
+    var opensText: String {
+        let verb = isSender ? "verifies" : "opens"
+        return switch status.state {
+        case .pending: "yes: a sender's clock may be ahead"
+        case .primary: "yes"
+        case .retiring: "yes: it \(verb) what is still on its way"
+        default: "no: \(ending)"
+        }
+    }
+
+    /// Why the key no longer seals or opens.
+    private var ending: String {
+        let lifecycle = status.lifecycle
+        let (text, time) =
+            switch status.state {
+            case .destroyed: ("its material was erased", lifecycle.destroyedAt)
+            case .revoked: ("it was revoked", lifecycle.revokedAt)
+            case .expired: ("it expired", lifecycle.expiresAt)
+            default: ("it retired", lifecycle.retiresAt)
+            }
+        return text + (time.map { " at \($0)" } ?? "")
+    }
+
+    /// The next change and its reason. It is also a value of the JSON output.
+    var whatNext: String {
+        switch status.state {
+        case .pending: pendingText
+        case .primary: primaryText
+        case .retiring: retiringText
+        case .destroyed: "Nothing: its material is erased, and its id can't be used again."
+        default: erasureText
+        }
+    }
+
+    private var pendingText: String {
+        guard let next = status.nextChange else {
+            guard let step = planned({ $0.action == .promote(status.kid) }) else {
+                return "It waits for `pushcrypt keys promote`, which makes it begin to \(isSender ? "sign" : "seal")."
+            }
+            let time = step.dueAt > view.now ? ", not before \(at(step.dueAt))" : ""
+            return "It waits to be promoted\(time): \(step.blockedBy ?? step.why)."
+        }
+        guard next.state == .primary else { return "It \(next.state.verb) at \(at(next.at)), before it has sealed." }
+        let text = "It \(isSender ? "signs" : "seals") from \(at(next.at)) on"
+        guard let policy = view.policy else { return text + "." }
+        let lead = DurationText.human(policy.publishLeadInSeconds)
+        return "\(text). The policy publishes a key \(lead) ahead, so that every device has it by then."
+    }
+
+    private var primaryText: String {
+        if let next = status.nextChange {
+            let heir = view.statuses.first { $0.lifecycle.activatesAt == next.at && $0.kid != status.kid }
+            let takesOver = heir.map { ": key \($0.kid) takes over" } ?? ""
+            return "It \(next.state.verb) at \(at(next.at))\(takesOver)."
+        }
+        if let heir = view.statuses.first(where: \.waitsForPromotion) {
+            return "It \(isSender ? "signs" : "seals") until key \(heir.kid) is promoted."
+        }
+        let step = planned { if case .add = $0.action { true } else { false } }
+        guard let step else { return "Nothing: no end is set." }
+        let time = step.dueAt > view.now ? "is added at \(at(step.dueAt))" : "has been due since \(at(step.dueAt))"
+        return "Its successor \(time), by the policy: \(step.blockedBy ?? step.why)."
+    }
+
+    private var retiringText: String {
+        guard let next = status.nextChange else { return "Nothing: no end is set." }
+        guard next.state == .expired, let retiresAt = status.lifecycle.retiresAt else {
+            return "It \(next.state.verb) at \(at(next.at))."
+        }
+        let last = isSender ? "signed" : "sealed"
+        return "It expires at \(at(next.at)): the last push was \(last) with it before \(retiresAt), and no push is "
+            + "valid for more than 30 days."
+    }
+
+    private var erasureText: String {
+        guard view.plan != nil, let time = status.lifecycle.expiresAt else { return "Nothing: it no longer opens." }
+        if let step = planned({ $0.action == .destroy(status.kid) }), let objection = step.blockedBy {
+            return "Its material is to be erased, but: \(objection)."
+        }
+        return time > view.now
+            ? "Its material can be erased from \(at(time)) on; until then `pushcrypt reseal` can use it."
+            : "The erasure of its material has been due since \(at(time)): run `pushcrypt rotate \(view.path)`."
+    }
+
+    private func planned(_ isWanted: (RotationPlan.Step) -> Bool) -> RotationPlan.Step? {
+        guard let plan = view.plan else { return nil }
+        return (plan.blocked + plan.due + [plan.next].compactMap(\.self)).first(where: isWanted)
+    }
+
+    private func at(_ time: UnixTime) -> String { "\(time) (\(TimeDistance.text(time, from: view.now)))" }
+}
+
+extension KeyDescription {
+    func text(_ terminal: TerminalText, width: Int) -> String {
+        let page = Page(terminal: terminal, width: width)
+        let title = "Key \(status.kid) of \(TerminalText.harmless(view.path.utf8)) at \(view.now)"
+        let blocks = [
+            [terminal.styled(title, .heading)], properties(page), times(page), uses(page),
+            [terminal.styled("History", .heading)] + historyRows(page),
+        ]
+        return blocks.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
+    }
+
+    private func properties(_ page: Page) -> [String] {
+        page.row("state", "\(status.state)", .state(status.state)) + page.row("kind", kindText)
+            + page.row("suite", suiteText) + page.row("psk", pskText)
+            + page.row("thumbprint", thumbprint.map { "\($0) (RFC 7638, SHA-256)" } ?? "-")
+    }
+
+    private func times(_ page: Page) -> [String] {
+        let lifecycle = status.lifecycle
+        let moments = [
+            ("created", lifecycle.createdAt), ("activates", lifecycle.activatesAt), ("retires", lifecycle.retiresAt),
+            ("expires", lifecycle.expiresAt), ("revoked", lifecycle.revokedAt), ("destroyed", lifecycle.destroyedAt),
+        ]
+        return moments.flatMap { name, time in page.row(name, time.map(timeText) ?? "-") }
+    }
+
+    /// Keys without times get the time 0.
+    private func timeText(_ time: UnixTime) -> String {
+        time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.text(time, from: view.now))"
+    }
+
+    private func uses(_ page: Page) -> [String] {
+        let isSender = view.metadata.kind == .sender
+        return page.row(isSender ? "signs" : "seals", sealsText)
+            + page.row(isSender ? "verifies" : "opens", opensText) + page.row("next", whatNext)
+    }
+
+    private func historyRows(_ page: Page) -> [String] {
+        var lines = [String]()
+        if let flaw { lines += page.row("", "The audit log is broken: \(flaw).", .bad) }
+        guard let history else { return lines + page.row("", "There is no audit log.") }
+        if history.isEmpty { lines += page.row("", "The audit log doesn't mention the key.") }
+        for entry in history {
+            let details = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")
+            lines += page.row("\(entry.at)", "\(entry.what) by \(entry.who)" + (details.isEmpty ? "" : ": \(details)"))
+        }
+        return lines
+    }
+}
+
+private struct Page {
+    let terminal: TerminalText
+    let width: Int
+
+    private static let nameWidth = 12
+
+    func row(_ name: String, _ text: String, _ style: TerminalText.Style = .plain) -> [String] {
+        let indent = name.isEmpty ? 2 : 2 + max(Self.nameWidth, name.count + 2)
+        return terminal.wrapped("  \(name)".padded(to: indent), text, indent: indent, width: width, style)
     }
 }

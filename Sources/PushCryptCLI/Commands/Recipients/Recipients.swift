@@ -77,7 +77,8 @@ struct RecipientsCheck: ParsableCommand {
         guard check.isClean else {
             throw Failure(
                 .dataError,
-                "\(path): \(counted(check.collisionCount, "collision")), \(counted(check.badCount, "bad record"))")
+                "\(path): \(NumberText.counted(check.collisionCount, "collision")), \(NumberText.counted(check.badCount, "bad record"))"
+            )
         }
     }
 
@@ -89,7 +90,7 @@ struct RecipientsCheck: ParsableCommand {
 
     private static func text(_ check: DirectoryCheck) -> String {
         let total = check.recipientCounts.values.reduce(0, +)
-        var lines = [counted(total, "recipient")]
+        var lines = [NumberText.counted(total, "recipient")]
         for suite in Suite.allCases {
             guard let count = check.recipientCounts[suite] else { continue }
             lines.append("  suite \(suite.rawValue)  \(count)  \(suite)")
@@ -111,8 +112,6 @@ struct RecipientsCheck: ParsableCommand {
         ]
     }
 }
-
-private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 extension DirectoryProgress {
     fileprivate var text: String {

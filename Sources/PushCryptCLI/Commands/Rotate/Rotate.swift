@@ -57,11 +57,11 @@ struct Rotate: ParsableCommand {
     func run() throws {
         if let revoke { return try replace(revoke) }
         let answer = Remembered<KeysetSecret>()
-        let gate = try CoverageGate(reports: reports)
+        let deviceReports = try reports.map { try DeviceReports(file: $0) }
         var statuses = [Int32]()
         for path in try keysets() {
             do {
-                statuses.append(try rotate(KeysetChange(path, options, secrets, answer), gate))
+                statuses.append(try rotate(KeysetChange(path, options, secrets, answer), deviceReports))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
@@ -71,9 +71,9 @@ struct Rotate: ParsableCommand {
         if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
     }
 
-    private func rotate(_ change: KeysetChange, _ gate: CoverageGate) throws -> Int32 {
-        let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, gate) }
-        let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, gate, isAfter: true)
+    private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
+        let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, reports) }
+        let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, reports, isAfter: true)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if !remaining.blocked.isEmpty { return Outcome.blocked }
@@ -81,14 +81,14 @@ struct Rotate: ParsableCommand {
     }
 
     private func plan(
-        _ keyset: KeysetMetadata, _ change: KeysetChange, _ gate: CoverageGate, isAfter: Bool = false
+        _ keyset: KeysetMetadata, _ change: KeysetChange, _ reports: DeviceReports?, isAfter: Bool = false
     ) -> RotationPlan {
         RotationPlan(
             keyset.timeline, keyset.policy, at: change.time, beginsNow: beginsNow && !isAfter,
             confirmsClock: clock.isConfirmed
         ) { kid in
             keyset.policy.requiredCoverage.flatMap { required in
-                gate.verdict(on: kid, required, keyset.timeline, at: change.time)
+                reports?.verdict(on: kid, required, keyset.timeline, at: change.time)
             }
         }
     }
@@ -126,5 +126,60 @@ struct Rotate: ParsableCommand {
         static func isLessSevere(_ left: Int32, _ right: Int32) -> Bool { severity(left) < severity(right) }
 
         private static func severity(_ status: Int32) -> Int { [done, due, blocked].firstIndex(of: status) ?? 3 }
+    }
+}
+
+/// ```
+/// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null}
+/// STEP = {"step": "add" | "promote" | "destroy", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
+/// ```
+struct RotationReport {
+    let keyset: String
+    let plan: RotationPlan
+    let done: [(step: RotationPlan.Step, kid: KeyID)]
+
+    func print(asJSON: Bool, _ terminal: TerminalText) throws {
+        if asJSON { return try StandardStreams.writeJSONLine(json) }
+        var lines = [terminal.styled("\(TerminalText.harmless(keyset.utf8)) at \(plan.at)", .heading)]
+        lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
+        lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
+        lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
+        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty { lines.append("  nothing is due") }
+        if let next = plan.next { lines.append("  next     \(next.dueAt): \(next.text())") }
+        try StandardStreams.write(lines.joined(separator: "\n") + "\n")
+    }
+
+    private var json: JSONObject {
+        [
+            "keyset": keyset, "at": "\(plan.at)", "done": done.map { $0.step.json(kid: $0.kid) },
+            "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
+        ]
+    }
+
+    private static func lines(
+        _ step: RotationPlan.Step, _ heading: String, _ style: TerminalText.Style, _ terminal: TerminalText,
+        kid: KeyID? = nil
+    ) -> [String] {
+        let reason = step.blockedBy.map { "because \($0)" } ?? "safe: \(step.why)"
+        return [
+            "  \(terminal.label(heading, style, width: 9))\(step.text(kid: kid))",
+            "           \(TerminalText.harmless(reason.utf8))",
+        ]
+    }
+}
+
+extension RotationPlan.Step {
+    /// - Parameter kid: the id of the key that the step added.
+    func json(kid: KeyID? = nil) -> JSONObject {
+        let json: JSONObject = [
+            "step": action.name, "kid": (kid ?? action.kid)?.description, "at": "\(dueAt)", "why": why,
+        ]
+        return json.adding(ifKnown: ["because": blockedBy, "activatesAt": action.activatesAt?.description])
+    }
+
+    fileprivate func text(kid: KeyID? = nil) -> String {
+        guard case .add(let activatesAt) = action else { return action.text }
+        let key = kid.map { "key \($0)" } ?? "a key"
+        return "add \(key)" + (activatesAt.map { ", which seals from \($0)" } ?? ", which waits to be promoted")
     }
 }

@@ -76,7 +76,6 @@ struct Seal: ParsableCommand {
         if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
     }
 
-    /// The options of the command. A line of a batch may override some of them.
     var options: Sealer.Options {
         var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
         options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []

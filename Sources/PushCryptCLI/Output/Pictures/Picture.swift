@@ -11,12 +11,8 @@ struct Picture {
     let height: Double
     let parts: [String]
 
-    /// The last 60 characters of a long name, for a title.
     static func shortened(_ name: String) -> String { name.count > 60 ? "…" + name.suffix(60) : name }
 
-    /// Writes the whole file or nothing.
-    ///
-    /// - Throws: `FileError` if the file can't be written.
     func write(to file: PictureFile) throws {
         try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8), mode: 0o644)
     }

@@ -43,7 +43,6 @@ struct Plot {
             Frame(left: left, top: frame.top, width: right - left, height: frame.height), style, title: title)
     }
 
-    /// Draws a vertical line at a value of x with a label at its upper end.
     func mark(_ value: Double, _ label: String, _ style: String, anchor: SVG.Anchor = .start, row: Int = 0) -> [String]
     {
         let across = x.clamped(value)
@@ -69,7 +68,6 @@ struct Scale {
     let start: Double
     let end: Double
 
-    /// - Parameter values: must not be empty.
     init(_ values: ClosedRange<Double>, from start: Double, to end: Double) {
         (self.values, self.start, self.end) = (values, start, end)
     }
@@ -93,12 +91,10 @@ struct Scale {
     }
 }
 
-/// The unit of the labels of a time axis.
 struct TimeUnit {
     let name: String
     let seconds: Double
 
-    /// - Parameter seconds: the length of the whole axis.
     init(forSpan seconds: Double) {
         switch seconds {
         case ..<600: (name, self.seconds) = ("seconds", 1)
@@ -114,7 +110,6 @@ struct Legend {
     enum Sample { case line, area }
 
     private let sample: Sample
-    /// Pairs of a style and its meaning.
     private let entries: KeyValuePairs<String, String>
 
     init(_ sample: Sample, _ entries: KeyValuePairs<String, String>) {
@@ -122,7 +117,6 @@ struct Legend {
         self.entries = entries
     }
 
-    /// - Parameter point: the left end of the row's baseline.
     func parts(at point: SVG.Point) -> [String] {
         var left = point.x
         return entries.flatMap { style, meaning in

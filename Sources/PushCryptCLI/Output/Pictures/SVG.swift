@@ -24,7 +24,6 @@ enum SVG {
             ["x1": number(start.x), "y1": number(start.y), "x2": number(end.x), "y2": number(end.y), "class": style])
     }
 
-    /// - Parameter title: the tooltip.
     static func rectangle(_ frame: Frame, _ style: String, radius: Double = 0, title: String? = nil) -> String {
         element(
             "rect",

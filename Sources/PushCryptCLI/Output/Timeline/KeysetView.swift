@@ -17,7 +17,6 @@ struct KeysetView {
     /// nil for a FILE and for the published demo keys, which are never rotated.
     let plan: RotationPlan?
 
-    /// - Throws: `KeystoreError`, `KeyError` or `Failure` if `path` is not a keyset.
     init(_ path: String, at time: UnixTime) throws {
         let metadata = try KeySource.metadata(of: path)
         self.init(path, metadata, isFile: !FileSystem.isFolder(path), at: time)
@@ -41,7 +40,6 @@ struct KeysetView {
 
     var remaining: [KeyStatus] { statuses.filter { $0.state != .destroyed } }
 
-    /// All keys, the destroyed ones last.
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
 
     var clockNote: String { "\(clock) is before the last change; the states at that change are shown" }
@@ -111,7 +109,6 @@ struct KeyStatus {
         return "\(nextChange.state.verb) \(TimeDistance.text(nextChange.at, from: now))"
     }
 
-    /// Whether an operator must promote the key before it seals.
     var waitsForPromotion: Bool { state == .pending && lifecycle.activatesAt == nil }
 
     private func ended(_ verb: String, _ time: UnixTime?) -> String {

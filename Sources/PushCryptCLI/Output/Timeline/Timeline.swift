@@ -30,10 +30,9 @@ struct Timeline {
             })
     }
 
-    /// `2 keys destroyed earlier`; nil for none.
     var leftOut: String? {
         let count = view.statuses.count - statuses.count
-        return count > 0 ? "\(count) \(count == 1 ? "key" : "keys") destroyed earlier" : nil
+        return count > 0 ? NumberText.counted(count, "key") + " destroyed earlier" : nil
     }
 
     /// Puts each window into the first row that is free from its start on.
@@ -100,7 +99,6 @@ struct TimeAxis {
 
     func contains(_ time: UnixTime) -> Bool { start <= time && time < end }
 
-    /// - Parameter share: 0 to 1.
     func time(_ share: Double) -> UnixTime { start + Int64(share * Double(end.seconds - start.seconds)) }
 }
 

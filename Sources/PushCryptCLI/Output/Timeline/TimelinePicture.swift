@@ -130,14 +130,12 @@ struct TimelinePicture {
         return [bar, SVG.text("\(phase.state)", at: (start + 7, top + 14), "on-state")]
     }
 
-    /// `from 2026-03-01T09:00:00Z to 2026-03-08T09:00:00Z (7d)`
     private func period(_ phase: KeyPhase) -> String {
         guard let start = phase.start else { return phase.end.map { "to \($0)" } ?? "" }
         guard let end = phase.end else { return "from \(start) on" }
         return "from \(start) to \(end) (\(DurationText.human(end.seconds - start.seconds)))"
     }
 
-    /// Marks the times at which the key was revoked or destroyed.
     private func marks(_ status: KeyStatus, _ top: Double) -> [String] {
         status.phases.flatMap { phase -> [String] in
             guard let start = phase.start, axis.contains(start) else { return [] }
@@ -153,7 +151,6 @@ struct TimelinePicture {
         }
     }
 
-    /// The policy's publishLead before the key seals.
     private func lead(_ status: KeyStatus, _ top: Double) -> [String] {
         guard let policy = view.policy, policy.publishLeadInSeconds > 0 else { return [] }
         let lead = DurationText.human(policy.publishLeadInSeconds)
@@ -252,7 +249,6 @@ struct TimelinePicture {
 }
 
 extension [String] {
-    /// The first three elements and the number of the others.
     fileprivate var few: String {
         let rest = count > 3 ? " and \(count - 3) more" : ""
         return prefix(3).joined(separator: ", ") + rest

@@ -14,7 +14,6 @@ import PushCryptKeystore
 struct TimelineText {
     let timeline: Timeline
     let terminal: TerminalText
-    /// The width of the lanes without their labels.
     let width: Int
 
     init(_ view: KeysetView, _ terminal: TerminalText, width: Int) {
