@@ -6,11 +6,7 @@ enum Main {
     static func main() async {
         CrashOutput.turnOff()
         StandardStreams.prepare()
-        do {
-            try await run()
-        } catch {
-            end(error)
-        }
+        do { try await run() } catch { end(error) }
     }
 
     /// Runs on the main thread, which a command may block. A blocked thread of the cooperative pool would stop a batch.

@@ -10,14 +10,12 @@ struct BatchOptions: ParsableArguments {
     @Flag(help: "Read JSON lines from stdin and write JSON lines to stdout in the same order, on all cores.")
     var batch = false
 
-    @Option(help: .init("A new file for refused lines, which only its owner can read.", valueName: "FILE"))
-    var errors: String?
+    @Option(help: .init("A new file for refused lines, which only its owner can read.", "FILE")) var errors: String?
 
-    @Option(
-        help: .init("The line of stdin to begin with; an interrupted run prints it. (default: 1)", valueName: "LINE"))
+    @Option(help: .init("The line of stdin to begin with; an interrupted run prints it. (default: 1)", "LINE"))
     var resumeFrom: Int?
 
-    @Option(help: .init("The number of threads. (default: the number of cores)", valueName: "N")) var jobs: Int?
+    @Option(help: .init("The number of threads. (default: the number of cores)", "N")) var jobs: Int?
 
     func validate() throws {
         if !batch,

@@ -39,11 +39,7 @@ struct BatchRun<Worker: LineWorker> {
             failures.append(continuation(after: Failure(error)))
         }
         progress?.clear()
-        do {
-            try refused.publish()
-        } catch {
-            failures.append(Failure(error))
-        }
+        do { try refused.publish() } catch { failures.append(Failure(error)) }
         if let first = failures.first {
             throw Failure(first.status, (failures.map(\.message) + [summary]).joined(separator: "; "))
         }

@@ -57,11 +57,7 @@ struct QueueLine {
     private static func device(_ value: JSONValue?) throws(LineRefusal) -> DeviceID? {
         guard let value else { return nil }
         guard let id = value.string else { throw .malformedLine("\"device\" is not a string") }
-        do {
-            return try DeviceID(id)
-        } catch {
-            throw .malformedLine(error.reason)
-        }
+        do { return try DeviceID(id) } catch { throw .malformedLine(error.reason) }
     }
 
     /// Appends the edited line. Everything that is kept stays byte for byte.

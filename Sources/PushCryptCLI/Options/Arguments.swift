@@ -13,6 +13,11 @@ extension UnixTime: ExpressibleByArgument {
     private static let writable = UnixTime(0)...rfc3339Range.upperBound
 }
 
+extension ArgumentHelp {
+    /// - Parameter valueName: stands for the value in the help, such as `FILE`.
+    init(_ abstract: String, _ valueName: String) { self.init(abstract, valueName: valueName) }
+}
+
 /// A duration: 30d, 12h, 90s, or ISO 8601.
 struct DurationArgument: ExpressibleByArgument {
     let seconds: Int64
@@ -39,7 +44,7 @@ extension PaddingPolicy: ExpressibleByArgument {
 }
 
 struct TimeOptions: ParsableArguments {
-    static let help = ArgumentHelp("Work as if it were TIME.", valueName: "TIME")
+    static let help = ArgumentHelp("Work as if it were TIME.", "TIME")
 
     @Option(name: .customLong("at"), help: help) var givenTime: UnixTime?
 

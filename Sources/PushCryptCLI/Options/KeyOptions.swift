@@ -25,17 +25,15 @@ struct KeyAccess {
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
 /// can read the arguments of a process.
 struct SecretOptions: ParsableArguments {
-    @Option(help: .init("A file with the passphrase, which only its owner can read.", valueName: "FILE"))
+    @Option(help: .init("A file with the passphrase, which only its owner can read.", "FILE"))
     var passphraseFile: String?
 
     @Option(
         name: .customLong("passphrase-fd"),
-        help: .init("An inherited file descriptor to read the passphrase from.", valueName: "N"))
+        help: .init("An inherited file descriptor to read the passphrase from.", "N"))
     var passphraseDescriptor: Int32?
 
-    @Option(
-        help: .init(
-            "A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", valueName: "COMMAND"))
+    @Option(help: .init("A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", "COMMAND"))
     var wrapCommand: String?
 
     /// Remembered because a descriptor can be read once and a command may open several keysets.

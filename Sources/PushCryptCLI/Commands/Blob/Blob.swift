@@ -23,23 +23,15 @@ struct BlobSeal: ParsableCommand {
             attachment may have any length and is sealed in constant memory. The length of the blob reveals its length.
             """)
 
-    @Option(
-        help: .init("The blob's purpose. The blob can't be opened for another one.", valueName: "attachment|payload"))
+    @Option(help: .init("The blob's purpose. The blob can't be opened for another one.", "attachment|payload"))
     var purpose: PurposeArgument = .attachment
 
-    @Option(help: .init("The MIME type of an attachment in lower case, such as image/png.", valueName: "TYPE"))
-    var type: String?
-
-    @Option(name: .customLong("id"), help: .init("The id of an attachment in the app.", valueName: "ID"))
-    var identifier: String?
-
-    @Option(help: .init("The https URL where the blob will be stored.", valueName: "URL")) var url: String?
-    @Option(help: .init("A new file for the reference.", valueName: "FILE")) var reference: String
-
-    @Option(name: .customLong("from"), help: .init("The plaintext; - is stdin.", valueName: "FILE|-"))
-    var source: String = "-"
-
-    @Option(help: .init("A new file for the blob, instead of stdout.", valueName: "FILE")) var output: String?
+    @Option(help: .init("The MIME type of an attachment in lower case, such as image/png.", "TYPE")) var type: String?
+    @Option(name: .customLong("id"), help: .init("The id of an attachment in the app.", "ID")) var identifier: String?
+    @Option(help: .init("The https URL where the blob will be stored.", "URL")) var url: String?
+    @Option(help: .init("A new file for the reference.", "FILE")) var reference: String
+    @Option(name: .customLong("from"), help: .init("The plaintext; - is stdin.", "FILE|-")) var source: String = "-"
+    @Option(help: .init("A new file for the blob, instead of stdout.", "FILE")) var output: String?
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")
@@ -127,12 +119,9 @@ struct BlobOpen: ParsableCommand {
             verified. A payload keeps its padding: spaces at its end.
             """)
 
-    @Option(help: .init("The reference that blob seal wrote.", valueName: "FILE")) var reference: String
-
-    @Option(name: .customLong("from"), help: .init("The blob; - is stdin.", valueName: "FILE|-"))
-    var source: String = "-"
-
-    @Option(help: .init("A new file for the plaintext.", valueName: "FILE")) var output: String
+    @Option(help: .init("The reference that blob seal wrote.", "FILE")) var reference: String
+    @Option(name: .customLong("from"), help: .init("The blob; - is stdin.", "FILE|-")) var source: String = "-"
+    @Option(help: .init("A new file for the plaintext.", "FILE")) var output: String
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")

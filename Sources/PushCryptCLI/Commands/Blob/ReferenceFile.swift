@@ -25,11 +25,7 @@ struct ReferenceFile {
     init(_ path: String) throws {
         var bytes = try FileSystem.readFile(path)
         defer { wipe(&bytes) }
-        do {
-            try self.init(bytes)
-        } catch {
-            throw Failure(.dataError, "\(path) is not a reference from blob seal")
-        }
+        do { try self.init(bytes) } catch { throw Failure(.dataError, "\(path) is not a reference from blob seal") }
     }
 
     private struct Malformed: Error {}
@@ -84,11 +80,7 @@ extension OffloadReference {
             throw Failure(.dataError, "\(path) is the reference of an attachment; use --attach")
         }
         let url = try file.requireURL(path)
-        do {
-            try self.init(url: url, blob: file.blob)
-        } catch {
-            throw Failure(.dataError, "\(path): \(error.reason)")
-        }
+        do { try self.init(url: url, blob: file.blob) } catch { throw Failure(.dataError, "\(path): \(error.reason)") }
     }
 }
 

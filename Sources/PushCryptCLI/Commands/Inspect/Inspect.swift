@@ -10,16 +10,16 @@ struct Inspect: ParsableCommand {
 
     @Flag(help: "Print one JSON object.") var json = false
 
-    @Option(help: .init("The recipient's keys, to distinguish padding from content.", valueName: "FILE|Keys/NAME"))
+    @Option(help: .init("The recipient's keys, to distinguish padding from content.", "FILE|Keys/NAME"))
     var keys: String?
 
-    @Option(help: .init("The app's bundle identifier; required with --keys.", valueName: "TOPIC")) var topic: String?
-    @Option(help: .init("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
+    @Option(help: .init("The app's bundle identifier; required with --keys.", "TOPIC")) var topic: String?
+    @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
 
-    @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", valueName: "FILE"))
+    @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", "FILE"))
     var trust: String?
 
-    @Option(help: .init("The maximum size of a payload in bytes.", valueName: "N")) var limit: Int = 4096
+    @Option(help: .init("The maximum size of a payload in bytes.", "N")) var limit: Int = 4096
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

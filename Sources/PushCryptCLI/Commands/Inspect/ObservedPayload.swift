@@ -62,9 +62,7 @@ struct ObservedPayload {
 }
 
 extension Array where Element == UInt8 {
-    fileprivate init(_ text: String) {
-        self.init(text.utf8)
-    }
+    fileprivate init(_ text: String) { self.init(text.utf8) }
 }
 
 struct BudgetBar {

@@ -5,7 +5,7 @@ import PushCryptKeystore
 public import PushCryptPrimitives
 
 struct ChangeOptions: ParsableArguments {
-    @Option(help: .init("The reason, for the audit log.", valueName: "TEXT")) var reason: String?
+    @Option(help: .init("The reason, for the audit log.", "TEXT")) var reason: String?
     @Flag(help: "Print JSON: what was done.") var json = false
     @Option(name: .customLong("at"), help: TimeOptions.help) var givenTime: UnixTime?
 
@@ -60,19 +60,15 @@ struct ClockOptions: ParsableArguments {
 }
 
 struct KeyIDArgument: ParsableArguments {
-    @Argument(help: .init("The key's id.", valueName: "KID")) var kid: KeyID
+    @Argument(help: .init("The key's id.", "KID")) var kid: KeyID
 }
 
 extension KeyID: ExpressibleByArgument {
-    public init?(argument: String) {
-        self.init(argument)
-    }
+    public init?(argument: String) { self.init(argument) }
 }
 
 extension KeyKind: ExpressibleByArgument {
-    public init?(argument: String) {
-        self.init(rawValue: argument)
-    }
+    public init?(argument: String) { self.init(rawValue: argument) }
 }
 
 extension DHGroup: ExpressibleByArgument {

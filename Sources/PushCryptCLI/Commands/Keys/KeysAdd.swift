@@ -11,10 +11,8 @@ struct KeysAdd: ParsableCommand {
             `pushcrypt rotate` does this when it is due.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-
-    @Option(help: .init("When the key begins to seal. (default: now + publishLead)", valueName: "TIME"))
-    var activatesAt: UnixTime?
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Option(help: .init("When the key begins to seal. (default: now + publishLead)", "TIME")) var activatesAt: UnixTime?
 
     @Flag(help: "Add the key even if another one is pending or it would seal before publishLead has passed.")
     var force = false

@@ -14,12 +14,9 @@ struct KeysCreate: ParsableCommand {
             `pushcrypt rotate` adds and erases keys.
             """)
 
-    @Argument(help: .init("The new keyset's folder.", valueName: "Keys/NAME")) var path: String
-    @Option(help: .init("The kind of the keys.", valueName: "recipient|sender|shared")) var kind: KeyKind
-
-    @Option(help: .init("The curve of a recipient's keys. (default: p256)", valueName: "p256|x25519"))
-    var suite: DHGroup?
-
+    @Argument(help: .init("The new keyset's folder.", "Keys/NAME")) var path: String
+    @Option(help: .init("The kind of the keys.", "recipient|sender|shared")) var kind: KeyKind
+    @Option(help: .init("The curve of a recipient's keys. (default: p256)", "p256|x25519")) var suite: DHGroup?
     @Flag(help: "Add a pre-shared key: sending then needs it and the public key.") var psk = false
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")

@@ -8,7 +8,7 @@ struct KeysDestroy: ParsableCommand {
         commandName: "destroy", abstract: "Erase a key's material for good; its id can't be used again.",
         discussion: "Refused while the key may still open a push, unless forced. The primary key is never destroyed.")
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
@@ -29,7 +29,7 @@ struct KeysPrune: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune", abstract: "Erase the material of every key that no push needs any more.")
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions

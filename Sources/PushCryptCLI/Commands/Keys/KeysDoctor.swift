@@ -12,7 +12,7 @@ struct KeysDoctor: ParsableCommand {
             Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: .init("A keystore or a keyset.", valueName: "Keys")) var path = "Keys"
+    @Argument(help: .init("A keystore or a keyset.", "Keys")) var path = "Keys"
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var timeOptions: TimeOptions
 

@@ -15,13 +15,11 @@ struct KeysImport: ParsableCommand {
             refused, even if it is revoked or destroyed.
             """)
 
-    @Argument(help: .init("The keyset, new or existing.", valueName: "Keys/NAME")) var path: String
-    @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", valueName: "FILE|-")) var file: String
-    @Option(help: .init("The kind of a key in base64.", valueName: "recipient|sender|shared")) var kind: KeyKind?
-    @Option(help: .init("The curve of a recipient key in base64.", valueName: "p256|x25519")) var suite: DHGroup?
-
-    @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))
-    var keyPassphraseFile: String?
+    @Argument(help: .init("The keyset, new or existing.", "Keys/NAME")) var path: String
+    @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", "FILE|-")) var file: String
+    @Option(help: .init("The kind of a key in base64.", "recipient|sender|shared")) var kind: KeyKind?
+    @Option(help: .init("The curve of a recipient key in base64.", "p256|x25519")) var suite: DHGroup?
+    @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false

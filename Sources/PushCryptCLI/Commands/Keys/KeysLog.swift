@@ -15,7 +15,7 @@ struct KeysLog: ParsableCommand {
             a new one.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "Check the log instead of showing it.") var verify = false
 
     @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and start a new one; needs --reason.")

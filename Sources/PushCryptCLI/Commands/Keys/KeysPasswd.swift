@@ -10,18 +10,17 @@ struct KeysPasswd: ParsableCommand {
             passphrase gets the current scrypt parameters. Copies of the old file still open with the old secret.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
 
-    @Option(help: .init("A file with the new passphrase, which only its owner can read.", valueName: "FILE"))
+    @Option(help: .init("A file with the new passphrase, which only its owner can read.", "FILE"))
     var newPassphraseFile: String?
 
     @Option(
         name: .customLong("new-passphrase-fd"),
-        help: .init("An inherited file descriptor to read the new passphrase from.", valueName: "N"))
+        help: .init("An inherited file descriptor to read the new passphrase from.", "N"))
     var newPassphraseDescriptor: Int32?
 
-    @Option(help: .init("The new command that wraps and unwraps data keys.", valueName: "COMMAND"))
-    var newWrapCommand: String?
+    @Option(help: .init("The new command that wraps and unwraps data keys.", "COMMAND")) var newWrapCommand: String?
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted from now on.")
     var allowsPlaintext = false

@@ -11,7 +11,7 @@ struct KeysPolicy: ParsableCommand {
             retired, a shorter one only to keys that retire later.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -42,22 +42,20 @@ struct KeysPolicy: ParsableCommand {
 }
 
 struct PolicyOptions: ParsableArguments {
-    @Option(help: .init("How long a key seals. (default: 90d)", valueName: "DURATION"))
-    var rotateEvery: DurationArgument?
+    @Option(help: .init("How long a key seals. (default: 90d)", "DURATION")) var rotateEvery: DurationArgument?
 
-    @Option(help: .init("How long a key is published before it seals. (default: 7d)", valueName: "DURATION"))
+    @Option(help: .init("How long a key is published before it seals. (default: 7d)", "DURATION"))
     var publishLead: DurationArgument?
 
-    @Option(
-        help: .init("How long a retired key opens, in effect at least 30 days. (default: 30d)", valueName: "DURATION"))
+    @Option(help: .init("How long a retired key opens, in effect at least 30 days. (default: 30d)", "DURATION"))
     var overlap: DurationArgument?
 
-    @Option(help: .init("The minimum number of keys that can open. (default: 2)", valueName: "N")) var keep: Int?
+    @Option(help: .init("The minimum number of keys that can open. (default: 2)", "N")) var keep: Int?
 
     @Option(
         help: .init(
             "The share of devices that must hold a key, by their reports, before it seals; none: no condition.",
-            valueName: "PERCENT|none"))
+            "PERCENT|none"))
     var requireCoverage: CoverageArgument?
 
     var isEmpty: Bool {
@@ -80,12 +78,7 @@ struct CoverageArgument: ExpressibleByArgument {
     let coverage: RotationPolicy.Coverage?
 
     init?(argument: String) {
-        if argument == "none" {
-            coverage = nil
-        } else if let read = RotationPolicy.Coverage(argument) {
-            coverage = read
-        } else {
-            return nil
-        }
+        coverage = RotationPolicy.Coverage(argument)
+        guard coverage != nil || argument == "none" else { return nil }
     }
 }

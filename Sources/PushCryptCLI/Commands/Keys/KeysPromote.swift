@@ -11,12 +11,11 @@ struct KeysPromote: ParsableCommand {
             requires coverage, before the devices' reports show it.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
-    @Option(help: .init("The devices' reports, as for keys coverage; - is stdin.", valueName: "FILE|-"))
-    var reports: String?
+    @Option(help: .init("The devices' reports, as for keys coverage; - is stdin.", "FILE|-")) var reports: String?
 
-    @Option(help: .init("The required share of devices. (default: the policy's)", valueName: "PERCENT"))
+    @Option(help: .init("The required share of devices. (default: the policy's)", "PERCENT"))
     var requireCoverage: CoverageArgument?
 
     @OptionGroup var confirmation: ConfirmationOptions

@@ -10,12 +10,9 @@ struct KeysRevoke: ParsableCommand {
             stays for `pushcrypt reseal` until it is destroyed.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
-
-    @Option(help: .init("Promote this pending key instead of generating a new one.", valueName: "KID"))
-    var promote: KeyID?
-
+    @Option(help: .init("Promote this pending key instead of generating a new one.", "KID")) var promote: KeyID?
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -31,7 +28,7 @@ struct KeysRetire: ParsableCommand {
         abstract: "Retire a pending key: it never seals, and it opens until its overlap has ended.",
         discussion: "The primary key can't be retired: add another key and promote it.")
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var options: ChangeOptions

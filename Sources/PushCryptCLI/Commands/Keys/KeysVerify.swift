@@ -13,7 +13,7 @@ struct KeysVerify: ParsableCommand {
             Exit status: 0 every check that was made passed; 65 a check failed; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -17,8 +17,8 @@ struct KeysCoverage: ParsableCommand {
             coverage, also requireCoverage and isCovered of each key.
             """)
 
-    @Argument(help: .init("The keyset.", valueName: "Keys/NAME")) var path: String
-    @Option(help: .init("The devices' reports; - is stdin.", valueName: "FILE|-")) var reports: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Option(help: .init("The devices' reports; - is stdin.", "FILE|-")) var reports: String
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var pictureOptions: PictureOptions

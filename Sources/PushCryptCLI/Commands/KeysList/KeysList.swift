@@ -12,7 +12,7 @@ struct KeysList: ParsableCommand {
             encrypted keys. The timeline is as wide as COLUMNS or the terminal.
             """)
 
-    @Argument(help: .init("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys")) var path: String
+    @Argument(help: .init("A keyset, a file or a keystore.", "Keys/NAME|FILE|Keys")) var path: String
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions

@@ -3,10 +3,7 @@ import PushCryptKeystore
 import PushCryptPrimitives
 
 struct LossPlot {
-    private struct Layer {
-        let style: String
-        let heights: [Double]
-    }
+    private typealias Layer = (style: String, heights: [Double])
 
     private let axis: RehearsalAxis
     /// Stacked, in percent of the pushes sent in the interval.
@@ -27,7 +24,7 @@ struct LossPlot {
                 for (index, count) in counts.enumerated() {
                     heights[index / Self.width] += Double(count) / sent * 100
                 }
-                return Layer(style: style, heights: heights)
+                return (style, heights)
             }
         highest = heights.max() ?? 0
     }
@@ -43,13 +40,12 @@ struct LossPlot {
         parts += plot.axes(
             title: "Pushes that show the placeholder, in % of those sent at the time", subtitle: true,
             xTitle: axis.unit.name, xTicks: axis.ticks, yTicks: ticks)
-        parts += Legend(
-            .area,
+        parts += Legend.parts(
+            at: (plot.frame.left, top - 14), .area,
             [
                 "lost": "lost to the policy: key not fetched yet", "late": "lost to the policy: key expired",
                 "unseen": "device fetched nothing for over 30 days",
-            ]
-        ).parts(at: (plot.frame.left, top - 14))
+            ])
         if highest == 0 { parts.append(SVG.text("none", at: (plot.frame.left + 10, plot.frame.bottom - 8), "label")) }
         return parts
     }
@@ -132,13 +128,12 @@ struct LeadPlot {
     }
 
     private var legend: [String] {
-        Legend(
-            .line,
+        Legend.parts(
+            at: (plot.frame.left, plot.frame.top - 14), .line,
             [
                 "line pending-line": "publishLead",
                 "line dashed retiring-line": "overlap, without the protocol's minimum of 30 days",
-            ]
-        ).parts(at: (plot.frame.left, plot.frame.top - 14))
+            ])
     }
 
     private func value(_ seconds: Int64) -> Double { Double(seconds) / unit.seconds }

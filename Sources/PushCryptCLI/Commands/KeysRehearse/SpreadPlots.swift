@@ -21,13 +21,12 @@ struct SpreadPlot {
         parts += plot.axes(
             title: "Devices that hold each key, in % of all", subtitle: true, xTitle: axis.unit.name,
             xTicks: axis.ticks, yTicks: percents)
-        parts += Legend(
-            .line,
+        parts += Legend.parts(
+            at: (left, top - 14), .line,
             [
                 "line pending-line": "while pending", "line primary-line": "while primary",
                 "line retiring-line": "while retiring",
-            ]
-        ).parts(at: (left, top - 14))
+            ])
         for key in RehearsedRotation.keys {
             for stage in axis.stages(key) where stage.state != .expired {
                 parts.append(SVG.polyline(curve(key, stage, plot), "line \(stage.state)-line"))
@@ -90,13 +89,12 @@ struct KeyLanes {
         let plot = axis.plot(top: top, height: 112, 0...1)
         let left = plot.frame.left
         var parts = [SVG.text("The keys", at: (left, top - 36), "heading")]
-        parts += Legend(
-            .area,
+        parts += Legend.parts(
+            at: (left, top - 14), .area,
             [
                 "pending": "published, not sealing (publishLead)", "primary": "seals", "retiring": "opens only",
                 "expired": "expired",
-            ]
-        ).parts(at: (left, top - 14))
+            ])
         for key in 0...RehearsedRotation.keys.upperBound {
             let top = top + Double(key) * 28
             parts.append(SVG.text("key \(key + 1)", at: (left - 8, top + 15), "muted", anchor: .end))

@@ -12,8 +12,8 @@ struct KeysShow: ParsableCommand {
             dash: give it as the last argument, after --.
             """)
 
-    @Argument(help: .init("A keyset or a file.", valueName: "Keys/NAME|FILE")) var path: String
-    @Argument(help: .init("The key.", valueName: "KID")) var kid: String
+    @Argument(help: .init("A keyset or a file.", "Keys/NAME|FILE")) var path: String
+    @Argument(help: .init("The key.", "KID")) var kid: String
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var timeOptions: TimeOptions
 
@@ -25,7 +25,7 @@ struct KeysShow: ParsableCommand {
         }
         let description = try KeyDescription(status, in: view)
         try StandardStreams.write(description.json, asJSON: json) { terminal in
-            description.text(terminal, width: StandardStreams.columns)
+            KeyPage(key: description, terminal: terminal, width: StandardStreams.columns).text
         }
     }
 }
@@ -102,7 +102,7 @@ extension KeyDescription {
             ? "yes: sending also needs the pre-shared key" : "no: anyone with the public key can send"
     }
 
-    private var isSender: Bool { view.metadata.kind == .sender }
+    var isSender: Bool { view.metadata.kind == .sender }
 
     var sealsText: String {
         let verb = isSender ? "signs" : "seals"
@@ -206,64 +206,59 @@ extension KeyDescription {
     private func at(_ time: UnixTime) -> String { "\(time) (\(TimeDistance.text(time, from: view.now)))" }
 }
 
-extension KeyDescription {
-    func text(_ terminal: TerminalText, width: Int) -> String {
-        let page = Page(terminal: terminal, width: width)
-        let title = "Key \(status.kid) of \(TerminalText.harmless(view.path.utf8)) at \(view.now)"
+/// The output of `keys show` for people.
+private struct KeyPage {
+    let key: KeyDescription
+    let terminal: TerminalText
+    let width: Int
+
+    var text: String {
+        let title = "Key \(key.status.kid) of \(TerminalText.harmless(key.view.path.utf8)) at \(key.view.now)"
         let blocks = [
-            [terminal.styled(title, .heading)], properties(page), times(page), uses(page),
-            [terminal.styled("History", .heading)] + historyRows(page),
+            [terminal.styled(title, .heading)], properties, times, uses,
+            [terminal.styled("History", .heading)] + history,
         ]
         return blocks.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
     }
 
-    private func properties(_ page: Page) -> [String] {
-        page.row("state", "\(status.state)", .state(status.state)) + page.row("kind", kindText)
-            + page.row("suite", suiteText) + page.row("psk", pskText)
-            + page.row("thumbprint", thumbprint.map { "\($0) (RFC 7638, SHA-256)" } ?? "-")
+    private var properties: [String] {
+        let state = key.status.state
+        return row("state", "\(state)", .state(state)) + row("kind", key.kindText) + row("suite", key.suiteText)
+            + row("psk", key.pskText) + row("thumbprint", key.thumbprint.map { "\($0) (RFC 7638, SHA-256)" } ?? "-")
     }
 
-    private func times(_ page: Page) -> [String] {
-        let lifecycle = status.lifecycle
+    private var times: [String] {
+        let lifecycle = key.status.lifecycle
         let moments = [
             ("created", lifecycle.createdAt), ("activates", lifecycle.activatesAt), ("retires", lifecycle.retiresAt),
             ("expires", lifecycle.expiresAt), ("revoked", lifecycle.revokedAt), ("destroyed", lifecycle.destroyedAt),
         ]
-        return moments.flatMap { name, time in page.row(name, time.map(timeText) ?? "-") }
+        return moments.flatMap { name, time in row(name, time.map(text) ?? "-") }
     }
 
     /// Keys without times get the time 0.
-    private func timeText(_ time: UnixTime) -> String {
-        time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.text(time, from: view.now))"
+    private func text(_ time: UnixTime) -> String {
+        time == UnixTime(0) ? "always" : "\(time)  \(TimeDistance.text(time, from: key.view.now))"
     }
 
-    private func uses(_ page: Page) -> [String] {
-        let isSender = view.metadata.kind == .sender
-        return page.row(isSender ? "signs" : "seals", sealsText)
-            + page.row(isSender ? "verifies" : "opens", opensText) + page.row("next", whatNext)
+    private var uses: [String] {
+        row(key.isSender ? "signs" : "seals", key.sealsText) + row(key.isSender ? "verifies" : "opens", key.opensText)
+            + row("next", key.whatNext)
     }
 
-    private func historyRows(_ page: Page) -> [String] {
-        var lines = [String]()
-        if let flaw { lines += page.row("", "The audit log is broken: \(flaw).", .bad) }
-        guard let history else { return lines + page.row("", "There is no audit log.") }
-        if history.isEmpty { lines += page.row("", "The audit log doesn't mention the key.") }
-        for entry in history {
-            let details = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")
-            lines += page.row("\(entry.at)", "\(entry.what) by \(entry.who)" + (details.isEmpty ? "" : ": \(details)"))
-        }
-        return lines
+    private var history: [String] {
+        let flaw = key.flaw.map { row("", "The audit log is broken: \($0).", .bad) } ?? []
+        guard let history = key.history else { return flaw + row("", "There is no audit log.") }
+        guard !history.isEmpty else { return flaw + row("", "The audit log doesn't mention the key.") }
+        return flaw
+            + history.flatMap { entry in
+                let details = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")
+                return row("\(entry.at)", "\(entry.what) by \(entry.who)" + (details.isEmpty ? "" : ": \(details)"))
+            }
     }
-}
 
-private struct Page {
-    let terminal: TerminalText
-    let width: Int
-
-    private static let nameWidth = 12
-
-    func row(_ name: String, _ text: String, _ style: TerminalText.Style = .plain) -> [String] {
-        let indent = name.isEmpty ? 2 : 2 + max(Self.nameWidth, name.count + 2)
+    private func row(_ name: String, _ text: String, _ style: TerminalText.Style = .plain) -> [String] {
+        let indent = name.isEmpty ? 2 : 2 + max(12, name.count + 2)
         return terminal.wrapped("  \(name)".padded(to: indent), text, indent: indent, width: width, style)
     }
 }

@@ -16,15 +16,15 @@ struct Open: ParsableCommand {
             \(BatchOptions.discussion)
             """)
 
-    @Option(help: .init("The recipient's private or shared keys.", valueName: "FILE|Keys/NAME")) var keys: String
-    @Option(help: .init("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
-    @Option(help: .init("Open with this device's key of a shared keyset.", valueName: "ID")) var device: String?
-    @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", valueName: "FILE")) var trust: String?
+    @Option(help: .init("The recipient's private or shared keys.", "FILE|Keys/NAME")) var keys: String
+    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
+    @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", "FILE")) var trust: String?
 
     @Option(
         help: .init(
             "What a failure shows: the payload's visible alert, which isn't authenticated, or a bundled text. (default: outer)",
-            valueName: "outer|bundled"))
+            "outer|bundled"))
     var fallback: FallbackChoice?
 
     @OptionGroup(title: "Batch") var batch: BatchOptions

@@ -30,11 +30,9 @@ struct RecipientsImport: ParsableCommand {
             The lines contain secrets, so only the owner may have access to the file. FILE may also be another recipient directory.
             """)
 
-    @Argument(help: .init("The JSON lines, or another recipient directory.", valueName: "FILE")) var path: String
+    @Argument(help: .init("The JSON lines, or another recipient directory.", "FILE")) var path: String
 
-    @Option(
-        name: .customLong("into"),
-        help: .init("The recipient directory; created if it doesn't exist.", valueName: "FILE"))
+    @Option(name: .customLong("into"), help: .init("The recipient directory; created if it doesn't exist.", "FILE"))
     var database: String
 
     @Flag(help: "Print one JSON object.") var json = false
@@ -68,7 +66,7 @@ struct RecipientsCheck: ParsableCommand {
             Exit status: 0 nothing is wrong, 65 something is wrong; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: .init("The recipient directory.", valueName: "FILE")) var path: String
+    @Argument(help: .init("The recipient directory.", "FILE")) var path: String
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {

@@ -20,16 +20,16 @@ struct Reseal: ParsableCommand {
             line to continue with; a last line on stdout without a newline is incomplete.
             """)
 
-    @Option(help: .init("The shared keys, old and new.", valueName: "FILE|Keys/NAME")) var keys: String
-    @Option(help: .init("The app's bundle identifier.", valueName: "TOPIC")) var topic: String
+    @Option(help: .init("The shared keys, old and new.", "FILE|Keys/NAME")) var keys: String
+    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
 
     @Option(
         help: .init(
             "The sender keyset. Payloads that one of its keys signed are signed again with its primary key.",
-            valueName: "FILE|Keys/NAME"))
+            "FILE|Keys/NAME"))
     var signWith: String?
 
-    @Option(help: .init("A new file for refused lines.", valueName: "FILE")) var errors: String
+    @Option(help: .init("A new file for refused lines.", "FILE")) var errors: String
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

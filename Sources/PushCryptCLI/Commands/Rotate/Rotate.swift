@@ -14,7 +14,7 @@ struct Rotate: ParsableCommand {
             anything else: see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
-    @Argument(help: .init("The keysets, or with --all the keystores.", valueName: "Keys/NAME")) var paths: [String] = []
+    @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
 
     @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores. The default keystore is Keys.")
     var isForAll = false
@@ -27,15 +27,12 @@ struct Rotate: ParsableCommand {
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
 
-    @Option(help: .init("The compromised key, which must be the primary one.", valueName: "KID")) var revoke: KeyID?
+    @Option(help: .init("The compromised key, which must be the primary one.", "KID")) var revoke: KeyID?
 
-    @Option(
-        help: .init("With --emergency: promote this pending key instead of generating a new one.", valueName: "KID"))
+    @Option(help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
     var promote: KeyID?
 
-    @Option(
-        help: .init(
-            "The devices' reports, as for keys coverage, for policies that require coverage.", valueName: "FILE|-"))
+    @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
 
     @OptionGroup var agreement: AgreementOptions

@@ -129,7 +129,7 @@ struct PictureFile: ExpressibleByArgument {
 struct PictureOptions: ParsableArguments {
     @Option(
         name: .customLong("picture"),
-        help: .init("Also draw a picture: SVG or HTML, by the file's extension.", valueName: "FILE.svg|FILE.html"))
+        help: .init("Also draw a picture: SVG or HTML, by the file's extension.", "FILE.svg|FILE.html"))
     var file: PictureFile?
 }
 

@@ -11,8 +11,8 @@ struct Plot {
 
     init(_ frame: Frame, x: ClosedRange<Double>, y: ClosedRange<Double>) {
         self.frame = frame
-        self.x = Scale(x, from: frame.left, to: frame.right)
-        self.y = Scale(y, from: frame.bottom, to: frame.top)
+        self.x = Scale(values: x, start: frame.left, end: frame.right)
+        self.y = Scale(values: y, start: frame.bottom, end: frame.top)
     }
 
     func point(_ xValue: Double, _ yValue: Double) -> SVG.Point { (x.clamped(xValue), y.clamped(yValue)) }
@@ -68,10 +68,6 @@ struct Scale {
     let start: Double
     let end: Double
 
-    init(_ values: ClosedRange<Double>, from start: Double, to end: Double) {
-        (self.values, self.start, self.end) = (values, start, end)
-    }
-
     func callAsFunction(_ value: Double) -> Double {
         start + (value - values.lowerBound) / (values.upperBound - values.lowerBound) * (end - start)
     }
@@ -106,21 +102,14 @@ struct TimeUnit {
 }
 
 /// Explains the lines or areas of a plot in one row.
-struct Legend {
+enum Legend {
     enum Sample { case line, area }
 
-    private let sample: Sample
-    private let entries: KeyValuePairs<String, String>
-
-    init(_ sample: Sample, _ entries: KeyValuePairs<String, String>) {
-        self.sample = sample
-        self.entries = entries
-    }
-
-    func parts(at point: SVG.Point) -> [String] {
+    /// - Parameter entries: pairs of a style and its meaning.
+    static func parts(at point: SVG.Point, _ sample: Sample, _ entries: KeyValuePairs<String, String>) -> [String] {
         var left = point.x
         return entries.flatMap { style, meaning in
-            defer { left += 24 + Double(meaning.count) * Self.characterWidth + 20 }
+            defer { left += 24 + Double(meaning.count) * characterWidth + 20 }
             let middle = point.y - 4
             let drawn =
                 sample == .line

@@ -171,20 +171,16 @@ extension TimeAxis {
 
         /// Months since the year 0.
         private static func month(_ time: UnixTime) -> Int64 {
-            let parts = "\(time)".split(separator: "-")
-            guard let year = parts.first.flatMap({ Int64($0) }),
-                let month = parts.dropFirst().first.flatMap({ Int64($0) })
-            else { return 0 }
-            return year * 12 + month - 1
+            let text = "\(time)"
+            return (Int64(text.prefix(4)) ?? 0) * 12 + (Int64(text.dropFirst(5).prefix(2)) ?? 1) - 1
         }
 
         private static func time(month: Int64) -> UnixTime? {
             guard month >= 0 else { return nil }
-            let (year, number) = (String(month / 12), String(month % 12 + 1))
-            func padded(_ text: String, _ count: Int) -> String {
-                String(repeating: "0", count: max(count - text.count, 0)) + text
-            }
-            return UnixTime(rfc3339: "\(padded(year, 4))-\(padded(number, 2))-01T00:00:00Z")
+            let (year, number) = (
+                String(month / 12).leftPadded(to: 4, "0"), String(month % 12 + 1).leftPadded(to: 2, "0")
+            )
+            return UnixTime(rfc3339: "\(year)-\(number)-01T00:00:00Z")
         }
     }
 }

@@ -230,13 +230,12 @@ struct TimelinePicture {
 
     private var legend: [String] {
         let y = plot.frame.bottom + 52
-        var parts = Legend(
-            .area,
+        var parts = Legend.parts(
+            at: (Self.left, y), .area,
             [
                 "pending": "pending", "primary": "seals and opens", "retiring": "opens only",
                 "expired": "expired, not destroyed", "revoked": "revoked",
-            ]
-        ).parts(at: (Self.left, y))
+            ])
         parts.append(faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
         parts.append(SVG.text("destroyed by now", at: (649, y), "label"))
         let x = 774.0
