@@ -114,10 +114,10 @@ struct HostileLineTests {
     func sealed(shape: Shape) throws {
         let entry = try #require(Keyset(json: Array(BatchPlace.jwk("shared").utf8)).primary(at: UnixTime(0)))
         let options = Sealer.Options()
-        var worker = try SealWorker(
-            SealWorker.Plan(
-                sealer: try Sealer(topic: Workplace.topic, options: options), options: options, placeholder: .standard,
-                extras: MessageExtras(), entry: entry, allowsDemoKeys: false), nil)
+        var worker = SealWorker(
+            sealer: try Sealer(topic: Workplace.topic, options: options), options: options, placeholder: .standard,
+            extras: MessageExtras(), entry: entry, defaultRecipient: try Recipient(entry), allowsDemoKeys: false,
+            lookup: nil)
         Self.expectLinear(shape, &worker)
     }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptFiles
-import PushCryptKeysets
 import PushCryptSender
 
 struct Blob: ParsableCommand {
@@ -60,7 +59,7 @@ struct BlobSeal: ParsableCommand {
         let blob = try purpose == .payload ? sealPayload(reader, sink) : sealAttachment(reader, sink)
         // The reference is written last, so that it never exists without a complete blob.
         try sink.publish()
-        try ReferenceFile(blob, url: url, type: type, id: identifier).write(to: referenceFile)
+        try ReferenceFile(blob: blob, url: url, type: type, id: identifier).write(to: referenceFile)
     }
 
     private func sealAttachment(_ reader: PieceReader, _ sink: BlobSink) throws -> BlobReference {

@@ -1,6 +1,5 @@
 import PushCryptCore
 import PushCryptFiles
-import PushCryptKeysets
 import PushCryptPrimitives
 
 /// The file with a blob's reference: the JSON object that a message will contain.
@@ -11,17 +10,27 @@ import PushCryptPrimitives
 /// A reference with a type refers to an attachment, a reference without one to a payload.
 struct ReferenceFile {
     let blob: BlobReference
-    fileprivate let url: String?
-    fileprivate let type: String?
-    fileprivate let id: String?
+    let url: String?
+    let type: String?
+    let id: String?
 
-    init(_ blob: BlobReference, url: String?, type: String?, id: String?) {
-        self.blob = blob
-        self.url = url
-        self.type = type
-        self.id = id
+    func write(to file: NewFile) throws {
+        var json = Array("{".utf8)
+        // Enough for every reference: an array that grows leaves copies of the key in freed memory.
+        json.reserveCapacity(4_096)
+        defer { wipe(&json) }
+        if let url { json += #""url":"\#(url)","#.utf8 }
+        blob.appendMembers(to: &json)
+        if let type { json += #","type":"\#(type)""#.utf8 }
+        if let id { json += #","id":"\#(id)""#.utf8 }
+        json += "}\n".utf8
+        try file.append(json)
+        file.markWhole()
+        try file.publish()
     }
+}
 
+extension ReferenceFile {
     init(_ path: String) throws {
         var bytes = try FileSystem.readFile(path)
         defer { wipe(&bytes) }
@@ -37,24 +46,14 @@ struct ReferenceFile {
             guard let string = value.string else { throw Malformed() }
             return string
         }
-        (url, type, id) = (strings[0], strings[1], strings[2])
+        let type = strings[1]
         guard let blob = BlobReference(type == nil ? .payload : .attachment, root) else { throw Malformed() }
-        self.blob = blob
+        self.init(blob: blob, url: strings[0], type: type, id: strings[2])
     }
 
-    func write(to file: NewFile) throws {
-        var json = Array("{".utf8)
-        // Enough for every reference: an array that grows leaves copies of the key in freed memory.
-        json.reserveCapacity(4_096)
-        defer { wipe(&json) }
-        if let url { json += #""url":"\#(url)","#.utf8 }
-        blob.appendMembers(to: &json)
-        if let type { json += #","type":"\#(type)""#.utf8 }
-        if let id { json += #","id":"\#(id)""#.utf8 }
-        json += "}\n".utf8
-        try file.append(json)
-        file.markWhole()
-        try file.publish()
+    fileprivate func requireURL(_ path: String) throws -> String {
+        guard let url else { throw Failure(.dataError, "\(path) has no url; add it with jq -c '.url = \"https://…\"'") }
+        return url
     }
 }
 
@@ -81,12 +80,5 @@ extension OffloadReference {
         }
         let url = try file.requireURL(path)
         do { try self.init(url: url, blob: file.blob) } catch { throw Failure(.dataError, "\(path): \(error.reason)") }
-    }
-}
-
-extension ReferenceFile {
-    fileprivate func requireURL(_ path: String) throws -> String {
-        guard let url else { throw Failure(.dataError, "\(path) has no url; add it with jq -c '.url = \"https://…\"'") }
-        return url
     }
 }

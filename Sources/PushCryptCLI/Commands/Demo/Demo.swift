@@ -3,7 +3,6 @@ import Dispatch
 import PushCryptCore
 import PushCryptExtension
 import PushCryptKeysets
-import PushCryptKeystore
 import PushCryptSender
 
 struct Demo: AsyncParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PushCryptKeysets
 import PushCryptKeystore
 
 struct KeysPasswd: ParsableCommand {

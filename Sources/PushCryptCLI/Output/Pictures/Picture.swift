@@ -1,7 +1,6 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptFiles
-import PushCryptKeysets
 
 /// A complete SVG picture without scripts and external resources. It follows the reader's light or dark mode.
 struct Picture {

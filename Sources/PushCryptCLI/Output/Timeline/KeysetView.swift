@@ -1,7 +1,6 @@
 import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
-import PushCryptKeystore
 
 /// The part of a keyset that can be read without a secret.
 struct KeysetView {

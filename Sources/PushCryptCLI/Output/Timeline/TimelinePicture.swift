@@ -1,6 +1,5 @@
 import PushCryptCore
 import PushCryptKeysets
-import PushCryptKeystore
 
 /// Draws the states of a keyset's keys over time: a row for each key, and the windows in which keys overlap.
 struct TimelinePicture {

@@ -1,5 +1,4 @@
 import PushCryptCore
-import PushCryptKeystore
 
 /// Draws the states of a keyset's keys over time in characters, a row for each key.
 ///
