@@ -133,9 +133,7 @@ struct SealWorker: LineWorker {
     }
 
     private func checked(_ recipient: Recipient) throws -> Recipient {
-        guard allowsDemoKeys || !DemoKeys.covers([recipient.kid]) else {
-            throw LineRefusal.demoKeys(recipient.kid)
-        }
+        guard allowsDemoKeys || !DemoKeys.covers([recipient.kid]) else { throw LineRefusal.demoKeys(recipient.kid) }
         return recipient
     }
 }

@@ -32,9 +32,8 @@ struct Failure: Error {
     }
 
     init(signal: Int32) {
-        self =
-            signal == ExitStatus.interrupted.rawValue - 128
-            ? Failure(.interrupted, "interrupted") : Failure(.terminated, "terminated")
+        let status = ExitStatus(rawValue: 128 + signal) ?? .terminated
+        self.init(status, "\(status)")
     }
 
     init(_ error: any Error) {

@@ -66,12 +66,7 @@ extension Array where Element == UInt8 {
 }
 
 struct BudgetBar {
-    struct Part {
-        let name: String
-        let byteCount: Int
-        let character: Character
-        let style: TerminalText.Style
-    }
+    typealias Part = (name: String, byteCount: Int, character: Character, style: TerminalText.Style)
 
     let parts: [Part]
     let limitInBytes: Int
@@ -80,15 +75,12 @@ struct BudgetBar {
     /// - Parameter padding: how many of the ciphertext's characters are padding; nil if unknown.
     init(_ breakdown: PayloadBreakdown, padding: Int?, limitInBytes: Int) {
         let ciphertext = breakdown.ciphertext - (padding ?? 0)
-        var parts = [
-            Part(name: "placeholder", byteCount: breakdown.placeholder, character: "▒", style: .placeholder),
-            Part(name: "envelope", byteCount: breakdown.envelope, character: "▓", style: .envelope),
-            Part(name: "ciphertext", byteCount: ciphertext, character: "█", style: .ciphertext),
+        let sealed: [Part] = [
+            ("placeholder", breakdown.placeholder, "▒", .placeholder), ("envelope", breakdown.envelope, "▓", .envelope),
+            ("ciphertext", ciphertext, "█", .ciphertext),
         ]
-        if let padding { parts.append(Part(name: "padding", byteCount: padding, character: "░", style: .padding)) }
-        let free = max(limitInBytes - breakdown.byteCount, 0)
-        parts.append(Part(name: "free", byteCount: free, character: "·", style: .faint))
-        self.parts = parts
+        let free: Part = ("free", max(limitInBytes - breakdown.byteCount, 0), "·", .faint)
+        parts = sealed + (padding.map { [("padding", $0, "░", .padding)] } ?? []) + [free]
         self.limitInBytes = limitInBytes
         byteCount = breakdown.byteCount
     }

@@ -68,9 +68,7 @@ struct CoverageTable {
         let heading = terminal.styled("Devices seen in the last 30 days that hold each key", .heading)
         return ([sentence, "", heading] + lines).joined(separator: "\n") + "\n"
     }
-}
 
-extension CoverageTable {
     var json: JSONObject {
         let json: JSONObject = [
             "at": "\(time)", "devices": deviceCount, "seen": summary.seen, "unseen": summary.unseen,
@@ -111,7 +109,7 @@ struct CoveragePicture {
             + lines.enumerated().map { index, line in SVG.text(line, at: (28, 68 + 17 * Double(index)), "text") }
         let axes = plot.axes(
             title: "Devices seen in the last 30 days that hold each key, in % of those seen", subtitle: false,
-            xTitle: nil, xTicks: [0, 25, 50, 75, 100].map { Plot.Tick(value: $0, label: "\(Int($0))%") }, yTicks: [])
+            xTitle: nil, xTicks: [0, 25, 50, 75, 100].map { ($0, "\(Int($0))%") }, yTicks: [])
         return Picture(
             title: title, description: table.devicesText, width: 960, height: plot.frame.bottom + 44,
             parts: head + axes + requirement + table.rows.enumerated().flatMap(bar))

@@ -56,7 +56,8 @@ struct KeysetDescription {
                 .init(text: "\(status.kid)"),
                 .init(text: "\(status.state)") { terminal.styled($0, .state(status.state)) },
                 .init(text: status.traits?.suite.rawValue ?? "-"), yes(status.traits?.demandsPSK ?? false),
-                .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals), yes(status.opens),
+                .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals),
+                yes(status.state.opens),
                 .init(text: status.nextText ?? "-"),
             ]
         }
@@ -66,7 +67,10 @@ struct KeysetDescription {
     private func yes(_ condition: Bool) -> TextTable.Cell { condition ? "yes" : "-" }
 
     private var plan: [String] {
-        var lines = view.clock < view.now ? labelled("Note", .due, view.clockNote) : []
+        var lines =
+            view.clock < view.now
+            ? labelled("Note", .due, "\(view.clock) is before the last change; the states at that change are shown")
+            : []
         guard let plan = view.plan else { return lines }
         lines += plan.due.flatMap { step in
             labelled("Due", .due, "\(step.action.text), since \(step.dueAt) (\(distance(step)))")
@@ -113,7 +117,7 @@ extension KeyStatus {
             "activatesAt": lifecycle.activatesAt?.description, "retiresAt": lifecycle.retiresAt?.description,
             "expiresAt": lifecycle.expiresAt?.description, "revokedAt": lifecycle.revokedAt?.description,
             "destroyedAt": lifecycle.destroyedAt?.description, "ageInSeconds": ageInSeconds, "sealsNow": seals,
-            "opensNow": opens, "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
+            "opensNow": state.opens, "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
         ]
     }
 }

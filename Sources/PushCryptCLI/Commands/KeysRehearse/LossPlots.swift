@@ -32,7 +32,7 @@ struct LossPlot {
     func parts(top: Double) -> [String] {
         let plot = axis.plot(top: top, height: 130, 0...max(highest * 1.08, 0.001))
         let ticks = Scale.ticks(upTo: max(highest, 0.001), count: 4).map { tick in
-            Plot.Tick(value: tick, label: NumberText.decimal(tick, 6) + "%")
+            (tick, NumberText.decimal(tick, 6) + "%")
         }
         var parts = axis.windows(plot)
         // The highest layer first: the lower ones cover part of it.
@@ -86,7 +86,7 @@ struct LeadPlot {
 
     var parts: [String] {
         let lengths = Scale.ticks(upTo: plot.x.values.upperBound, count: 16).map { tick in
-            Plot.Tick(value: tick, label: NumberText.decimal(tick, 1))
+            (tick, NumberText.decimal(tick, 1))
         }
         return plot.axes(
             title: "Pushes lost with another publishLead or overlap, in % of all", subtitle: true,
@@ -99,9 +99,9 @@ struct LeadPlot {
     private var percents: [Plot.Tick] {
         let step = exponent > 7 ? 2 : 1
         let powers = stride(from: 0, through: exponent, by: step).map { power in
-            Plot.Tick(value: -Double(power), label: NumberText.decimal(100 / Self.power(power), 10) + "%")
+            (-Double(power), NumberText.decimal(100 / Self.power(power), 10) + "%")
         }
-        return powers + [Plot.Tick(value: -Double(exponent) - 1, label: "none")]
+        return powers + [(-Double(exponent) - 1, "none")]
     }
 
     private func curve(_ needs: PushNeeds, _ style: String) -> String {

@@ -64,9 +64,7 @@ struct RehearsalAxis {
     }
 
     var ticks: [Plot.Tick] {
-        Scale.ticks(upTo: value(end), count: 12).map { tick in
-            Plot.Tick(value: tick, label: NumberText.decimal(tick, 1))
-        }
+        Scale.ticks(upTo: value(end), count: 12).map { tick in (tick, NumberText.decimal(tick, 1)) }
     }
 
     func windows(_ plot: Plot) -> [String] {
@@ -77,19 +75,15 @@ struct RehearsalAxis {
         }
     }
 
-    struct Stage {
-        let state: KeyState
-        let start: Int64
-        let end: Int64
-    }
+    typealias Stage = (state: KeyState, start: Int64, end: Int64)
 
     func stages(_ key: Int) -> [Stage] {
         let rotation = outcome.rotation
         return [
-            Stage(state: .pending, start: rotation.publication(key), end: rotation.activation(key)),
-            Stage(state: .primary, start: rotation.activation(key), end: rotation.activation(key + 1)),
-            Stage(state: .retiring, start: rotation.activation(key + 1), end: rotation.expiry(key)),
-            Stage(state: .expired, start: rotation.expiry(key), end: max(rotation.expiry(key), end)),
+            (.pending, rotation.publication(key), rotation.activation(key)),
+            (.primary, rotation.activation(key), rotation.activation(key + 1)),
+            (.retiring, rotation.activation(key + 1), rotation.expiry(key)),
+            (.expired, rotation.expiry(key), max(rotation.expiry(key), end)),
         ]
     }
 }

@@ -37,9 +37,9 @@ struct SpreadPlot {
 
     private var percents: [Plot.Tick] {
         let shares = (0...nines).map { count in
-            Plot.Tick(value: Double(count), label: NumberText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
+            (Double(count), NumberText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
         }
-        return shares + [Plot.Tick(value: Double(nines + 1), label: "all")]
+        return shares + [(Double(nines + 1), "all")]
     }
 
     private func activation(_ key: Int, _ plot: Plot) -> [String] {

@@ -83,9 +83,7 @@ extension KeyDescription {
             "why": entry.why,
         ]
     }
-}
 
-extension KeyDescription {
     var kindText: String {
         switch view.metadata.kind {
         case .recipient: "recipient: senders seal with its public key, the device opens with its private key"

@@ -4,10 +4,7 @@ struct Plot {
     let x: Scale
     let y: Scale
 
-    struct Tick {
-        let value: Double
-        let label: String
-    }
+    typealias Tick = (value: Double, label: String)
 
     init(_ frame: Frame, x: ClosedRange<Double>, y: ClosedRange<Double>) {
         self.frame = frame

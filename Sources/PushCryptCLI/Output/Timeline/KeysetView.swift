@@ -22,26 +22,20 @@ struct KeysetView {
     }
 
     init(_ path: String, _ metadata: KeysetMetadata, isFile: Bool, at time: UnixTime) {
-        let folder = isFile ? nil : KeysetFolder(path)
         let timeline = metadata.timeline
-        let statuses = zip(timeline.keys, timeline.phases()).map { key, phases in
-            KeyStatus(key, phases, metadata, at: time)
-        }
+        folder = isFile ? nil : KeysetFolder(path)
         self.path = folder?.path ?? path
         self.metadata = metadata
-        self.folder = folder
         clock = time
         now = timeline.effective(time)
-        self.statuses = statuses
+        statuses = zip(timeline.keys, timeline.phases()).map { KeyStatus($0, $1, metadata, at: time) }
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        plan = isFile || isDemo ? nil : RotationPlan(metadata.timeline, metadata.policy, at: time)
+        plan = isFile || isDemo ? nil : RotationPlan(timeline, metadata.policy, at: time)
     }
 
     var remaining: [KeyStatus] { statuses.filter { $0.state != .destroyed } }
 
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
-
-    var clockNote: String { "\(clock) is before the last change; the states at that change are shown" }
 
     /// nil for a FILE and for the published demo keys.
     var policy: RotationPolicy? { plan == nil ? nil : metadata.policy }
@@ -78,15 +72,13 @@ struct KeyStatus {
         traits = metadata.traits[key.kid]
         state = metadata.timeline.state(of: key.kid, at: time) ?? .pending
         let now = metadata.timeline.effective(time)
-        self.phases = phases.filter { $0.start != nil || $0.contains(now) }
         self.now = now
+        self.phases = phases.filter { $0.start != nil || $0.contains(now) }
     }
 
     var seals: Bool { state == .primary }
 
     func seals(at time: UnixTime) -> Bool { phases.contains { $0.state == .primary && $0.contains(time) } }
-
-    var opens: Bool { state.opens }
 
     var ageInSeconds: Int64? { lifecycle.createdAt.map { max(now.seconds - $0.seconds, 0) } }
 

@@ -10,10 +10,7 @@ struct Timeline {
     /// The windows in which a retired key opens while another one seals, in rows without overlapping windows.
     let overlaps: [[Overlap]]
 
-    struct Overlap {
-        let kid: KeyID
-        let window: KeyPhase
-    }
+    typealias Overlap = (kid: KeyID, window: KeyPhase)
 
     init(_ view: KeysetView) {
         let axis = TimeAxis(view)
@@ -24,9 +21,7 @@ struct Timeline {
         }
         overlaps = Self.rows(
             statuses.flatMap { status in
-                status.phases.filter { $0.state == .retiring && axis.shows($0) }.map {
-                    Overlap(kid: status.kid, window: $0)
-                }
+                status.phases.filter { $0.state == .retiring && axis.shows($0) }.map { (status.kid, $0) }
             })
     }
 
@@ -48,10 +43,6 @@ struct Timeline {
         }
         return rows
     }
-}
-
-extension TimeAxis {
-    func shows(_ phase: KeyPhase) -> Bool { (phase.start ?? start) < end && (phase.end ?? end) > start }
 }
 
 /// The period that a timeline shows, and its ticks.
@@ -97,22 +88,13 @@ struct TimeAxis {
         Double(time.seconds - start.seconds) / Double(end.seconds - start.seconds)
     }
 
+    func shows(_ phase: KeyPhase) -> Bool { (phase.start ?? start) < end && (phase.end ?? end) > start }
+
     func contains(_ time: UnixTime) -> Bool { start <= time && time < end }
 
     func time(_ share: Double) -> UnixTime { start + Int64(share * Double(end.seconds - start.seconds)) }
-}
 
-extension RotationPlan.Action {
-    var activatesAt: UnixTime? {
-        if case .add(let time) = self { time } else { nil }
-    }
-}
-
-extension TimeAxis {
-    struct Tick: Hashable {
-        let time: UnixTime
-        let label: String
-    }
+    typealias Tick = (time: UnixTime, label: String)
 
     /// Ticks at round times in UTC.
     ///
@@ -122,7 +104,7 @@ extension TimeAxis {
         for step in Step.all {
             guard (end.seconds - start.seconds) / step.lengthInSeconds < longest else { continue }
             let times = step.times(in: start..<end)
-            if times.count <= longest { return times.map { Tick(time: $0, label: step.label($0)) } }
+            if times.count <= longest { return times.map { ($0, step.label($0)) } }
         }
         return []
     }
@@ -182,5 +164,11 @@ extension TimeAxis {
             )
             return UnixTime(rfc3339: "\(year)-\(number)-01T00:00:00Z")
         }
+    }
+}
+
+extension RotationPlan.Action {
+    var activatesAt: UnixTime? {
+        if case .add(let time) = self { time } else { nil }
     }
 }
