@@ -9,12 +9,9 @@ import Foundation
 struct BatchOptions: ParsableArguments {
     @Flag(help: "Read JSON lines from stdin and write JSON lines to stdout in the same order, on all cores.")
     var batch = false
-
     @Option(help: .init("A new file for refused lines, which only its owner can read.", "FILE")) var errors: String?
-
     @Option(help: .init("The line of stdin to begin with; an interrupted run prints it. (default: 1)", "LINE"))
     var resumeFrom: Int?
-
     @Option(help: .init("The number of threads. (default: the number of cores)", "N")) var jobs: Int?
 
     func validate() throws {

@@ -15,11 +15,6 @@ struct DemoKeyOptions: ParsableArguments {
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
-
-    init(_ secrets: SecretOptions, _ demoKeys: DemoKeyOptions) {
-        self.secrets = secrets
-        allowsDemoKeys = demoKeys.isAllowed
-    }
 }
 
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users

@@ -32,11 +32,8 @@ enum StandardStreams {
         try write(text(TerminalText(isColourful: isColourful)))
     }
 
-    static func writeJSON(_ value: some Encodable) throws { try writeJSON(value, [.prettyPrinted]) }
-
-    static func writeJSONLine(_ value: some Encodable) throws { try writeJSON(value, []) }
-
-    private static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws {
+    /// Writes JSON with the members in alphabetical order.
+    static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = .prettyPrinted) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
         try writeLine(Array(encoder.encode(value)))

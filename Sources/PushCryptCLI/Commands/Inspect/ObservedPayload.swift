@@ -41,8 +41,8 @@ struct ObservedPayload {
         if let envelope {
             lines.append(row("version", envelope["v"]?.rawBytes))
             lines.append(row("sealed to key", envelope["kid"]?.utf8))
-            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("none")[...]))
-            lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes")[...]))
+            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("none".utf8)[...]))
+            lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes".utf8)[...]))
         } else {
             lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
@@ -59,10 +59,6 @@ struct ObservedPayload {
         let shown = TerminalText.harmless((value ?? []).prefix(200)) + ((value?.count ?? 0) > 200 ? "…" : "")
         return "  " + name + String(repeating: " ", count: max(22 - name.count, 1)) + shown
     }
-}
-
-extension Array where Element == UInt8 {
-    fileprivate init(_ text: String) { self.init(text.utf8) }
 }
 
 struct BudgetBar {

@@ -13,10 +13,8 @@ struct KeysAdd: ParsableCommand {
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Option(help: .init("When the key begins to seal. (default: now + publishLead)", "TIME")) var activatesAt: UnixTime?
-
     @Flag(help: "Add the key even if another one is pending or it would seal before publishLead has passed.")
     var force = false
-
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

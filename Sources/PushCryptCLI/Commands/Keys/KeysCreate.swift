@@ -18,10 +18,8 @@ struct KeysCreate: ParsableCommand {
     @Option(help: .init("The kind of the keys.", "recipient|sender|shared")) var kind: KeyKind
     @Option(help: .init("The curve of a recipient's keys. (default: p256)", "p256|x25519")) var suite: DHGroup?
     @Flag(help: "Add a pre-shared key: sending then needs it and the public key.") var psk = false
-
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
     var allowsPlaintext = false
-
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var change: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -21,7 +21,7 @@ struct KeysDoctor: ParsableCommand {
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
             found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }
-        let errors = found.count(of: .error)
+        let errors = found.findings.count { $0.severity == .error }
         guard errors == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(errors, "error"))") }
     }
 
@@ -34,15 +34,11 @@ struct KeysDoctor: ParsableCommand {
     private static func summary(_ found: KeystoreExamination) -> String {
         let keysets = NumberText.counted(found.keysetCount, "keyset")
         let counts = Finding.Severity.allCases.compactMap { severity -> String? in
-            let count = found.count(of: severity)
+            let count = found.findings.count { $0.severity == severity }
             return count == 0 ? nil : NumberText.counted(count, severity.rawValue)
         }
         return "\(keysets): " + (counts.isEmpty ? "nothing found" : counts.joined(separator: ", "))
     }
-}
-
-extension KeystoreExamination {
-    fileprivate func count(of severity: Finding.Severity) -> Int { findings.count { $0.severity == severity } }
 }
 
 extension Finding.Severity {

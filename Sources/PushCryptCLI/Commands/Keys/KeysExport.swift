@@ -17,22 +17,16 @@ struct KeysExport: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
-
     @Flag(help: "The primary recipient key's registration record. Its psk is a secret of app and backend.")
     var registration = false
-
     @Option(help: .init("The keys of one device of a shared keyset, a secret of the device.", "ID")) var device: String?
-
     @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
     var format: ExportedKey.Form?
-
     @Option(help: .init("The key. (default: the primary)", "KID")) var kid: KeyID?
     @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
     @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var exportPassphraseFile: String?
-
     @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
     var allowsPlaintext = false
-
     @Flag(help: "Print JSON in every format.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -20,10 +20,8 @@ struct KeysImport: ParsableCommand {
     @Option(help: .init("The kind of a key in base64.", "recipient|sender|shared")) var kind: KeyKind?
     @Option(help: .init("The curve of a recipient key in base64.", "p256|x25519")) var suite: DHGroup?
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
-
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false
-
     @OptionGroup(title: "Policy of a new keyset") var policyOptions: PolicyOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var change: ChangeOptions

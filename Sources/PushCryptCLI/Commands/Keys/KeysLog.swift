@@ -17,10 +17,8 @@ struct KeysLog: ParsableCommand {
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "Check the log instead of showing it.") var verify = false
-
     @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and start a new one; needs --reason.")
     var beginsAnew = false
-
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -10,7 +10,6 @@ struct KeysPasswd: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
-
     @Option(help: .init("A file with the new passphrase, which only its owner can read.", "FILE"))
     var newPassphraseFile: String?
 
@@ -20,10 +19,8 @@ struct KeysPasswd: ParsableCommand {
     var newPassphraseDescriptor: Int32?
 
     @Option(help: .init("The new command that wraps and unwraps data keys.", "COMMAND")) var newWrapCommand: String?
-
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted from now on.")
     var allowsPlaintext = false
-
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 

@@ -43,13 +43,10 @@ struct KeysPolicy: ParsableCommand {
 
 struct PolicyOptions: ParsableArguments {
     @Option(help: .init("How long a key seals. (default: 90d)", "DURATION")) var rotateEvery: DurationArgument?
-
     @Option(help: .init("How long a key is published before it seals. (default: 7d)", "DURATION"))
     var publishLead: DurationArgument?
-
     @Option(help: .init("How long a retired key opens, in effect at least 30 days. (default: 30d)", "DURATION"))
     var overlap: DurationArgument?
-
     @Option(help: .init("The minimum number of keys that can open. (default: 2)", "N")) var keep: Int?
 
     @Option(

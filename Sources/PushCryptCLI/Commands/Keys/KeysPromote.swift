@@ -14,10 +14,8 @@ struct KeysPromote: ParsableCommand {
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
     @Option(help: .init("The devices' reports, as for keys coverage; - is stdin.", "FILE|-")) var reports: String?
-
     @Option(help: .init("The required share of devices. (default: the policy's)", "PERCENT"))
     var requireCoverage: CoverageArgument?
-
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions

@@ -66,7 +66,6 @@ struct FleetOptions: ParsableArguments {
 
     @Option(help: .init("Half of the devices fetch keys at least this often.", "DURATION"))
     var refreshP50: DurationArgument?
-
     @Option(help: .init("99 of 100 devices fetch keys at least this often.", "DURATION"))
     var refreshP99: DurationArgument?
 

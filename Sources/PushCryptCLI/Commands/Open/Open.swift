@@ -41,7 +41,7 @@ struct Open: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
         if batch.batch { try openBatch() } else { try openOne() }

@@ -31,10 +31,8 @@ struct RecipientsImport: ParsableCommand {
             """)
 
     @Argument(help: .init("The JSON lines, or another recipient directory.", "FILE")) var path: String
-
     @Option(name: .customLong("into"), help: .init("The recipient directory; created if it doesn't exist.", "FILE"))
     var database: String
-
     @Flag(help: "Print one JSON object.") var json = false
 
     func validate() throws {

@@ -38,7 +38,7 @@ struct Reseal: ParsableCommand {
         guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
         let resealer = try resealer()

@@ -15,26 +15,18 @@ struct Rotate: ParsableCommand {
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
-
     @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores. The default keystore is Keys.")
     var isForAll = false
-
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
-
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
-
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
-
     @Option(help: .init("The compromised key, which must be the primary one.", "KID")) var revoke: KeyID?
-
     @Option(help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
     var promote: KeyID?
-
     @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
-
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -136,7 +128,7 @@ struct RotationReport {
     let done: [(step: RotationPlan.Step, kid: KeyID)]
 
     func print(asJSON: Bool, _ terminal: TerminalText) throws {
-        if asJSON { return try StandardStreams.writeJSONLine(json) }
+        if asJSON { return try StandardStreams.writeJSON(json, []) }
         var lines = [terminal.styled("\(TerminalText.harmless(keyset.utf8)) at \(plan.at)", .heading)]
         lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }

@@ -21,16 +21,13 @@ struct Seal: ParsableCommand {
 
     @Option(help: .init("The recipient: public key, registration record or shared key.", "FILE|Keys/NAME"))
     var to: String?
-
     @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
     @Option(help: .init("Seal to this device's key of a shared keyset.", "ID")) var device: String?
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
-
     @Option(help: .init("Pad to a multiple of N bytes, to the limit, or not at all.", "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
-
     @Option(help: .init("How long devices show the message. (default: 30d)", "DURATION")) var expires: DurationArgument?
     @Option(help: .init("The maximum size of the outer payload in bytes.", "N")) var limit: Int = 4096
 
@@ -66,7 +63,7 @@ struct Seal: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
         if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
@@ -103,10 +100,8 @@ struct Seal: ParsableCommand {
 struct ExtrasOptions: ParsableArguments {
     @Option(help: .init("The reference of an attachment, from blob seal; may be repeated up to 8 times.", "FILE"))
     var attach: [String] = []
-
     @Option(help: .init("The reference of a payload that replaces this one, from blob seal --purpose payload.", "FILE"))
     var offload: String?
-
     @Flag(help: "Make the extension report that it works.") var selfTest = false
 
     func attachments() throws -> [AttachmentReference] {
