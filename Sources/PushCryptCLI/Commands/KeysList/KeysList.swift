@@ -28,7 +28,7 @@ struct KeysList: ParsableCommand {
         }
         let view = try KeysetView(path, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
-        try StandardStreams.write(view.listed.map { $0.json(view.metadata.kind) }, asJSON: json) { terminal in
+        try StandardStreams.write(view.rows, asJSON: json) { terminal in
             KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
         }
     }
@@ -100,6 +100,10 @@ extension RotationPlan.Action {
         case .destroy(let kid): "destroy key \(kid)"
         }
     }
+}
+
+extension KeysetView {
+    var rows: [JSONObject] { listed.map { $0.json(metadata.kind) } }
 }
 
 /// One key as `keys list --json` shows it.
