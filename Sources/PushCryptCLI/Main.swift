@@ -6,21 +6,13 @@ enum Main {
     static func main() async {
         CrashOutput.turnOff()
         StandardStreams.prepare()
-        do {
-            try await run()
-        } catch {
-            end(error)
-        }
+        do { try await run() } catch { end(error) }
     }
 
     /// Runs on the main thread, which a command may block. A blocked thread of the cooperative pool would stop a batch.
     @MainActor private static func run() async throws {
         var command = try PushCrypt.parseAsRoot()
-        if var command = command as? any AsyncParsableCommand {
-            try await command.run()
-        } else {
-            try command.run()
-        }
+        if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     }
 
     private static func end(_ error: any Error) -> Never {
@@ -34,20 +26,17 @@ enum Main {
                 end(error)
             }
         case .failure:
-            // An error of a library, not of the parser.
             let failure = Failure(error)
             StandardStreams.writeError(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
-        default:
-            PushCrypt.exit(withError: error)
+        default: PushCrypt.exit(withError: error)
         }
     }
 }
 
 struct PushCrypt: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pushcrypt",
-        abstract: "End-to-end encrypted push notifications: keys, sealing, opening.",
+        commandName: "pushcrypt", abstract: "End-to-end encrypted push notifications: keys, sealing, opening.",
         discussion: """
             Data goes to stdout, messages go to stderr. A TIME is RFC 3339 (2026-03-01T09:00:00Z) or Unix seconds. A \
             DURATION is a number with s, m, h, d or w. A FILE with keys is one JWK or a JWK set; Keys/NAME is a keyset.
@@ -62,8 +51,7 @@ struct PushCrypt: ParsableCommand {
         subcommands: [
             Demo.self, Seal.self, Open.self, Inspect.self, Reseal.self, Blob.self, Keys.self, Rotate.self,
             Recipients.self,
-        ]
-    )
+        ])
 }
 
 struct Keys: ParsableCommand {
@@ -73,6 +61,5 @@ struct Keys: ParsableCommand {
             KeysCreate.self, KeysList.self, KeysShow.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self,
             KeysRetire.self, KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self,
             KeysPasswd.self, KeysLog.self, KeysVerify.self, KeysDoctor.self, KeysRehearse.self, KeysCoverage.self,
-        ]
-    )
+        ])
 }

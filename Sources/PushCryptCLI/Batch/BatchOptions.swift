@@ -6,31 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The options of commands that process JSON lines.
 struct BatchOptions: ParsableArguments {
     @Flag(help: "Read JSON lines from stdin and write JSON lines to stdout in the same order, on all cores.")
     var batch = false
-
-    @Option(
-        help: ArgumentHelp(
-            "A new file for refused lines, which only its owner can read.", valueName: "FILE"))
-    var errors: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The line of stdin to begin with; an interrupted run prints it. (default: 1)",
-            valueName: "LINE"))
+    @Option(help: .init("A new file for refused lines, which only its owner can read.", "FILE")) var errors: String?
+    @Option(help: .init("The line of stdin to begin with; an interrupted run prints it. (default: 1)", "LINE"))
     var resumeFrom: Int?
-
-    @Option(help: ArgumentHelp("The number of threads. (default: the number of cores)", valueName: "N"))
-    var jobs: Int?
+    @Option(help: .init("The number of threads. (default: the number of cores)", "N")) var jobs: Int?
 
     func validate() throws {
         if !batch,
-            let name = [
-                errors.map { _ in "errors" }, resumeFrom.map { _ in "resume-from" },
-                jobs.map { _ in "jobs" },
-            ].compactMap(\.self).first
+            let name = [errors.map { _ in "errors" }, resumeFrom.map { _ in "resume-from" }, jobs.map { _ in "jobs" }]
+                .compactMap(\.self).first
         {
             throw ValidationError("--\(name) is only for --batch.")
         }

@@ -16,10 +16,6 @@ struct BatchRun<Worker: LineWorker> {
     /// The number of the first line that is in neither stdout nor the errors file.
     private var next: Int
 
-    /// - Parameters:
-    ///   - workers: the number of workers.
-    ///   - errors: the path of the errors file; nil shows the first refusals on stderr.
-    /// - Throws: `FileError` when the errors file exists already.
     init(workers: Int, from firstLine: Int = 1, errors: String?, resumption: String) throws {
         self.workers = workers
         self.resumption = resumption
@@ -27,15 +23,11 @@ struct BatchRun<Worker: LineWorker> {
         next = firstLine
     }
 
-    /// Runs `--batch`.
     init(_ options: BatchOptions) throws {
         try self.init(
-            workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors,
-            resumption: "--resume-from")
+            workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors, resumption: "--resume-from")
     }
 
-    /// Processes all lines.
-    ///
     /// - Parameter makeWorker: called once for each worker, before anything is read.
     /// - Throws: `Failure` with the cause, the line to continue with, and the counts; also when lines were refused.
     mutating func processAllLines(_ makeWorker: () throws -> sending Worker) throws {
@@ -47,11 +39,7 @@ struct BatchRun<Worker: LineWorker> {
             failures.append(continuation(after: Failure(error)))
         }
         progress?.clear()
-        do {
-            try refused.publish()
-        } catch {
-            failures.append(Failure(error))
-        }
+        do { try refused.publish() } catch { failures.append(Failure(error)) }
         if let first = failures.first {
             throw Failure(first.status, (failures.map(\.message) + [summary]).joined(separator: "; "))
         }
@@ -68,19 +56,18 @@ struct BatchRun<Worker: LineWorker> {
     /// `1000 lines: 400 resealed, 400 unchanged, 200 in errors.jsonl`
     private var summary: String {
         let parts = Worker.Outcome.allCases.map { "\(counts[$0, default: 0]) \($0.rawValue)" } + [refused.summary]
-        return "\(lineCount) \(lineCount == 1 ? "line" : "lines"): \(parts.joined(separator: ", "))"
+        return "\(NumberText.counted(lineCount, "line")): \(parts.joined(separator: ", "))"
     }
 
     /// - Returns: the signal that ended the input; nil at the end of stdin.
     private mutating func processLines(_ makeWorker: () throws -> sending Worker) throws -> Int32? {
         // Waiting on a thread of the cooperative pool would take it from the workers: a deadlock on one core.
         MainActor.preconditionIsolated()
-        let limit = QueueLine.limitInBytes
-        let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker(), limitInBytes: limit) }
+        let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker()) }
         guard let interruption = Interruption() else {
             throw Failure(.software, "can't create the pipe that reports signals")
         }
-        let blocks = try LineBlocks(from: next, limitInBytes: limit, interruption)
+        let blocks = try LineBlocks(from: next, interruption)
         progress = BatchProgress()
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         defer { pipeline.stopAndWait() }
@@ -88,15 +75,14 @@ struct BatchRun<Worker: LineWorker> {
         return blocks.signal
     }
 
-    private static func lane(_ worker: sending Worker, limitInBytes: Int) -> PipelineLane<LineBlock, Results> {
+    private static func lane(_ worker: sending Worker) -> PipelineLane<LineBlock, Results> {
         var worker = worker
-        return PipelineLane { block in LineResults(block, limitInBytes: limitInBytes, &worker) }
+        return PipelineLane { block in LineResults(block, &worker) }
     }
 
     private mutating func write(_ results: Results) throws {
         if let (piece, isLast) = results.longLine {
-            let refusal = LineRefusal.lineTooLong(limitInBytes: QueueLine.limitInBytes)
-            try refused.addLong(piece: piece, number: next, refusal, isLast: isLast)
+            try refused.addLong(piece: piece, number: next, .lineTooLong, isLast: isLast)
             if isLast { next += 1 }
         }
         var start = 0
@@ -132,10 +118,9 @@ struct BatchRun<Worker: LineWorker> {
     }
 }
 
-/// The progress of a batch, in one line of the terminal.
 struct BatchProgress {
     private let start = ContinuousClock.now
-    private var line: ProgressLine
+    private let line: ProgressLine
     /// The length of stdin; nil if unknown.
     private let byteCount: Int?
 
@@ -148,12 +133,11 @@ struct BatchProgress {
             status?.kind == .file ? status.map { Int($0.byteCount) - Int(lseek(STDIN_FILENO, 0, SEEK_CUR)) } : nil
     }
 
-    mutating func show(lineCount: Int, position: Int) {
+    func show(lineCount: Int, position: Int) {
         let (byteCount, time) = (byteCount, ContinuousClock.now - start)
         line.show(Self.text(lineCount, position: position, of: byteCount, after: time))
     }
 
-    /// Erases the progress line.
     func clear() { line.clear() }
 
     /// `████▌      45.3%  1,234,567 lines  310,000/s  12s left`, at most 60 characters up to a billion lines.

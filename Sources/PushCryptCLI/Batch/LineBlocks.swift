@@ -12,7 +12,6 @@ struct LineBlock: Sendable {
     }
 
     let content: Content
-    /// The number of the first line, from 1.
     let number: Int
     /// The number of bytes of stdin up to the end of this block, without the skipped lines.
     let position: Int
@@ -25,10 +24,7 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     private let queue = DispatchQueue(label: "pushcrypt.stdin")
     private let reader: PieceReader
     private let interruption: Interruption
-    private let limitInBytes: Int
-    /// Bytes that were read and not yet used.
     private var unread: ArraySlice<UInt8> = []
-    /// The beginning of an incomplete line.
     private var begun: [UInt8] = []
     private var isInsideLongLine = false
     private var number = 1
@@ -36,13 +32,11 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     /// The signal that ended the input; nil at the end of stdin.
     private(set) var signal: Int32?
 
-    /// - Parameters:
-    ///   - first: the number of the first line that is returned.
-    ///   - limitInBytes: the longest line. A longer one is returned in pieces unless one read returned all of it.
-    init(from first: Int, limitInBytes: Int, _ interruption: Interruption) throws(Failure) {
+    /// - Parameter first: the number of the first line that is returned. A line that is longer than
+    ///   `QueueLine.limitInBytes` is returned in pieces unless one read returned all of it.
+    init(from first: Int, _ interruption: Interruption) throws(Failure) {
         reader = try PieceReader()
         self.interruption = interruption
-        self.limitInBytes = limitInBytes
         while number < first, let piece = try nextPiece() { skip(to: first, piece) }
         position = unread.count
     }
@@ -90,7 +84,7 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     private func lines(_ piece: ArraySlice<UInt8>) -> LineBlock? {
         guard let newline = piece.lastIndex(of: .newline) else {
             begun += piece
-            guard begun.count > limitInBytes else { return nil }
+            guard begun.count > QueueLine.limitInBytes else { return nil }
             isInsideLongLine = true
             return block(.longLine(piece: take(&begun), isLast: false))
         }
@@ -108,7 +102,6 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
         return block(.longLine(piece: Array(piece[..<newline]), isLast: true), lineCount: 1)
     }
 
-    /// The last block, at the end of stdin.
     private func rest() -> LineBlock? {
         if isInsideLongLine {
             isInsideLongLine = false

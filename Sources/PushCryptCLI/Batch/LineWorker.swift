@@ -12,7 +12,6 @@ protocol LineWorker: SendableMetatype {
 /// The outcome of a line. The raw value is a participle, such as `sealed`.
 protocol LineOutcome: CaseIterable, Hashable, RawRepresentable<String>, Sendable {}
 
-/// The results of one block.
 struct LineResults<Outcome: LineOutcome>: Sendable {
     /// Output lines with their newlines.
     var output: [UInt8] = []
@@ -21,22 +20,20 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     var refusals: [RefusedLine] = []
     /// The error that ends the batch after these lines.
     var failure: (any Error)?
-    /// A piece of a line that is longer than the limit.
     var longLine: (piece: [UInt8], isLast: Bool)?
     let number: Int
     let position: Int
 
-    init<Worker: LineWorker>(_ block: LineBlock, limitInBytes: Int, _ worker: inout Worker)
-    where Worker.Outcome == Outcome {
+    init<Worker: LineWorker>(_ block: LineBlock, _ worker: inout Worker) where Worker.Outcome == Outcome {
         number = block.number
         position = block.position
         switch block.content {
         case .longLine(let piece, let isLast): longLine = (piece, isLast)
-        case .lines(let lines): processAll(lines, limitInBytes: limitInBytes, &worker)
+        case .lines(let lines): processAll(lines, &worker)
         }
     }
 
-    private mutating func processAll<Worker: LineWorker>(_ lines: [UInt8], limitInBytes: Int, _ worker: inout Worker)
+    private mutating func processAll<Worker: LineWorker>(_ lines: [UInt8], _ worker: inout Worker)
     where Worker.Outcome == Outcome {
         // Sealing about doubles the length of a line.
         output.reserveCapacity(2 * lines.count)
@@ -44,18 +41,17 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
         var number = number
         while start < lines.count, failure == nil {
             let end = lines[start...].firstIndex(of: .newline) ?? lines.count
-            process(Array(lines[start..<end]), number, limitInBytes: limitInBytes, &worker)
+            process(Array(lines[start..<end]), number, &worker)
             start = end + 1
             number += 1
         }
     }
 
-    private mutating func process<Worker: LineWorker>(
-        _ line: [UInt8], _ number: Int, limitInBytes: Int, _ worker: inout Worker
-    ) where Worker.Outcome == Outcome {
+    private mutating func process<Worker: LineWorker>(_ line: [UInt8], _ number: Int, _ worker: inout Worker)
+    where Worker.Outcome == Outcome {
         let offset = output.count
         do {
-            guard line.count <= limitInBytes else { throw LineRefusal.lineTooLong(limitInBytes: limitInBytes) }
+            guard line.count <= QueueLine.limitInBytes else { throw LineRefusal.lineTooLong }
             let outcome = try worker.process(line, number: number, into: &output)
             output.append(.newline)
             outcomes.append(outcome)
@@ -76,7 +72,6 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
 struct RefusedLine: Sendable {
     let number: Int
     let refusal: LineRefusal
-    /// For the errors file.
     let record: [UInt8]
     /// The position in the output, in bytes and lines.
     let offset: Int

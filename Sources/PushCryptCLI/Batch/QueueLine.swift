@@ -29,7 +29,6 @@ struct QueueLine {
     let device: DeviceID?
     private let bytes: [UInt8]
     private var members: [(range: Range<Int>, value: Range<Int>, field: Field?)] = []
-    /// The values by field.
     private var values: [JSONValue?] = Array(repeating: nil, count: Field.allCases.count)
 
     init(_ line: [UInt8]) throws(LineRefusal) {
@@ -58,11 +57,7 @@ struct QueueLine {
     private static func device(_ value: JSONValue?) throws(LineRefusal) -> DeviceID? {
         guard let value else { return nil }
         guard let id = value.string else { throw .malformedLine("\"device\" is not a string") }
-        do {
-            return try DeviceID(id)
-        } catch {
-            throw .malformedLine(error.reason)
-        }
+        do { return try DeviceID(id) } catch { throw .malformedLine(error.reason) }
     }
 
     /// Appends the edited line. Everything that is kept stays byte for byte.
@@ -124,6 +119,5 @@ struct LineSummary {
         return json
     }
 
-    /// The member with its name.
     var member: [UInt8] { Array(#""pushcrypt":"#.utf8) + json }
 }

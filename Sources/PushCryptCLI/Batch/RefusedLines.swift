@@ -20,13 +20,9 @@ struct LineRefusal: Error {
         self.message = message
     }
 
-    init(_ error: SenderError) {
-        self.init(error.code.description, error.reason)
-    }
+    init(_ error: SenderError) { self.init(error.code.description, error.reason) }
 
-    init(_ failure: FailureClass) {
-        self.init(failure.rawValue, "not opened: \(failure)")
-    }
+    init(_ failure: FailureClass) { self.init(failure.rawValue, "not opened: \(failure)") }
 
     /// The refusal for an error of sealing; nil for an error that doesn't concern this line only.
     init?(_ error: any Error) {
@@ -44,9 +40,7 @@ struct LineRefusal: Error {
 
     static func malformedLine(_ message: String) -> LineRefusal { LineRefusal("malformedLine", message) }
 
-    static func lineTooLong(limitInBytes: Int) -> LineRefusal {
-        LineRefusal("lineTooLong", "the line is longer than \(limitInBytes) bytes")
-    }
+    static let lineTooLong = LineRefusal("lineTooLong", "the line is longer than \(QueueLine.limitInBytes) bytes")
 
     static let recipientMissing = LineRefusal(
         "recipientMissing", "the line has no member \"to\", and the command has no --to")
@@ -75,16 +69,11 @@ struct RefusedLines {
     /// The bytes of a long line that don't fill a base64 group of three yet.
     private var pending: [UInt8]?
 
-    /// The maximum number of messages on stderr without an errors file.
     private static let maximumMessageCount = 10
 
-    /// - Parameter path: the path of the errors file; nil for messages on stderr.
     /// - Throws: `FileError` when the file exists: it contains the lines of an earlier run.
-    init(_ path: String?) throws {
-        file = try path.map { try NewFile($0) }
-    }
+    init(_ path: String?) throws { file = try path.map { try NewFile($0) } }
 
-    /// The summary's part about refused lines.
     var summary: String { file.map { "\(count) in \($0.path)" } ?? "\(count) refused" }
 
     mutating func add(_ line: RefusedLine) throws {
@@ -117,11 +106,8 @@ struct RefusedLines {
     }
 
     /// Gives the file its final name. An unfinished line is dropped.
-    func publish() throws {
-        try file?.publish()
-    }
+    func publish() throws { try file?.publish() }
 
-    /// The line of the errors file for a refused line.
     static func record(of line: [UInt8], number: Int, _ refusal: LineRefusal) -> [UInt8] {
         var record = start(number, refusal)
         if line.count <= QueueLine.limitInBytes, Array(String(decoding: line, as: UTF8.self).utf8) == line {
@@ -143,7 +129,5 @@ struct RefusedLines {
         return record
     }
 
-    private static func base64(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        Array(Data(bytes).base64EncodedData())
-    }
+    private static func base64(_ bytes: ArraySlice<UInt8>) -> [UInt8] { Array(Data(bytes).base64EncodedData()) }
 }

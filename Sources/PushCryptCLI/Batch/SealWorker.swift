@@ -4,19 +4,9 @@ import PushCryptRecipients
 import PushCryptSender
 
 extension Seal {
-    /// Runs `seal --batch`.
+    /// Chooses the keys at one time, so that all lines are sealed to the same key. Each message has the time of its own
+    /// sealing.
     func sealBatch() throws {
-        let plan = try batchPlan()
-        let directory = try recipients.map { path in try RecipientDirectory(path: path) }
-        var run = try BatchRun<SealWorker>(batch)
-        try run.processAllLines {
-            let reader = try directory?.makeReader()
-            return try SealWorker(plan, reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
-        }
-    }
-
-    /// Chooses the keys at one time, so that all lines are sealed to the same key. Each message has the time of its own sealing.
-    private func batchPlan() throws -> SealWorker.Plan {
         let time = timeOptions.time
         let givenTime = timeOptions.givenTime
         let entry = try to.map { path in
@@ -29,9 +19,15 @@ extension Seal {
             attachments: try extras.attachments(), offload: try extras.offloadReference(), isSelfTest: extras.selfTest)
         let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { givenTime ?? .now })
         try check(common)
-        return SealWorker.Plan(
-            sealer: sealer, options: options, placeholder: placeholder.placeholder, extras: common, entry: entry,
-            allowsDemoKeys: demoKeys.isAllowed)
+        let directory = try recipients.map { path in try RecipientDirectory(path: path) }
+        var run = try BatchRun<SealWorker>(batch)
+        try run.processAllLines {
+            let reader = try directory?.makeReader()
+            return SealWorker(
+                sealer: sealer, options: options, placeholder: placeholder.placeholder, extras: common, entry: entry,
+                defaultRecipient: try entry.map { try Recipient($0) }, allowsDemoKeys: demoKeys.isAllowed,
+                lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
+        }
     }
 
     /// Throws an error that every line would have.
@@ -56,31 +52,18 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 ///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>}}
 /// ```
 struct SealWorker: LineWorker {
-    enum Outcome: String, LineOutcome {
-        case sealed
-    }
+    enum Outcome: String, LineOutcome { case sealed }
 
-    /// The configuration that all workers share.
-    struct Plan: Sendable {
-        let sealer: Sealer
-        let options: Sealer.Options
-        let placeholder: Placeholder
-        let extras: MessageExtras
-        /// The key of --to.
-        let entry: Keyset.Entry?
-        let allowsDemoKeys: Bool
-    }
-
-    private let plan: Plan
+    let sealer: Sealer
+    let options: Sealer.Options
+    let placeholder: Placeholder
+    let extras: MessageExtras
+    /// The key of --to.
+    let entry: Keyset.Entry?
     /// The recipient of lines without "to" and "device".
-    private let defaultRecipient: Recipient?
-    private let lookup: RecipientLookup?
-
-    init(_ plan: Plan, _ lookup: RecipientLookup?) throws {
-        self.plan = plan
-        self.lookup = lookup
-        defaultRecipient = try plan.entry.map { try Recipient($0) }
-    }
+    let defaultRecipient: Recipient?
+    let allowsDemoKeys: Bool
+    let lookup: RecipientLookup?
 
     mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
         let line = try QueueLine(bytes)
@@ -92,11 +75,10 @@ struct SealWorker: LineWorker {
         let push: SealedPush
         do {
             recipient = try self.recipient(of: line)
-            push = try plan.sealer.seal(
-                Array(line.payload.rawBytes), to: recipient, placeholder: overrides.placeholder ?? plan.placeholder,
-                attachments: plan.extras.attachments, offload: plan.extras.offload,
-                isSelfTest: plan.extras.isSelfTest,
-                options: overrides.options(plan.options))
+            push = try sealer.seal(
+                Array(line.payload.rawBytes), to: recipient, placeholder: overrides.placeholder ?? placeholder,
+                attachments: extras.attachments, offload: extras.offload, isSelfTest: extras.isSelfTest,
+                options: overrides.options(options))
         } catch {
             throw LineRefusal(error) ?? error
         }
@@ -124,7 +106,7 @@ struct SealWorker: LineWorker {
     }
 
     private func defaultRecipient(_ device: DeviceID?) throws -> Recipient {
-        guard let entry = plan.entry, let defaultRecipient else { throw LineRefusal.recipientMissing }
+        guard let entry = entry, let defaultRecipient else { throw LineRefusal.recipientMissing }
         guard let device else { return defaultRecipient }
         return try Recipient(entry, device: device)
     }
@@ -151,9 +133,7 @@ struct SealWorker: LineWorker {
     }
 
     private func checked(_ recipient: Recipient) throws -> Recipient {
-        guard plan.allowsDemoKeys || !DemoKeys.covers([recipient.kid]) else {
-            throw LineRefusal.demoKeys(recipient.kid)
-        }
+        guard allowsDemoKeys || !DemoKeys.covers([recipient.kid]) else { throw LineRefusal.demoKeys(recipient.kid) }
         return recipient
     }
 }

@@ -3,7 +3,6 @@ import PushCryptPrimitives
 
 /// Reads a file or stdin in pieces, in constant memory.
 final class PieceReader {
-    /// `stdin`, or the file's path.
     var name: String { file.path }
     private let file: OpenFile
     private var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -35,63 +34,40 @@ final class PieceReader {
 /// Reads the lines of a file or stdin one at a time, in constant memory. A last line without a newline counts; a line
 /// doesn't include its newline.
 final class LineReader {
-    enum Line {
-        case complete([UInt8])
-        /// The beginning of a line that is longer than the limit. ``rest()`` reads the remainder.
-        case tooLong([UInt8])
-    }
-
     private let reader: PieceReader
     private let limitInBytes: Int
     private var unread: ArraySlice<UInt8> = []
-    /// Whether the current line's newline hasn't been read yet.
-    private var isInsideLine = false
+    private var lineCount = 0
 
-    /// - Parameters:
-    ///   - path: `-` is stdin.
-    ///   - limitInBytes: the longest line.
-    init(_ path: String = "-", limitInBytes: Int) throws(Failure) {
+    /// - Parameter path: `-` is stdin.
+    init(_ path: String, limitInBytes: Int) throws(Failure) {
         reader = try PieceReader(path)
         self.limitInBytes = limitInBytes
     }
 
-    /// `stdin`, or the file's path.
     var name: String { reader.name }
 
     /// Returns the next line; nil after the last line.
-    func next() throws(Failure) -> Line? {
-        while try rest() != nil {}
-        guard try fill() else { return nil }
-        isInsideLine = true
-        var line = [UInt8]()
-        while let piece = try rest() {
-            line += piece
-            if line.count > limitInBytes { return .tooLong(line) }
-        }
-        return .complete(line)
-    }
-
-    /// Returns the next piece of the current line; nil at its end.
-    func rest() throws(Failure) -> ArraySlice<UInt8>? {
-        guard isInsideLine else { return nil }
-        guard try fill() else {
-            isInsideLine = false
-            return nil
-        }
-        let bytes = unread
-        guard let newline = bytes.firstIndex(of: .newline) else {
-            unread = []
-            return bytes
-        }
-        unread = bytes[(newline + 1)...]
-        isInsideLine = false
-        return bytes[..<newline]
-    }
-
-    /// Returns whether unread bytes are left; reads if necessary.
-    private func fill() throws(Failure) -> Bool {
+    ///
+    /// - Throws: `Failure` if the line is longer than the limit.
+    func next() throws(Failure) -> [UInt8]? {
         if unread.isEmpty { unread = try reader.next() ?? [] }
-        return !unread.isEmpty
+        guard !unread.isEmpty else { return nil }
+        lineCount += 1
+        var line = [UInt8]()
+        while !unread.isEmpty {
+            let end = unread.firstIndex(of: .newline)
+            line += unread[..<(end ?? unread.endIndex)]
+            guard line.count <= limitInBytes else {
+                throw Failure(.dataError, "\(name): line \(lineCount) is longer than \(limitInBytes) bytes")
+            }
+            if let end {
+                unread = unread[(end + 1)...]
+                return line
+            }
+            unread = try reader.next() ?? []
+        }
+        return line
     }
 }
 

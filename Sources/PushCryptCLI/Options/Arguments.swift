@@ -2,7 +2,6 @@ public import ArgumentParser
 public import PushCryptCore
 
 extension UnixTime: ExpressibleByArgument {
-    /// Parses RFC 3339 or unix seconds.
     public init?(argument: String) {
         guard let time = Int64(argument).map(UnixTime.init) ?? UnixTime(rfc3339: argument),
             UnixTime.writable.contains(time)
@@ -12,6 +11,11 @@ extension UnixTime: ExpressibleByArgument {
 
     /// 1970 to 9999: the times that both the protocol (seconds) and key files (RFC 3339) can represent.
     private static let writable = UnixTime(0)...rfc3339Range.upperBound
+}
+
+extension ArgumentHelp {
+    /// - Parameter valueName: stands for the value in the help, such as `FILE`.
+    init(_ abstract: String, _ valueName: String) { self.init(abstract, valueName: valueName) }
 }
 
 /// A duration: 30d, 12h, 90s, or ISO 8601.
@@ -25,7 +29,6 @@ struct DurationArgument: ExpressibleByArgument {
 }
 
 extension PaddingPolicy: ExpressibleByArgument {
-    /// Parses `N`, `max` or `none`.
     public init?(argument: String) {
         switch argument {
         case "max": self = .limit
@@ -40,9 +43,8 @@ extension PaddingPolicy: ExpressibleByArgument {
     public var defaultValueDescription: String { "128" }
 }
 
-/// The option --at.
 struct TimeOptions: ParsableArguments {
-    static let help = ArgumentHelp("Work as if it were TIME.", valueName: "TIME")
+    static let help = ArgumentHelp("Work as if it were TIME.", "TIME")
 
     @Option(name: .customLong("at"), help: help) var givenTime: UnixTime?
 

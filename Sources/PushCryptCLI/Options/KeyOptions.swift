@@ -6,7 +6,6 @@ import PushCryptPrimitives
 // No option group contains another one: in a debug build, the parser validates a nested group three times for each
 // validation of the outer one, which took most of a command's time.
 
-/// Whether a command accepts the published demo keys.
 struct DemoKeyOptions: ParsableArguments {
     @Flag(name: .customLong("allow-demo-keys"), help: "Accept the published demo keys, which protect nothing.")
     var isAllowed = false
@@ -16,35 +15,26 @@ struct DemoKeyOptions: ParsableArguments {
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
-
-    init(_ secrets: SecretOptions, _ demoKeys: DemoKeyOptions) {
-        self.secrets = secrets
-        allowsDemoKeys = demoKeys.isAllowed
-    }
 }
 
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
 /// can read the arguments of a process.
 struct SecretOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the passphrase, which only its owner can read.", valueName: "FILE"))
+    @Option(help: .init("A file with the passphrase, which only its owner can read.", "FILE"))
     var passphraseFile: String?
 
     @Option(
         name: .customLong("passphrase-fd"),
-        help: ArgumentHelp("An inherited file descriptor to read the passphrase from.", valueName: "N"))
+        help: .init("An inherited file descriptor to read the passphrase from.", "N"))
     var passphraseDescriptor: Int32?
 
-    @Option(
-        help: ArgumentHelp(
-            "A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", valueName: "COMMAND"))
+    @Option(help: .init("A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", "COMMAND"))
     var wrapCommand: String?
 
     /// Remembered because a descriptor can be read once and a command may open several keysets.
     private let fromDescriptor = Remembered<KeysetSecret>()
 
-    private enum CodingKeys: CodingKey {
-        case passphraseFile, passphraseDescriptor, wrapCommand
-    }
+    private enum CodingKeys: CodingKey { case passphraseFile, passphraseDescriptor, wrapCommand }
 
     func validate() throws {
         guard [passphraseFile != nil, passphraseDescriptor != nil, wrapCommand != nil].filter(\.self).count <= 1 else {
@@ -52,15 +42,12 @@ struct SecretOptions: ParsableArguments {
         }
     }
 
-    /// Whether an option or an environment variable names a secret.
     var isGiven: Bool {
         isNamed || ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") || ProcessEnvironment.has("PUSHCRYPT_WRAP_COMMAND")
     }
 
-    /// Whether an option names a secret.
     var isNamed: Bool { passphraseFile != nil || passphraseDescriptor != nil || wrapCommand != nil }
 
-    /// The secret that an option or an environment variable names.
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }
         guard let command = ProcessEnvironment.variable("PUSHCRYPT_WRAP_COMMAND") else {
@@ -72,7 +59,6 @@ struct SecretOptions: ParsableArguments {
         return .command(command)
     }
 
-    /// The secret that an option names.
     func named() throws -> KeysetSecret? {
         if let passphraseFile { return try .passphraseFile(passphraseFile) }
         if let passphraseDescriptor {
@@ -107,7 +93,6 @@ struct SecretOptions: ParsableArguments {
     }
 }
 
-/// How a new or changed keyset is encrypted.
 struct NewSecretOptions {
     let options: SecretOptions
     let allowsPlaintext: Bool

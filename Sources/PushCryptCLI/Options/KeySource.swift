@@ -9,7 +9,6 @@ import PushCryptPrimitives
 struct KeySource {
     private let path: String
     let keyset: Keyset
-    /// Whether the keys are a keyset of a keystore and not a file.
     private let isKeyset: Bool
 
     /// - Parameter allowsPublic: whether to accept a FILE without private keys although a secret is given, because the
@@ -56,15 +55,9 @@ struct KeySource {
         }
     }
 
-    /// The key to sign with.
-    func senderKey(at time: UnixTime) throws -> SenderKey {
-        try Self.naming(path) { try keyset.senderKey(at: time) }
-    }
+    func senderKey(at time: UnixTime) throws -> SenderKey { try Self.naming(path) { try keyset.senderKey(at: time) } }
 
-    /// The sender keys to pin.
-    func trustedSenders() throws -> TrustedSenders {
-        try Self.naming(path) { try TrustedSenders(keyset) }
-    }
+    func trustedSenders() throws -> TrustedSenders { try Self.naming(path) { try TrustedSenders(keyset) } }
 
     /// The keys to open with. Refuses a set in which no key can open.
     func openingKeyset(device: DeviceID?) throws -> Keyset {
@@ -75,7 +68,6 @@ struct KeySource {
         return chosen
     }
 
-    /// The device's own keys if a device is given; otherwise all keys.
     func forDevice(_ device: DeviceID?) throws -> Keyset {
         guard let device else { return keyset }
         guard keyset.kind == .shared else {
@@ -100,7 +92,6 @@ struct KeySource {
         return try naming(path) { try folder.file().metadata }
     }
 
-    /// Refuses a path that isn't a keyset of a keystore.
     static func requireKeyset(_ path: String) throws {
         guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
             throw Failure(.noInput, "\(path.isEmpty ? "an empty name" : path) is not a keyset of a keystore")
@@ -124,7 +115,6 @@ struct KeySource {
 }
 
 extension Opener {
-    /// Creates an opener with the keys that the command line names.
     init(topic: String, keys: String, device: String?, trust: String?, _ access: KeyAccess) throws {
         let keyset = try KeySource(keys, access).openingKeyset(device: DeviceID(option: device))
         try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: SenderTrust(option: trust, access))

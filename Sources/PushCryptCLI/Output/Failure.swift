@@ -31,81 +31,44 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// - Parameter signal: SIGINT or SIGTERM.
     init(signal: Int32) {
-        self =
-            signal == ExitStatus.interrupted.rawValue - 128
-            ? Failure(.interrupted, "interrupted") : Failure(.terminated, "terminated")
+        let status = ExitStatus(rawValue: 128 + signal) ?? .terminated
+        self.init(status, "\(status)")
     }
 
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as SenderError: self.init(Self.status(error.code), error.reason)
-        case let error as BlobError: self.init(Self.status(error.code), error.reason)
-        case let error as KeyError: self.init(Self.status(error.code), error.reason)
-        case let error as KeystoreError: self.init(Self.status(error.code), error.reason)
+        case let error as SenderError: self.init(Self.senderStatuses[error.code] ?? .dataError, error.reason)
+        case let error as BlobError: self.init(Self.blobStatuses[error.code] ?? .software, error.reason)
+        case let error as KeyError: self.init(Self.keyStatuses[error.code] ?? .dataError, error.reason)
+        case let error as KeystoreError: self.init(Self.keystoreStatuses[error.code] ?? .dataError, error.reason)
         case let error as FileError: self.init(KeystoreError(error))
-        case let error as LifecycleError: self.init(Self.status(error.code), error.reason)
-        case let error as RecipientDirectoryError: self.init(Self.status(error.code), error.reason)
+        case let error as LifecycleError: self.init(Self.lifecycleStatuses[error.code] ?? .dataError, error.reason)
+        case let error as RecipientDirectoryError:
+            self.init(Self.directoryStatuses[error.code] ?? .dataError, error.reason)
         case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)
         default: self.init(.software, "\(error)")
         }
     }
 
-    private static func status(_ code: SenderError.Code) -> ExitStatus {
-        switch code {
-        case .invalidOption, .invalidPlaceholder: .usage
-        case .backendFailure: .software
-        default: .dataError
-        }
-    }
-
-    private static func status(_ code: BlobError.Code) -> ExitStatus {
-        switch code {
-        case .invalidReference: .usage
-        case .tooLong: .dataError
-        default: .software
-        }
-    }
-
-    private static func status(_ code: KeyError.Code) -> ExitStatus {
-        switch code {
-        case .invalidTopic, .invalidDeviceID, .invalidPolicy: .usage
-        case .backendFailure: .software
-        default: .dataError
-        }
-    }
-
-    private static func status(_ code: LifecycleError.Code) -> ExitStatus {
-        switch code {
-        case .unknownKey: .noInput
-        case .blocked: .temporary
-        default: .dataError
-        }
-    }
-
-    private static func status(_ code: RecipientDirectoryError.Code) -> ExitStatus {
-        switch code {
-        case .notFound: .noInput
-        case .noPermission, .looseMode, .foreignOwner: .noPermission
-        case .cannotCreate: .cannotCreate
-        case .changedMeanwhile, .busy: .temporary
-        case .inputOutput: .inputOutput
-        default: .dataError
-        }
-    }
-
-    private static func status(_ code: KeystoreError.Code) -> ExitStatus {
-        switch code {
-        case .secretNeeded, .demoKeys: .usage
-        case .wrongSecret: .noPermission
-        case .changedMeanwhile: .temporary
-        case .alreadyExists, .cannotCreate: .cannotCreate
-        case .notFound: .noInput
-        case .noPermission, .looseMode, .foreignOwner: .noPermission
-        case .inputOutput: .inputOutput
-        default: .dataError
-        }
-    }
+    private static let senderStatuses: [SenderError.Code: ExitStatus] = [
+        .invalidOption: .usage, .invalidPlaceholder: .usage, .backendFailure: .software,
+    ]
+    private static let blobStatuses: [BlobError.Code: ExitStatus] = [.invalidReference: .usage, .tooLong: .dataError]
+    private static let keyStatuses: [KeyError.Code: ExitStatus] = [
+        .invalidTopic: .usage, .invalidDeviceID: .usage, .invalidPolicy: .usage, .backendFailure: .software,
+    ]
+    private static let lifecycleStatuses: [LifecycleError.Code: ExitStatus] = [
+        .unknownKey: .noInput, .blocked: .temporary,
+    ]
+    private static let directoryStatuses: [RecipientDirectoryError.Code: ExitStatus] = [
+        .notFound: .noInput, .noPermission: .noPermission, .looseMode: .noPermission, .foreignOwner: .noPermission,
+        .cannotCreate: .cannotCreate, .changedMeanwhile: .temporary, .busy: .temporary, .inputOutput: .inputOutput,
+    ]
+    private static let keystoreStatuses: [KeystoreError.Code: ExitStatus] = [
+        .secretNeeded: .usage, .demoKeys: .usage, .wrongSecret: .noPermission, .changedMeanwhile: .temporary,
+        .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
+        .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput,
+    ]
 }

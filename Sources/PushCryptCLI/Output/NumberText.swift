@@ -26,7 +26,6 @@ enum NumberText {
         return "\(whole).\(digits)"
     }
 
-    /// `1,000,000`
     static func grouped(_ count: Int) -> String {
         var (rest, groups) = (count, [String]())
         while rest >= 1_000 {
@@ -35,6 +34,9 @@ enum NumberText {
         }
         return ([String(rest)] + groups.reversed()).joined(separator: ",")
     }
+
+    /// `1 line`, `2 lines`
+    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     /// A share as a bar in eighths of a cell. It is empty only for 0 and full only for all.
     static func bar(_ count: Int, of total: Int, width: Int) -> String {
@@ -67,11 +69,9 @@ enum TimeDistance {
 }
 
 extension String {
-    func padded(to count: Int) -> String {
-        self + String(repeating: " ", count: max(count - self.count, 0))
-    }
+    func padded(to count: Int) -> String { self + String(repeating: " ", count: max(count - self.count, 0)) }
 
-    func leftPadded(to count: Int) -> String {
-        String(repeating: " ", count: max(count - self.count, 0)) + self
+    func leftPadded(to count: Int, _ padding: String = " ") -> String {
+        String(repeating: padding, count: max(count - self.count, 0)) + self
     }
 }

@@ -15,9 +15,7 @@ enum StandardStreams {
         ProcessEnvironment.openClosedStandardDescriptors()
     }
 
-    static func write(_ text: String) throws(Failure) {
-        try write(Array(text.utf8))
-    }
+    static func write(_ text: String) throws(Failure) { try write(Array(text.utf8)) }
 
     /// Writes the data, and a newline if the data doesn't end with one.
     static func writeLine(_ bytes: [UInt8]) throws(Failure) {
@@ -29,23 +27,13 @@ enum StandardStreams {
     }
 
     /// Writes a command's result as JSON, or as text if `asJSON` is false.
-    static func write(
-        _ value: some Encodable, asJSON: Bool, text: (TerminalText) throws -> String
-    ) throws {
+    static func write(_ value: some Encodable, asJSON: Bool, text: (TerminalText) throws -> String) throws {
         if asJSON { return try writeJSON(value) }
         try write(text(TerminalText(isColourful: isColourful)))
     }
 
-    /// Writes indented JSON with the members in alphabetical order.
-    static func writeJSON(_ value: some Encodable) throws {
-        try writeJSON(value, [.prettyPrinted])
-    }
-
-    static func writeJSONLine(_ value: some Encodable) throws {
-        try writeJSON(value, [])
-    }
-
-    private static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws {
+    /// Writes JSON with the members in alphabetical order.
+    static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = .prettyPrinted) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
         try writeLine(Array(encoder.encode(value)))
@@ -65,15 +53,9 @@ enum StandardStreams {
         }
     }
 
-    /// Writes an error message of one line to stderr.
-    static func writeError(_ message: String) {
-        writeRaw("pushcrypt: \(TerminalText.harmless(message.utf8))\n")
-    }
+    static func writeError(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(message.utf8))\n") }
 
-    /// Writes a message to stderr that is not an error.
-    static func writeNote(_ message: String) {
-        writeRaw("pushcrypt: \(TerminalText.harmless(lines: message))\n")
-    }
+    static func writeNote(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(lines: message))\n") }
 
     /// Writes to stderr without escaping control characters and without reporting errors.
     static func writeRaw(_ text: String) {
@@ -88,18 +70,14 @@ enum StandardStreams {
         return bytes
     }
 
-    /// Whether stdin and stderr are terminals.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Whether stdout is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     static var isColourful: Bool { isTerminal && ProcessEnvironment.variable("NO_COLOR") == nil }
 
-    /// The width of output in characters.
     static var columns: Int {
-        columns(
-            variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO))
+        columns(variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO))
     }
 
     /// The value of COLUMNS, else the terminal's width, else 100; at least 60, which tables and timelines need, and at
@@ -111,19 +89,43 @@ enum StandardStreams {
     }
 }
 
-/// An optional member that is written as null when it is nil. Synthesized encoders leave out nil.
-@propertyWrapper
-struct OrNull<Value: Encodable>: Encodable {
-    var wrappedValue: Value?
+/// A JSON object in a command's output. A member whose value is nil is written as null.
+struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+    private var members: [String: Member]
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(wrappedValue)
+    init(dictionaryLiteral members: (String, (any Encodable)?)...) { self.init(members) }
+
+    init(_ members: [(String, (any Encodable)?)]) {
+        self.members = Dictionary(uniqueKeysWithValues: members.map { ($0, Member(value: $1)) })
+    }
+
+    func adding(_ other: JSONObject) -> JSONObject {
+        var object = self
+        object.members.merge(other.members) { $1 }
+        return object
+    }
+
+    /// The object with those of the other members whose value isn't nil.
+    func adding(ifKnown other: JSONObject) -> JSONObject {
+        var object = self
+        object.members.merge(other.members.filter { $0.value.value != nil }) { $1 }
+        return object
+    }
+
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+
+    private struct Member: Encodable {
+        let value: (any Encodable)?
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            if let value { try container.encode(value) } else { try container.encodeNil() }
+        }
     }
 }
 
 /// A line on stderr that shows progress and is overwritten by each update.
-struct ProgressLine {
+final class ProgressLine {
     private var drawnAt: ContinuousClock.Instant?
 
     /// - Returns: nil unless stderr is a terminal that can move the cursor.
@@ -132,7 +134,7 @@ struct ProgressLine {
     }
 
     /// Draws at most ten times a second.
-    mutating func show(_ text: @autoclosure () -> String) {
+    func show(_ text: @autoclosure () -> String) {
         let now = ContinuousClock.now
         if let drawnAt, now - drawnAt < .milliseconds(100) { return }
         drawnAt = now

@@ -1,25 +1,38 @@
-/// Styled text for a terminal.
-///
+import PushCryptCore
+
 /// Colours are used only on a terminal and without NO_COLOR. Text from outside must pass through `harmless`: its control
 /// characters could change the terminal's state.
 struct TerminalText {
     let isColourful: Bool
 
-    enum Style: String {
-        case heading = "1"
-        case faint = "2"
-        case good = "32"
-        case warning = "93"
-        case bad = "31"
-        case due = "1;33"
-        case placeholder = "33"
-        case envelope = "34"
-        case ciphertext = "35"
-        case padding = "36"
+    /// The parameters of an SGR escape sequence.
+    struct Style: Hashable {
+        let parameters: String
+
+        static let plain = Style(parameters: "")
+        static let heading = Style(parameters: "1")
+        static let faint = Style(parameters: "2")
+        static let good = Style(parameters: "32")
+        static let warning = Style(parameters: "93")
+        static let bad = Style(parameters: "31")
+        static let due = Style(parameters: "1;33")
+        static let placeholder = Style(parameters: "33")
+        static let envelope = Style(parameters: "34")
+        static let ciphertext = Style(parameters: "35")
+        static let padding = Style(parameters: "36")
+
+        static func state(_ state: KeyState) -> Style { Style(parameters: state.style.terminal) }
     }
 
     func styled(_ text: String, _ style: Style) -> String {
-        isColourful ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
+        isColourful && style != .plain ? "\u{1b}[\(style.parameters)m\(text)\u{1b}[0m" : text
+    }
+
+    /// The label, and beside it the text in lines of one style. Control characters of the text are replaced.
+    func wrapped(_ label: String, _ text: String, indent: Int, width: Int, _ style: Style = .plain) -> [String] {
+        Self.wrap(Self.harmless(text.utf8), width: width - indent).enumerated().map { index, line in
+            (index == 0 ? label : String(repeating: " ", count: indent)) + styled(line, style)
+        }
     }
 
     func label(_ text: String, _ style: Style, width: Int) -> String {
@@ -28,8 +41,7 @@ struct TerminalText {
 
     /// The text with every control character except newlines replaced.
     static func harmless(lines text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }
-            .joined(separator: "\n")
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }.joined(separator: "\n")
     }
 
     /// The text with every control and format character replaced by U+FFFD.

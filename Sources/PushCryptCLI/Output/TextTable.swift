@@ -60,7 +60,5 @@ struct TextTable {
 }
 
 extension TextTable.Cell: ExpressibleByStringLiteral {
-    init(stringLiteral text: String) {
-        self.init(text: text)
-    }
+    init(stringLiteral text: String) { self.init(text: text) }
 }

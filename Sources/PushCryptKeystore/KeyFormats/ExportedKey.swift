@@ -3,7 +3,7 @@ package import PushCryptPrimitives
 
 /// Writes one key in the formats of other tools. The caller wipes private keys.
 package enum ExportedKey {
-    package enum Form: Sendable {
+    package enum Form: String, Sendable {
         case jwk
         /// SubjectPublicKeyInfo or PKCS#8, as text (PEM) or as bytes (DER).
         case pem, der

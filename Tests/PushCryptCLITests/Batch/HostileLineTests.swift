@@ -114,23 +114,23 @@ struct HostileLineTests {
     func sealed(shape: Shape) throws {
         let entry = try #require(Keyset(json: Array(BatchPlace.jwk("shared").utf8)).primary(at: UnixTime(0)))
         let options = Sealer.Options()
-        var worker = try SealWorker(
-            SealWorker.Plan(
-                sealer: try Sealer(topic: Workplace.topic, options: options), options: options, placeholder: .standard,
-                extras: MessageExtras(), entry: entry, allowsDemoKeys: false), nil)
+        var worker = SealWorker(
+            sealer: try Sealer(topic: Workplace.topic, options: options), options: options, placeholder: .standard,
+            extras: MessageExtras(), entry: entry, defaultRecipient: try Recipient(entry), allowsDemoKeys: false,
+            lookup: nil)
         Self.expectLinear(shape, &worker)
     }
 
     @Test("opening a hostile line takes steps in proportion to its length", arguments: shapes)
     func opened(shape: Shape) throws {
-        var worker = try OpenWorker(Self.openPlan())
+        var worker = try Self.openWorker()
         Self.expectLinear(shape, &worker)
     }
 
-    private static func openPlan() throws -> OpenWorker.Plan {
-        OpenWorker.Plan(
-            topic: Workplace.topic, keyset: try Keyset(json: Array(BatchPlace.jwk("shared").utf8)), senders: .unsigned,
-            time: UnixTime(1_800_000_000))
+    private static func openWorker() throws -> OpenWorker {
+        let keyset = try Keyset(json: Array(BatchPlace.jwk("shared").utf8))
+        let opener = try Opener(topic: Workplace.topic, keyring: KeysetKeyring(keyset), senders: .unsigned)
+        return OpenWorker(keyset: keyset, opener: opener, time: UnixTime(1_800_000_000))
     }
 
     /// An attacker with the key can seal any message. These members are read after decryption.
@@ -162,7 +162,7 @@ struct HostileLineTests {
                 placeholder: Array(#""x""#.utf8), exposed: [], kid: recipient.kid, skid: nil)
             return #"{"payload":"# + String(decoding: frame.payload(sealed: sealed), as: UTF8.self) + "}"
         }
-        var worker = try OpenWorker(Self.openPlan())
+        var worker = try Self.openWorker()
         Self.expectLinear(sealed, &worker)
     }
 }

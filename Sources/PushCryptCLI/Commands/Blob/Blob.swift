@@ -1,14 +1,13 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptFiles
-import PushCryptKeysets
+import PushCryptPrimitives
 import PushCryptSender
 
 struct Blob: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal and open blobs: attachments and long payloads, which a push refers to.",
-        subcommands: [BlobSeal.self, BlobOpen.self]
-    )
+        subcommands: [BlobSeal.self, BlobOpen.self])
 }
 
 struct BlobSeal: ParsableCommand {
@@ -22,31 +21,16 @@ struct BlobSeal: ParsableCommand {
 
             A payload is an inner payload of at most 256 KiB and 16,384 JSON values, padded to a multiple of 4 KiB. An \
             attachment may have any length and is sealed in constant memory. The length of the blob reveals its length.
-            """
-    )
+            """)
 
-    @Option(
-        help: ArgumentHelp(
-            "The blob's purpose. The blob can't be opened for another one.", valueName: "attachment|payload"))
+    @Option(help: .init("The blob's purpose. The blob can't be opened for another one.", "attachment|payload"))
     var purpose: PurposeArgument = .attachment
-
-    @Option(help: ArgumentHelp("The MIME type of an attachment in lower case, such as image/png.", valueName: "TYPE"))
-    var type: String?
-
-    @Option(name: .customLong("id"), help: ArgumentHelp("The id of an attachment in the app.", valueName: "ID"))
-    var identifier: String?
-
-    @Option(help: ArgumentHelp("The https URL where the blob will be stored.", valueName: "URL"))
-    var url: String?
-
-    @Option(help: ArgumentHelp("A new file for the reference.", valueName: "FILE"))
-    var reference: String
-
-    @Option(name: .customLong("from"), help: ArgumentHelp("The plaintext; - is stdin.", valueName: "FILE|-"))
-    var source: String = "-"
-
-    @Option(help: ArgumentHelp("A new file for the blob, instead of stdout.", valueName: "FILE"))
-    var output: String?
+    @Option(help: .init("The MIME type of an attachment in lower case, such as image/png.", "TYPE")) var type: String?
+    @Option(name: .customLong("id"), help: .init("The id of an attachment in the app.", "ID")) var identifier: String?
+    @Option(help: .init("The https URL where the blob will be stored.", "URL")) var url: String?
+    @Option(help: .init("A new file for the reference.", "FILE")) var reference: String
+    @Option(name: .customLong("from"), help: .init("The plaintext; - is stdin.", "FILE|-")) var source: String = "-"
+    @Option(help: .init("A new file for the blob, instead of stdout.", "FILE")) var output: String?
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")
@@ -61,7 +45,6 @@ struct BlobSeal: ParsableCommand {
         }
     }
 
-    /// Refuses a name that can't be a new file.
     static func requireFile(_ path: String, _ option: String) throws {
         guard !path.isEmpty, path != "-" else { throw ValidationError("\(option) requires a file name.") }
     }
@@ -76,7 +59,7 @@ struct BlobSeal: ParsableCommand {
         let blob = try purpose == .payload ? sealPayload(reader, sink) : sealAttachment(reader, sink)
         // The reference is written last, so that it never exists without a complete blob.
         try sink.publish()
-        try ReferenceFile(blob, url: url, type: type, id: identifier).write(to: referenceFile)
+        try ReferenceFile(blob: blob, url: url, type: type, id: identifier).write(to: referenceFile)
     }
 
     private func sealAttachment(_ reader: PieceReader, _ sink: BlobSink) throws -> BlobReference {
@@ -101,9 +84,7 @@ struct BlobSeal: ParsableCommand {
     }
 }
 
-enum PurposeArgument: String, ExpressibleByArgument {
-    case attachment, payload
-}
+enum PurposeArgument: String, ExpressibleByArgument { case attachment, payload }
 
 /// The destination of a blob: a new file, or stdout unless it is a terminal.
 private struct BlobSink {
@@ -135,17 +116,11 @@ struct BlobOpen: ParsableCommand {
             The plaintext is never written to stdout: only the end of a blob proves that it is complete and authentic, \
             and the next program in a pipe would have read the rest by then. The file gets its final name when everything is \
             verified. A payload keeps its padding: spaces at its end.
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The reference that blob seal wrote.", valueName: "FILE"))
-    var reference: String
-
-    @Option(name: .customLong("from"), help: ArgumentHelp("The blob; - is stdin.", valueName: "FILE|-"))
-    var source: String = "-"
-
-    @Option(help: ArgumentHelp("A new file for the plaintext.", valueName: "FILE"))
-    var output: String
+    @Option(help: .init("The reference that blob seal wrote.", "FILE")) var reference: String
+    @Option(name: .customLong("from"), help: .init("The blob; - is stdin.", "FILE|-")) var source: String = "-"
+    @Option(help: .init("A new file for the plaintext.", "FILE")) var output: String
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")
@@ -169,5 +144,86 @@ struct BlobOpen: ParsableCommand {
         }
         file.markWhole()
         try file.publish()
+    }
+}
+
+/// The file with a blob's reference: the JSON object that a message will contain.
+///
+/// ```
+/// {["url": "https://..."], "key", "size", "sha256", ["type": "image/png"], ["id": "photo"]}
+/// ```
+/// A reference with a type refers to an attachment, a reference without one to a payload.
+struct ReferenceFile {
+    let blob: BlobReference
+    let url: String?
+    let type: String?
+    let id: String?
+
+    func write(to file: NewFile) throws {
+        var json = Array("{".utf8)
+        // Enough for every reference: an array that grows leaves copies of the key in freed memory.
+        json.reserveCapacity(4_096)
+        defer { wipe(&json) }
+        if let url { json += #""url":"\#(url)","#.utf8 }
+        blob.appendMembers(to: &json)
+        if let type { json += #","type":"\#(type)""#.utf8 }
+        if let id { json += #","id":"\#(id)""#.utf8 }
+        json += "}\n".utf8
+        try file.append(json)
+        file.markWhole()
+        try file.publish()
+    }
+}
+
+extension ReferenceFile {
+    init(_ path: String) throws {
+        var bytes = try FileSystem.readFile(path)
+        defer { wipe(&bytes) }
+        do { try self.init(bytes) } catch { throw Failure(.dataError, "\(path) is not a reference from blob seal") }
+    }
+
+    private struct Malformed: Error {}
+
+    private init(_ bytes: [UInt8]) throws {
+        let root = try JSONText(bytes).root
+        let strings = try ["url", "type", "id"].map { name -> String? in
+            guard let value = root[name] else { return nil }
+            guard let string = value.string else { throw Malformed() }
+            return string
+        }
+        let type = strings[1]
+        guard let blob = BlobReference(type == nil ? .payload : .attachment, root) else { throw Malformed() }
+        self.init(blob: blob, url: strings[0], type: type, id: strings[2])
+    }
+
+    fileprivate func requireURL(_ path: String) throws -> String {
+        guard let url else { throw Failure(.dataError, "\(path) has no url; add it with jq -c '.url = \"https://…\"'") }
+        return url
+    }
+}
+
+extension AttachmentReference {
+    init(file path: String) throws {
+        let file = try ReferenceFile(path)
+        guard let type = file.type else {
+            throw Failure(.dataError, "\(path) is the reference of a payload; use --offload")
+        }
+        let url = try file.requireURL(path)
+        do {
+            try self.init(url: url, blob: file.blob, type: type, id: file.id)
+        } catch {
+            throw Failure(.dataError, "\(path): \(error.reason)")
+        }
+    }
+}
+
+extension OffloadReference {
+    init(file path: String) throws {
+        let file = try ReferenceFile(path)
+        guard file.type == nil else {
+            throw Failure(.dataError, "\(path) is the reference of an attachment; use --attach")
+        }
+        let url = try file.requireURL(path)
+        do { try self.init(url: url, blob: file.blob) } catch { throw Failure(.dataError, "\(path): \(error.reason)") }
     }
 }

@@ -3,7 +3,6 @@ import Dispatch
 import PushCryptCore
 import PushCryptExtension
 import PushCryptKeysets
-import PushCryptKeystore
 import PushCryptSender
 
 struct Demo: AsyncParsableCommand {
@@ -69,7 +68,6 @@ private struct DemoOutput {
         ].joined(separator: "\n")
     }
 
-    /// Delivers the payload to the extension and returns what the user sees.
     private func delivered(
         _ payload: [UInt8], keyring: (any RecipientKeyring)? = nil, deadline: Duration = .seconds(25)
     ) async throws -> String {
@@ -107,7 +105,6 @@ private struct DemoOutput {
     }
 }
 
-/// A keyring that never answers.
 private struct StuckKeyring: RecipientKeyring {
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
         DispatchSemaphore(value: 0).wait()

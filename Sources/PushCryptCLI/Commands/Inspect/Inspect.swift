@@ -6,28 +6,16 @@ struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
-            "Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding."
-    )
+            "Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding.")
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @Option(
-        help: ArgumentHelp("The recipient's keys, to distinguish padding from content.", valueName: "FILE|Keys/NAME"))
+    @Flag(help: "Print one JSON object.") var json = false
+    @Option(help: .init("The recipient's keys, to distinguish padding from content.", "FILE|Keys/NAME"))
     var keys: String?
-
-    @Option(help: ArgumentHelp("The app's bundle identifier; required with --keys.", valueName: "TOPIC"))
-    var topic: String?
-
-    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
-    var device: String?
-
-    @Option(help: ArgumentHelp("The pinned sender keys; required with --keys for a signed payload.", valueName: "FILE"))
+    @Option(help: .init("The app's bundle identifier; required with --keys.", "TOPIC")) var topic: String?
+    @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", "FILE"))
     var trust: String?
-
-    @Option(help: ArgumentHelp("The maximum size of a payload in bytes.", valueName: "N"))
-    var limit: Int = 4096
-
+    @Option(help: .init("The maximum size of a payload in bytes.", "N")) var limit: Int = 4096
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -41,7 +29,7 @@ struct Inspect: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
@@ -49,18 +37,16 @@ struct Inspect: ParsableCommand {
             throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin: not a payload")
         }
         let text: JSONText
+        // `seal` prints a newline after a payload.
         do {
-            text = try JSONText(payload.trimmingNewline)
+            text = try JSONText(payload.last == .newline ? payload.dropLast() : payload)
         } catch {
             throw Failure(.dataError, "stdin is not strict JSON: \(error)")
         }
         guard text.root.kind == .object else { throw Failure(.dataError, "stdin is JSON, but not an object") }
         let view = ObservedPayload(text, padding: try padding(in: payload))
-        if json {
-            try StandardStreams.writeJSON(view.report(limitInBytes: limit))
-        } else {
-            let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-            try StandardStreams.write(view.text(terminal, limitInBytes: limit))
+        try StandardStreams.write(view.json(limitInBytes: limit), asJSON: json) { terminal in
+            view.text(terminal, limitInBytes: limit)
         }
     }
 
@@ -76,11 +62,4 @@ struct Inspect: ParsableCommand {
     }
 
     private static let inputLimitInBytes = 65_536
-}
-
-extension [UInt8] {
-    /// The bytes without the newline that `seal` prints after a payload.
-    fileprivate var trimmingNewline: [UInt8] {
-        last == UInt8(ascii: "\n") ? Array(dropLast()) : self
-    }
 }

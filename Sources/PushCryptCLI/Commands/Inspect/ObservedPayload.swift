@@ -13,30 +13,21 @@ struct ObservedPayload {
         paddingCharacters = padding.map(breakdown.ciphertextCharacters(ofPadding:))
     }
 
-    /// The `--json` output.
-    struct Report: Encodable {
-        let sealed: Bool
-        let version: Int64?
-        let kid: String?
-        let skid: String?
-        let sealedByteCount: Int?
-        let visibleApsMembers: [String]
-        let visibleMembers: [String]
-        let bytes: [String: Int]
-    }
-
-    func report(limitInBytes: Int) -> Report {
-        var bytes = [
+    func json(limitInBytes: Int) -> JSONObject {
+        let bytes: JSONObject = [
             "total": breakdown.byteCount, "limit": limitInBytes, "placeholder": breakdown.placeholder,
             "envelope": breakdown.envelope, "ciphertext": breakdown.ciphertext - (paddingCharacters ?? 0),
             "free": max(limitInBytes - breakdown.byteCount, 0),
         ]
-        bytes["padding"] = paddingCharacters
-        return Report(
-            sealed: envelope != nil, version: envelope?["v"]?.protocolInteger, kid: envelope?["kid"]?.string,
-            skid: envelope?["skid"]?.string, sealedByteCount: sealedByteCount,
-            visibleApsMembers: text.root["aps"]?.members.map(\.name) ?? [],
-            visibleMembers: text.root.members.map(\.name), bytes: bytes)
+        let json: JSONObject = [
+            "sealed": envelope != nil, "visibleApsMembers": text.root["aps"]?.members.map(\.name) ?? [],
+            "visibleMembers": text.root.members.map(\.name),
+            "bytes": bytes.adding(ifKnown: ["padding": paddingCharacters]),
+        ]
+        return json.adding(ifKnown: [
+            "version": envelope?["v"]?.protocolInteger, "kid": envelope?["kid"]?.string,
+            "skid": envelope?["skid"]?.string, "sealedByteCount": sealedByteCount,
+        ])
     }
 
     func text(_ terminal: TerminalText, limitInBytes: Int) -> String {
@@ -50,22 +41,19 @@ struct ObservedPayload {
         if let envelope {
             lines.append(row("version", envelope["v"]?.rawBytes))
             lines.append(row("sealed to key", envelope["kid"]?.utf8))
-            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("none")[...]))
-            lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes")[...]))
+            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("none".utf8)[...]))
+            lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes".utf8)[...]))
         } else {
             lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
         lines += ["", terminal.styled("Byte budget", .heading)]
-        lines.append(
-            BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
+        lines.append(BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
         return lines.joined(separator: "\n") + "\n"
     }
 
     private var envelope: JSONValue? { text.root["pushcrypt"] }
 
-    private var sealedByteCount: Int? {
-        envelope?["sealed"]?.utf8.flatMap(Base64URL.decode)?.count
-    }
+    private var sealedByteCount: Int? { envelope?["sealed"]?.utf8.flatMap(Base64URL.decode)?.count }
 
     private func row(_ name: String, _ value: ArraySlice<UInt8>?) -> String {
         let shown = TerminalText.harmless((value ?? []).prefix(200)) + ((value?.count ?? 0) > 200 ? "…" : "")
@@ -73,20 +61,8 @@ struct ObservedPayload {
     }
 }
 
-extension Array where Element == UInt8 {
-    fileprivate init(_ text: String) {
-        self.init(text.utf8)
-    }
-}
-
-/// The byte budget of a payload as a bar with a legend.
 struct BudgetBar {
-    struct Part {
-        let name: String
-        let byteCount: Int
-        let character: Character
-        let style: TerminalText.Style
-    }
+    typealias Part = (name: String, byteCount: Int, character: Character, style: TerminalText.Style)
 
     let parts: [Part]
     let limitInBytes: Int
@@ -95,17 +71,12 @@ struct BudgetBar {
     /// - Parameter padding: how many of the ciphertext's characters are padding; nil if unknown.
     init(_ breakdown: PayloadBreakdown, padding: Int?, limitInBytes: Int) {
         let ciphertext = breakdown.ciphertext - (padding ?? 0)
-        var parts = [
-            Part(name: "placeholder", byteCount: breakdown.placeholder, character: "▒", style: .placeholder),
-            Part(name: "envelope", byteCount: breakdown.envelope, character: "▓", style: .envelope),
-            Part(name: "ciphertext", byteCount: ciphertext, character: "█", style: .ciphertext),
+        let sealed: [Part] = [
+            ("placeholder", breakdown.placeholder, "▒", .placeholder), ("envelope", breakdown.envelope, "▓", .envelope),
+            ("ciphertext", ciphertext, "█", .ciphertext),
         ]
-        if let padding {
-            parts.append(Part(name: "padding", byteCount: padding, character: "░", style: .padding))
-        }
-        let free = max(limitInBytes - breakdown.byteCount, 0)
-        parts.append(Part(name: "free", byteCount: free, character: "·", style: .faint))
-        self.parts = parts
+        let free: Part = ("free", max(limitInBytes - breakdown.byteCount, 0), "·", .faint)
+        parts = sealed + (padding.map { [("padding", $0, "░", .padding)] } ?? []) + [free]
         self.limitInBytes = limitInBytes
         byteCount = breakdown.byteCount
     }

@@ -4,14 +4,9 @@ import PushCryptFiles
 import PushCryptKeystore
 public import PushCryptPrimitives
 
-/// The options of every command that changes a keyset.
 struct ChangeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The reason, for the audit log.", valueName: "TEXT"))
-    var reason: String?
-
-    @Flag(help: "Print JSON: what was done.")
-    var json = false
-
+    @Option(help: .init("The reason, for the audit log.", "TEXT")) var reason: String?
+    @Flag(help: "Print JSON: what was done.") var json = false
     @Option(name: .customLong("at"), help: TimeOptions.help) var givenTime: UnixTime?
 
     var time: UnixTime { givenTime ?? .now }
@@ -23,21 +18,14 @@ struct ChangeOptions: ParsableArguments {
     }
 
     func printCreated(_ kid: KeyID, in path: String) throws {
-        if json {
-            try StandardStreams.writeJSON(["keyset": path, "kid": "\(kid)"])
-        } else {
-            try StandardStreams.write("\(kid)\n")
-        }
+        try StandardStreams.write(["keyset": path, "kid": "\(kid)"], asJSON: json) { _ in "\(kid)\n" }
     }
 }
 
 /// The options of a command that may lose pushes and asks before it does.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(name: .customLong("yes"), help: AgreementOptions.help)
-    var isAgreed = false
-
-    @Flag(help: "Skip the check and the question; prints what is lost.")
-    var force = false
+    @Flag(name: .customLong("yes"), help: AgreementOptions.help) var isAgreed = false
+    @Flag(help: "Skip the check and the question; prints what is lost.") var force = false
 
     func confirm(_ what: String, _ losses: [String]) throws {
         var agreement = AgreementOptions()
@@ -49,8 +37,7 @@ struct ConfirmationOptions: ParsableArguments {
 struct AgreementOptions: ParsableArguments {
     static let help: ArgumentHelp = "Don't ask."
 
-    @Flag(name: .customLong("yes"), help: help)
-    var isAgreed = false
+    @Flag(name: .customLong("yes"), help: help) var isAgreed = false
 
     /// Prints the losses and asks for agreement, unless `--yes` was given.
     ///
@@ -68,27 +55,20 @@ struct AgreementOptions: ParsableArguments {
 }
 
 struct ClockOptions: ParsableArguments {
-    @Flag(
-        name: .customLong("confirm-clock"),
-        help: "Trust the clock, although its time is far from the last change.")
+    @Flag(name: .customLong("confirm-clock"), help: "Trust the clock, although its time is far from the last change.")
     var isConfirmed = false
 }
 
 struct KeyIDArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The key's id.", valueName: "KID"))
-    var kid: KeyID
+    @Argument(help: .init("The key's id.", "KID")) var kid: KeyID
 }
 
 extension KeyID: ExpressibleByArgument {
-    public init?(argument: String) {
-        self.init(argument)
-    }
+    public init?(argument: String) { self.init(argument) }
 }
 
 extension KeyKind: ExpressibleByArgument {
-    public init?(argument: String) {
-        self.init(rawValue: argument)
-    }
+    public init?(argument: String) { self.init(rawValue: argument) }
 }
 
 extension DHGroup: ExpressibleByArgument {

@@ -5,22 +5,16 @@ import PushCryptKeystore
 
 struct KeysAdd: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add",
-        abstract: "Generate the next key of a keyset, of the same kind and suite as the newest.",
+        commandName: "add", abstract: "Generate the next key of a keyset, of the same kind and suite as the newest.",
         discussion: """
             The key is published now. It seals after the policy's publishLead, and then the previous key retires. \
             `pushcrypt rotate` does this when it is due.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
-    @Option(help: ArgumentHelp("When the key begins to seal. (default: now + publishLead)", valueName: "TIME"))
-    var activatesAt: UnixTime?
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Option(help: .init("When the key begins to seal. (default: now + publishLead)", "TIME")) var activatesAt: UnixTime?
     @Flag(help: "Add the key even if another one is pending or it would seal before publishLead has passed.")
     var force = false
-
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -28,9 +22,7 @@ struct KeysAdd: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
         try change.checkClock(clock)
-        try change.make { editor in
-            try editor.add(activatesAt: try activation(editor))
-        }
+        try change.make { editor in try editor.add(activatesAt: try activation(editor)) }
     }
 
     private func activation(_ editor: KeysetEditor) throws -> UnixTime? {

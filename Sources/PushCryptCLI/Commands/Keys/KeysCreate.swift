@@ -7,29 +7,19 @@ import PushCryptPrimitives
 
 struct KeysCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create",
-        abstract: "Create a keyset with one primary key; prints its kid.",
+        commandName: "create", abstract: "Create a keyset with one primary key; prints its kid.",
         discussion: """
             The private keys are encrypted with a passphrase or by a command that wraps data keys. Without an option \
             or environment variable that names one, you type a passphrase on the terminal. The policy determines when \
             `pushcrypt rotate` adds and erases keys.
             """)
 
-    @Argument(help: ArgumentHelp("The new keyset's folder.", valueName: "Keys/NAME"))
-    var path: String
-
-    @Option(help: ArgumentHelp("The kind of the keys.", valueName: "recipient|sender|shared"))
-    var kind: KeyKind
-
-    @Option(help: ArgumentHelp("The curve of a recipient's keys. (default: p256)", valueName: "p256|x25519"))
-    var suite: DHGroup?
-
-    @Flag(help: "Add a pre-shared key: sending then needs it and the public key.")
-    var psk = false
-
+    @Argument(help: .init("The new keyset's folder.", "Keys/NAME")) var path: String
+    @Option(help: .init("The kind of the keys.", "recipient|sender|shared")) var kind: KeyKind
+    @Option(help: .init("The curve of a recipient's keys. (default: p256)", "p256|x25519")) var suite: DHGroup?
+    @Flag(help: "Add a pre-shared key: sending then needs it and the public key.") var psk = false
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
     var allowsPlaintext = false
-
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var change: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -47,12 +37,9 @@ struct KeysCreate: ParsableCommand {
         guard !FileSystem.exists(store.folder.path) else {
             throw Failure(.cannotCreate, "\(store.folder.path) exists already")
         }
-        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext)
-            .protection()
-        let record = try KeyRecord.generate(
-            kind, group: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
-        let notices = try store.create(
-            record, policy, protection, secret, at: change.time, by: change.actor)
+        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
+        let record = try KeyRecord.generate(kind, group: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
+        let notices = try store.create(record, policy, protection, secret, at: change.time, by: change.actor)
         for notice in notices { StandardStreams.writeNote(notice) }
         try change.printCreated(record.kid, in: store.folder.path)
     }

@@ -5,13 +5,10 @@ import PushCryptKeystore
 
 struct KeysDestroy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "destroy",
-        abstract: "Erase a key's material for good; its id can't be used again.",
+        commandName: "destroy", abstract: "Erase a key's material for good; its id can't be used again.",
         discussion: "Refused while the key may still open a push, unless forced. The primary key is never destroyed.")
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
@@ -21,10 +18,10 @@ struct KeysDestroy: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
         try change.checkClock(clock)
-        let losses = try change.losses { try $0.destroy(key.kid, force: confirmation.force) }
         let nothing = ["nothing: no push that is still on its way needs the key"]
-        try confirmation.confirm("destroying key \(key.kid) loses:", losses.isEmpty ? nothing : losses)
-        try change.make { try $0.destroy(key.kid, force: confirmation.force) }
+        try change.make("destroying key \(key.kid) loses:", orNothing: nothing, confirmation.confirm) {
+            try $0.destroy(key.kid, force: confirmation.force)
+        }
     }
 }
 
@@ -32,9 +29,7 @@ struct KeysPrune: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune", abstract: "Erase the material of every key that no push needs any more.")
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions

@@ -3,8 +3,7 @@ import PushCryptKeystore
 
 struct KeysDoctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor",
-        abstract: "Examine a keystore and print everything that is wrong with it.",
+        commandName: "doctor", abstract: "Examine a keystore and print everything that is wrong with it.",
         discussion: """
             Errors are files that commands refuse or that others can read; warnings should be corrected; notes need no \
             action. Each finding says what to do. Nothing is changed, and no secret is needed. `keys verify` checks one \
@@ -13,12 +12,8 @@ struct KeysDoctor: ParsableCommand {
             Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("A keystore or a keyset.", valueName: "Keys"))
-    var path = "Keys"
-
-    @Flag(help: "Print JSON: an array of objects.")
-    var json = false
-
+    @Argument(help: .init("A keystore or a keyset.", "Keys")) var path = "Keys"
+    @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {
@@ -26,8 +21,8 @@ struct KeysDoctor: ParsableCommand {
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
             found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }
-        let errors = found.count(of: .error)
-        guard errors == 0 else { throw Failure(.dataError, "\(path): \(errors) error\(errors == 1 ? "" : "s")") }
+        let errors = found.findings.count { $0.severity == .error }
+        guard errors == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(errors, "error"))") }
     }
 
     private static func text(_ finding: Finding, _ terminal: TerminalText) -> String {
@@ -37,18 +32,12 @@ struct KeysDoctor: ParsableCommand {
     }
 
     private static func summary(_ found: KeystoreExamination) -> String {
-        let keysets = "\(found.keysetCount) keyset\(found.keysetCount == 1 ? "" : "s")"
+        let keysets = NumberText.counted(found.keysetCount, "keyset")
         let counts = Finding.Severity.allCases.compactMap { severity -> String? in
-            let count = found.count(of: severity)
-            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+            let count = found.findings.count { $0.severity == severity }
+            return count == 0 ? nil : NumberText.counted(count, severity.rawValue)
         }
         return "\(keysets): " + (counts.isEmpty ? "nothing found" : counts.joined(separator: ", "))
-    }
-}
-
-extension KeystoreExamination {
-    fileprivate func count(of severity: Finding.Severity) -> Int {
-        findings.count { $0.severity == severity }
     }
 }
 

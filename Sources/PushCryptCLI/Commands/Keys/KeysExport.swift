@@ -6,8 +6,7 @@ import PushCryptPrimitives
 
 struct KeysExport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export",
-        abstract: "Print keys of a keyset: by default its public JWK set.",
+        commandName: "export", abstract: "Print keys of a keyset: by default its public JWK set.",
         discussion: """
             With --format, --kid or --private it prints one key: the primary key, or the key of --kid. It prints the public \
             key or, with --private, the private key or shared secret. A private PEM or DER is encrypted with a passphrase \
@@ -17,33 +16,18 @@ struct KeysExport: ParsableCommand {
             private and value; a DER is in base64.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "The primary recipient key's registration record. Its psk is a secret of app and backend.")
     var registration = false
-
-    @Option(help: ArgumentHelp("The keys of one device of a shared keyset, a secret of the device.", valueName: "ID"))
-    var device: String?
-
-    @Option(help: ArgumentHelp("One key in this format; raw is base64 of its bytes.", valueName: "jwk|pem|der|raw"))
-    var format: ExportFormat?
-
-    @Option(help: ArgumentHelp("The key. (default: the primary)", valueName: "KID"))
-    var kid: KeyID?
-
-    @Flag(name: .customLong("private"), help: "The private key or the shared secret.")
-    var isPrivate = false
-
-    @Option(help: ArgumentHelp("Encrypt a private PEM or DER with this passphrase.", valueName: "FILE"))
-    var exportPassphraseFile: String?
-
+    @Option(help: .init("The keys of one device of a shared keyset, a secret of the device.", "ID")) var device: String?
+    @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
+    var format: ExportedKey.Form?
+    @Option(help: .init("The key. (default: the primary)", "KID")) var kid: KeyID?
+    @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
+    @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var exportPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
     var allowsPlaintext = false
-
-    @Flag(help: "Print JSON in every format.")
-    var json = false
-
+    @Flag(help: "Print JSON in every format.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -63,11 +47,7 @@ struct KeysExport: ParsableCommand {
     func run() throws {
         var bytes = try exported()
         defer { wipe(&bytes) }
-        if format == .der, !json {
-            try StandardStreams.write(bytes)
-        } else {
-            try StandardStreams.writeLine(bytes)
-        }
+        if format == .der, !json { try StandardStreams.write(bytes) } else { try StandardStreams.writeLine(bytes) }
     }
 
     private func exported() throws -> [UInt8] {
@@ -91,8 +71,7 @@ struct KeysExport: ParsableCommand {
 
     private func registrationRecord(_ keyset: Keyset) throws -> [UInt8] {
         guard keyset.kind == .recipient else {
-            throw Failure(
-                .usage, "--registration needs recipient keys; these are \(keyset.kind.rawValue) keys")
+            throw Failure(.usage, "--registration needs recipient keys; these are \(keyset.kind.rawValue) keys")
         }
         var record = [UInt8]()
         record.reserveCapacity(KeyRecord.maximumJWKByteCount)
@@ -103,9 +82,8 @@ struct KeysExport: ParsableCommand {
     private func deviceKeys(_ source: KeySource) throws -> [UInt8] {
         let (keyset, time) = (source.keyset, timeOptions.time)
         guard let id = try DeviceID(option: device) else { return [] }
-        return try source.forDevice(id).filter { entry in
-            keyset.state(of: entry.record.kid, at: time)?.opens ?? false
-        }.jwkSet(withHistory: false)
+        return try source.forDevice(id).filter { entry in keyset.state(of: entry.record.kid, at: time)?.opens ?? false }
+            .jwkSet(withHistory: false)
     }
 
     private func oneKey() throws -> [UInt8] {
@@ -124,7 +102,7 @@ struct KeysExport: ParsableCommand {
     }
 
     private func exported(_ entry: Keyset.Entry) throws -> [UInt8] {
-        let form = (format ?? .jwk).form
+        let form = format ?? .jwk
         guard isPrivate else { return try ExportedKey.publicKey(entry.record, as: form) }
         if entry.demandsPSK, form != .jwk {
             StandardStreams.writeNote("key \(entry.record.kid) has a psk, which only a JWK contains")
@@ -153,23 +131,12 @@ struct KeysExport: ParsableCommand {
     }
 }
 
-enum ExportFormat: String, ExpressibleByArgument {
-    case jwk, pem, der, raw
-
-    var form: ExportedKey.Form {
-        switch self {
-        case .jwk: .jwk
-        case .pem: .pem
-        case .der: .der
-        case .raw: .raw
-        }
-    }
-
+extension ExportedKey.Form: ExpressibleByArgument {
     /// ```
     /// {"kid": KID, "format": "pem" | "der" | "raw", "private": true | false, "value": the PEM's text or base64}
     /// ```
     /// The caller wipes the result.
-    func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
+    fileprivate func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
         var value = self == .der ? Base64.encode(bytes.bytes) : bytes
         defer { wipe(&value) }
         var json = [UInt8]()

@@ -7,8 +7,7 @@ import PushCryptPrimitives
 
 struct KeysImport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import",
-        abstract: "Import a private or shared key into a keyset.",
+        commandName: "import", abstract: "Import a private or shared key into a keyset.",
         discussion: """
             The file is a JWK, a JWK set of one key, PEM or DER (PKCS#8, encrypted or not, or SEC 1), or one line of \
             base64 with the 32 bytes of a private key or a secret. In a new keyset the key is primary. In an existing \
@@ -16,24 +15,13 @@ struct KeysImport: ParsableCommand {
             refused, even if it is revoked or destroyed.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset, new or existing.", valueName: "Keys/NAME"))
-    var path: String
-
-    @Option(name: .customLong("from"), help: ArgumentHelp("The key's file; - is stdin.", valueName: "FILE|-"))
-    var file: String
-
-    @Option(help: ArgumentHelp("The kind of a key in base64.", valueName: "recipient|sender|shared"))
-    var kind: KeyKind?
-
-    @Option(help: ArgumentHelp("The curve of a recipient key in base64.", valueName: "p256|x25519"))
-    var suite: DHGroup?
-
-    @Option(help: ArgumentHelp("The passphrase of an encrypted PKCS#8 file.", valueName: "FILE"))
-    var keyPassphraseFile: String?
-
+    @Argument(help: .init("The keyset, new or existing.", "Keys/NAME")) var path: String
+    @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", "FILE|-")) var file: String
+    @Option(help: .init("The kind of a key in base64.", "recipient|sender|shared")) var kind: KeyKind?
+    @Option(help: .init("The curve of a recipient key in base64.", "p256|x25519")) var suite: DHGroup?
+    @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false
-
     @OptionGroup(title: "Policy of a new keyset") var policyOptions: PolicyOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var change: ChangeOptions
@@ -45,11 +33,7 @@ struct KeysImport: ParsableCommand {
 
     func run() throws {
         let record = try importedRecord()
-        if KeysetFolder(path).exists {
-            try add(record)
-        } else {
-            try create(record)
-        }
+        if KeysetFolder(path).exists { try add(record) } else { try create(record) }
     }
 
     private func importedRecord() throws -> KeyRecord {
@@ -96,8 +80,7 @@ struct KeysImport: ParsableCommand {
 
     private func create(_ record: KeyRecord) throws {
         let policy = try policyOptions.policy(over: .standard)
-        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext)
-            .protection()
+        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
         try KeysetStore(path).create(
             record, policy, protection, secret, at: change.time, by: change.actor, as: .imported)
         try change.printCreated(record.kid, in: path)

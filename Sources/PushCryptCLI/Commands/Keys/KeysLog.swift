@@ -4,8 +4,7 @@ import PushCryptKeystore
 
 struct KeysLog: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log",
-        abstract: "Show a keyset's audit log: who did what, when and why.",
+        commandName: "log", abstract: "Show a keyset's audit log: who did what, when and why.",
         discussion: """
             Each line contains the hash of the previous line, and the keyset contains the hash of the last line. They \
             reveal a log that was cut, edited or replaced. An attacker who can write the keystore can forge both unless \
@@ -16,15 +15,10 @@ struct KeysLog: ParsableCommand {
             a new one.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
-    @Flag(help: "Check the log instead of showing it.")
-    var verify = false
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Flag(help: "Check the log instead of showing it.") var verify = false
     @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and start a new one; needs --reason.")
     var beginsAnew = false
-
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -39,31 +33,28 @@ struct KeysLog: ParsableCommand {
 
     func run() throws {
         try KeySource.requireKeyset(path)
-        let (log, condition) = try KeySource.naming(path) {
-            try KeysetStore(path).log(secrets.source(of: path))
-        }
+        let (log, condition) = try KeySource.naming(path) { try KeysetStore(path).log(secrets.source(of: path)) }
         if beginsAnew { return try beginAnew(condition) }
         if verify { return try report(log, condition) }
         if case .broken(let flaw) = condition { StandardStreams.writeNote("\(path): the audit log is broken: \(flaw)") }
         if case .interrupted(let missing) = condition { StandardStreams.writeNote("\(path): \(Self.text(missing))") }
         let rows = log.lines.map(LogRow.init(line:))
-        try StandardStreams.write(rows, asJSON: options.json) { terminal in
-            TextTable(rows).lines(terminal, width: .max).map { $0 + "\n" }.joined()
+        try StandardStreams.write(rows.map(\.json), asJSON: options.json) { terminal in
+            TextTable(LogRow.headings, rows.map(\.cells)).lines(terminal, width: .max).map { $0 + "\n" }.joined()
         }
     }
 
     private func report(_ log: AuditLog, _ condition: AuditLog.Condition) throws {
-        let lines = "\(log.lines.count) line\(log.lines.count == 1 ? "" : "s")"
+        let lines = NumberText.counted(log.lines.count, "line")
         let (name, message, failure): (String, String, Failure?) =
             switch condition {
             case .whole: ("whole", "\(lines), as the keyset records", nil)
             case .interrupted(let missing): ("interrupted", Self.text(missing), nil)
             case .broken(let flaw): ("broken", flaw, Failure(.dataError, "\(path): the audit log is broken: \(flaw)"))
             }
-        if options.json {
-            try StandardStreams.writeJSON(Report(condition: name, lines: log.lines.count, message: message))
-        } else if failure == nil {
-            try StandardStreams.write("\(name): \(message)\n")
+        if options.json || failure == nil {
+            let json: JSONObject = ["condition": name, "lines": log.lines.count, "message": message]
+            try StandardStreams.write(json, asJSON: options.json) { _ in "\(name): \(message)\n" }
         }
         if let failure { throw failure }
     }
@@ -74,60 +65,39 @@ struct KeysLog: ParsableCommand {
             "an interrupted change didn't write \(lines) of the audit log; the next change or `keys verify` writes \(missing.count == 1 ? "it" : "them")"
     }
 
-    private struct Report: Encodable {
-        let condition: String
-        let lines: Int
-        let message: String
-    }
-
     private func beginAnew(_ condition: AuditLog.Condition) throws {
         guard case .broken(let flaw) = condition else {
             throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
         }
         let change = try KeysetChange(path, options, secrets)
-        try agreement.confirm(
-            "\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
+        try agreement.confirm("\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
         let oldName = try KeysetStore(path).restartLog(at: change.time, by: options.actor, change.answerSecret())
         guard let oldName else {
             throw Failure(.temporary, "\(path): another process has repaired the audit log in the meantime")
         }
-        if options.json {
-            try StandardStreams.writeJSON(["keyset": path, "oldLog": oldName])
-        } else {
-            try StandardStreams.write("started a new audit log; the old one is \(path)/\(oldName)\n")
+        try StandardStreams.write(["keyset": path, "oldLog": oldName], asJSON: options.json) { _ in
+            "started a new audit log; the old one is \(path)/\(oldName)\n"
         }
     }
 }
 
 /// One line of an audit log as `keys log` shows it. Its content is not trusted: a missing or invalid member is nil.
-struct LogRow: Encodable {
-    @OrNull var n: Int64?
-    @OrNull var at: String?
-    @OrNull var who: String?
-    @OrNull var what: String?
-    @OrNull var kid: String?
-    @OrNull var detail: String?
-    @OrNull var why: String?
+private struct LogRow {
+    private let number: Int64?
+    private let texts: [String?]
+
+    private static let names = ["at", "who", "what", "kid", "detail", "why"]
+    static let headings = (["n"] + names).map { TextTable.Column($0.uppercased()) }
 
     init(line: String) {
         let root = (try? JSONText(Array(line.utf8)))?.root
-        n = root?["n"]?.protocolInteger
-        at = root?["at"]?.string
-        who = root?["who"]?.string
-        what = root?["what"]?.string
-        kid = root?["kid"]?.string
-        detail = root?["detail"]?.string
-        why = root?["why"]?.string
+        number = root?["n"]?.protocolInteger
+        texts = Self.names.map { root?[$0]?.string }
     }
-}
 
-extension TextTable {
-    init(_ rows: [LogRow]) {
-        self.init(
-            ["N", "AT", "WHO", "WHAT", "KID", "DETAIL", "WHY"].map { heading in Column(heading) },
-            rows.map { row in
-                [row.n.map(String.init), row.at, row.who, row.what, row.kid, row.detail, row.why]
-                    .map { cell in Cell(text: TerminalText.harmless((cell ?? "-").utf8)) }
-            })
+    var json: JSONObject { JSONObject(Array(zip(Self.names, texts))).adding(["n": number]) }
+
+    var cells: [TextTable.Cell] {
+        ([number.map(String.init)] + texts).map { .init(text: TerminalText.harmless(($0 ?? "-").utf8)) }
     }
 }

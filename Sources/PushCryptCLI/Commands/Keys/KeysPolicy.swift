@@ -5,16 +5,13 @@ import PushCryptKeystore
 
 struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy",
-        abstract: "Show or change a keyset's rotation policy.",
+        commandName: "policy", abstract: "Show or change a keyset's rotation policy.",
         discussion: """
             Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -22,9 +19,7 @@ struct KeysPolicy: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
         if policyOptions.isEmpty { return try show(change.metadata().policy) }
-        try change.make { editor in
-            editor.adopt(try policyOptions.policy(over: editor.metadata.policy))
-        }
+        try change.make { editor in editor.adopt(try policyOptions.policy(over: editor.metadata.policy)) }
     }
 
     private func show(_ policy: RotationPolicy) throws {
@@ -41,32 +36,23 @@ struct KeysPolicy: ParsableCommand {
             ),
         ]
         try StandardStreams.write(
-            rows.map { name, value, meaning in
-                name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n"
-            }.joined())
+            rows.map { name, value, meaning in name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n" }
+                .joined())
     }
 }
 
 struct PolicyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How long a key seals. (default: 90d)", valueName: "DURATION"))
-    var rotateEvery: DurationArgument?
-
-    @Option(help: ArgumentHelp("How long a key is published before it seals. (default: 7d)", valueName: "DURATION"))
+    @Option(help: .init("How long a key seals. (default: 90d)", "DURATION")) var rotateEvery: DurationArgument?
+    @Option(help: .init("How long a key is published before it seals. (default: 7d)", "DURATION"))
     var publishLead: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long a retired key opens, in effect at least 30 days. (default: 30d)",
-            valueName: "DURATION"))
+    @Option(help: .init("How long a retired key opens, in effect at least 30 days. (default: 30d)", "DURATION"))
     var overlap: DurationArgument?
-
-    @Option(help: ArgumentHelp("The minimum number of keys that can open. (default: 2)", valueName: "N"))
-    var keep: Int?
+    @Option(help: .init("The minimum number of keys that can open. (default: 2)", "N")) var keep: Int?
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "The share of devices that must hold a key, by their reports, before it seals; none: no condition.",
-            valueName: "PERCENT|none"))
+            "PERCENT|none"))
     var requireCoverage: CoverageArgument?
 
     var isEmpty: Bool {
@@ -89,12 +75,7 @@ struct CoverageArgument: ExpressibleByArgument {
     let coverage: RotationPolicy.Coverage?
 
     init?(argument: String) {
-        if argument == "none" {
-            coverage = nil
-        } else if let read = RotationPolicy.Coverage(argument) {
-            coverage = read
-        } else {
-            return nil
-        }
+        coverage = RotationPolicy.Coverage(argument)
+        guard coverage != nil || argument == "none" else { return nil }
     }
 }

@@ -5,23 +5,17 @@ import PushCryptKeystore
 
 struct KeysPromote: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "promote",
-        abstract: "Make a pending key primary now; the previous primary key retires.",
+        commandName: "promote", abstract: "Make a pending key primary now; the previous primary key retires.",
         discussion: """
             Refused, unless forced, before the key has been published for the policy's publishLead and, if the policy \
             requires coverage, before the devices' reports show it.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
-    @Option(help: ArgumentHelp("The devices' reports, as for keys coverage; - is stdin.", valueName: "FILE|-"))
-    var reports: String?
-
-    @Option(help: ArgumentHelp("The required share of devices. (default: the policy's)", valueName: "PERCENT"))
+    @Option(help: .init("The devices' reports, as for keys coverage; - is stdin.", "FILE|-")) var reports: String?
+    @Option(help: .init("The required share of devices. (default: the policy's)", "PERCENT"))
     var requireCoverage: CoverageArgument?
-
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -42,7 +36,7 @@ struct KeysPromote: ParsableCommand {
     /// - Throws: `Failure` unless forced.
     private func uncovered(_ keyset: KeysetMetadata, _ change: KeysetChange) throws -> [String] {
         guard let required = requireCoverage?.coverage ?? keyset.policy.requiredCoverage else { return [] }
-        let verdict = try CoverageGate(reports: reports).verdict(
+        let verdict = try reports.map { try DeviceReports(file: $0) }?.verdict(
             on: key.kid, required, keyset.timeline, at: change.time)
         if verdict?.isEnough == true { return [] }
         let reason =

@@ -4,8 +4,7 @@ import PushCryptKeystore
 
 struct KeysVerify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify",
-        abstract: "Check that the files of a keyset are intact and consistent.",
+        commandName: "verify", abstract: "Check that the files of a keyset are intact and consistent.",
         discussion: """
             Prints one line for each check. Finishes or discards what an interrupted change left and reports it; in a \
             keystore that can't be written it only reports it. It never asks for the secret of an encrypted keyset: \
@@ -14,12 +13,8 @@ struct KeysVerify: ParsableCommand {
             Exit status: 0 every check that was made passed; 65 a check failed; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
-    @Flag(help: "Print JSON: an array of objects.")
-    var json = false
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -31,9 +26,7 @@ struct KeysVerify: ParsableCommand {
             verification.checks.map { Self.text($0, terminal) }.joined()
         }
         let count = verification.findings.count
-        guard count == 0 else {
-            throw Failure(.dataError, "\(path): \(count) finding\(count == 1 ? "" : "s")")
-        }
+        guard count == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(count, "finding"))") }
     }
 
     private static func text(_ check: Verification.Check, _ terminal: TerminalText) -> String {

@@ -41,14 +41,32 @@ struct KeysetChange {
     /// Refuses the change if the clock seems wrong: far before or after the last change.
     func checkClock(_ clock: ClockOptions) throws {
         let metadata = try metadata()
-        guard !clock.isConfirmed,
-            let objection = metadata.timeline.clockObjection(to: time, metadata.policy)
-        else { return }
+        guard !clock.isConfirmed, let objection = metadata.timeline.clockObjection(to: time, metadata.policy) else {
+            return
+        }
         throw Failure(.temporary, "\(path): \(objection)")
     }
 
     func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
         try naming { try KeysetEditor.losses(of: metadata(), at: time, body) }
+    }
+
+    /// Asks for agreement to the losses of a change, and makes it.
+    ///
+    /// - Parameter nothing: what the question says if nothing is lost.
+    func make(
+        _ what: String, orNothing nothing: [String] = [], _ confirm: (String, [String]) throws -> Void,
+        _ body: (inout KeysetEditor) throws -> Void
+    ) throws {
+        let losses = try losses(body)
+        try confirm(what, losses.isEmpty ? nothing : losses)
+        try make(body)
+    }
+
+    func revoke(_ kid: KeyID, successor: KeyID?, _ confirm: (String, [String]) throws -> Void) throws {
+        try make("revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm) {
+            try $0.revoke(kid, successor: successor)
+        }
     }
 
     @discardableResult
@@ -72,40 +90,26 @@ struct KeysetChange {
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
-        if options.json {
-            let done = events.map { event in
-                Report.Event(what: event.action.rawValue, kid: event.kid?.description, detail: event.detail)
-            }
-            let at = metadata.timeline.effective(time)
-            try StandardStreams.writeJSON(Report(keyset: path, at: "\(at)", done: done))
-        } else {
+        let done = events.map { event -> JSONObject in
+            let json: JSONObject = ["what": event.action.rawValue]
+            return json.adding(ifKnown: ["kid": event.kid?.description, "detail": event.detail])
+        }
+        let json: JSONObject = ["keyset": path, "at": "\(metadata.timeline.effective(time))", "done": done]
+        try StandardStreams.write(json, asJSON: options.json) { _ in
             let lines = events.map { event in
                 [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
                     + (event.detail.map { ": " + $0 } ?? "") + "\n"
             }
-            try StandardStreams.write(lines.isEmpty ? "nothing to change\n" : lines.joined())
-        }
-    }
-
-    private struct Report: Encodable {
-        let keyset: String
-        let at: String
-        let done: [Event]
-
-        struct Event: Encodable {
-            let what: String
-            let kid: String?
-            let detail: String?
+            return lines.isEmpty ? "nothing to change\n" : lines.joined()
         }
     }
 
     private func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as LifecycleError {
-            throw Failure(Failure(error).status, "\(path): \(error.reason)")
-        } catch let error as KeyError {
-            throw Failure(Failure(error).status, "\(path): \(error.reason)")
+        } catch  where error is LifecycleError || error is KeyError {
+            let failure = Failure(error)
+            throw Failure(failure.status, "\(path): \(failure.message)")
         }
     }
 }

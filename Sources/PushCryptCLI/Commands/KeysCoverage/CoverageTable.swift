@@ -6,7 +6,6 @@ struct CoverageTable {
     struct Row {
         let kid: KeyID
         let state: KeyState
-        /// The number of devices whose newest key it is.
         let newest: Int
         let coverage: ReportedCoverage
     }
@@ -60,8 +59,8 @@ struct CoverageTable {
             let bar = NumberText.bar(row.coverage.holding, of: row.coverage.seen, width: 32)
             let share = NumberText.percent(row.coverage.holding, of: row.coverage.seen)
             let line =
-                "\(row.kid)  " + terminal.styled("\(row.state)".padded(to: 9), row.state) + " │"
-                + terminal.styled(bar.padded(to: 32), row.state) + share.leftPadded(to: 10)
+                "\(row.kid)  " + terminal.styled("\(row.state)".padded(to: 9), .state(row.state)) + " │"
+                + terminal.styled(bar.padded(to: 32), .state(row.state)) + share.leftPadded(to: 10)
                 + NumberText.grouped(row.coverage.holding).leftPadded(to: 13)
             return line + (verdict(row).map { "  " + $0 } ?? "")
         }
@@ -69,42 +68,21 @@ struct CoverageTable {
         let heading = terminal.styled("Devices seen in the last 30 days that hold each key", .heading)
         return ([sentence, "", heading] + lines).joined(separator: "\n") + "\n"
     }
-}
 
-struct CoverageReport: Encodable {
-    let at: String
-    let devices: Int
-    let seen: Int
-    let unseen: Int
-    let ahead: Int
-    let outdated: Int
-    let unknownKid: Int
-    let requireCoverage: String?
-    let keys: [Key]
-
-    struct Key: Encodable {
-        let kid: String
-        let state: String
-        let newest: Int
-        let holding: Int
-        let seen: Int
-        let isCovered: Bool?
+    var json: JSONObject {
+        let json: JSONObject = [
+            "at": "\(time)", "devices": deviceCount, "seen": summary.seen, "unseen": summary.unseen,
+            "ahead": summary.ahead, "outdated": outdated, "unknownKid": summary.unknown, "keys": rows.map(json),
+        ]
+        return json.adding(ifKnown: ["requireCoverage": required?.description])
     }
 
-    init(_ table: CoverageTable) {
-        at = table.time.description
-        devices = table.deviceCount
-        seen = table.summary.seen
-        unseen = table.summary.unseen
-        ahead = table.summary.ahead
-        outdated = table.outdated
-        unknownKid = table.summary.unknown
-        requireCoverage = table.required?.description
-        keys = table.rows.map { row in
-            Key(
-                kid: "\(row.kid)", state: "\(row.state)", newest: row.newest, holding: row.coverage.holding,
-                seen: row.coverage.seen, isCovered: table.required.map(row.coverage.meets))
-        }
+    private func json(_ row: Row) -> JSONObject {
+        let json: JSONObject = [
+            "kid": "\(row.kid)", "state": "\(row.state)", "newest": row.newest, "holding": row.coverage.holding,
+            "seen": row.coverage.seen,
+        ]
+        return json.adding(ifKnown: ["isCovered": required.map(row.coverage.meets)])
     }
 }
 
@@ -127,13 +105,11 @@ struct CoveragePicture {
         let title = "Coverage of \(name)"
         let lines = TerminalText.wrap(table.devicesText, width: 140) + ["At \(table.time)"]
         let head =
-            [SVG.text(title, at: .init(x: 28, y: 42), "title")]
-            + lines.enumerated().map { index, line in
-                SVG.text(line, at: .init(x: 28, y: 68 + 17 * Double(index)), "text")
-            }
+            [SVG.text(title, at: (28, 42), "title")]
+            + lines.enumerated().map { index, line in SVG.text(line, at: (28, 68 + 17 * Double(index)), "text") }
         let axes = plot.axes(
             title: "Devices seen in the last 30 days that hold each key, in % of those seen", subtitle: false,
-            xTitle: nil, xTicks: [0, 25, 50, 75, 100].map { Plot.Tick(value: $0, label: "\(Int($0))%") }, yTicks: [])
+            xTitle: nil, xTicks: [0, 25, 50, 75, 100].map { ($0, "\(Int($0))%") }, yTicks: [])
         return Picture(
             title: title, description: table.devicesText, width: 960, height: plot.frame.bottom + 44,
             parts: head + axes + requirement + table.rows.enumerated().flatMap(bar))
@@ -147,22 +123,18 @@ struct CoveragePicture {
             NumberText.percent(holding, of: seen), NumberText.grouped(holding), table.verdict(row),
         ].compactMap(\.self).joined(separator: " · ")
         return [
-            SVG.text("\(row.state)", at: .init(x: 28, y: top + 15), "state \(row.state)"),
-            SVG.text(
-                "\(row.kid)", at: .init(x: plot.frame.left - 12, y: top + 15), "text mono", anchor: .end),
+            SVG.text("\(row.state)", at: (28, top + 15), "state \(row.state)"),
+            SVG.text("\(row.kid)", at: (plot.frame.left - 12, top + 15), "text mono", anchor: .end),
             SVG.rectangle(
                 Frame(left: plot.frame.left, top: top, width: end - plot.frame.left, height: 20), "\(row.state)",
                 radius: 2),
-            SVG.text(label, at: .init(x: plot.frame.right + 12, y: top + 15), "text"),
+            SVG.text(label, at: (plot.frame.right + 12, top + 15), "text"),
         ]
     }
 
     private var requirement: [String] {
         guard let required = table.required else { return [] }
         let across = plot.x(Double(required.thousandthsOfPercent) / 1_000)
-        return [
-            SVG.line(
-                from: .init(x: across, y: plot.frame.top - 4), to: .init(x: across, y: plot.frame.bottom), "marker")
-        ]
+        return [SVG.line(from: (across, plot.frame.top - 4), to: (across, plot.frame.bottom), "marker")]
     }
 }

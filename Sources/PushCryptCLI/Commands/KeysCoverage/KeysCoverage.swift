@@ -5,8 +5,7 @@ import PushCryptKeystore
 
 struct KeysCoverage: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "coverage",
-        abstract: "Show the share of devices that hold each key, from the devices' reports.",
+        commandName: "coverage", abstract: "Show the share of devices that hold each key, from the devices' reports.",
         discussion: """
             A report is one line of JSON: {"device": ID, "kid": KID, "seenAt": TIME}. kid is the newest key that the \
             device holds; it also holds all earlier keys. A device counts once, by its newest report, and only if that \
@@ -18,15 +17,9 @@ struct KeysCoverage: ParsableCommand {
             coverage, also requireCoverage and isCovered of each key.
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
-    @Option(help: ArgumentHelp("The devices' reports; - is stdin.", valueName: "FILE|-"))
-    var reports: String
-
-    @Flag(help: "Print JSON: one object.")
-    var json = false
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Option(help: .init("The devices' reports; - is stdin.", "FILE|-")) var reports: String
+    @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var pictureOptions: PictureOptions
 
@@ -35,48 +28,31 @@ struct KeysCoverage: ParsableCommand {
         let table = CoverageTable(
             try DeviceReports(file: reports), keyset.timeline, required: keyset.policy.requiredCoverage,
             at: timeOptions.time)
-        if let file = pictureOptions.file {
-            try CoveragePicture(table, name: path).picture.write(to: file)
-        }
-        try StandardStreams.write(CoverageReport(table), asJSON: json, text: table.text)
+        if let file = pictureOptions.file { try CoveragePicture(table, name: path).picture.write(to: file) }
+        try StandardStreams.write(table.json, asJSON: json, text: table.text)
     }
 }
 
 extension DeviceReports {
-    /// - Parameter file: `-` is stdin.
     init(file: String) throws {
         self.init()
         let reader = try LineReader(file, limitInBytes: 65_536)
         do {
-            while let line = try reader.next() {
-                guard case .complete(let bytes) = line else {
-                    throw Failure(.dataError, "\(reader.name): line \(lineCount + 1) is longer than 65536 bytes")
-                }
-                try add(line: bytes)
-            }
+            while let line = try reader.next() { try add(line: line) }
         } catch let error as KeystoreError {
             throw Failure(.dataError, "\(reader.name): \(error.reason)")
         }
     }
 }
 
-/// Decides from the devices' reports whether enough devices hold a key before it seals.
-struct CoverageGate {
-    private let reports: DeviceReports?
-
-    /// - Parameter file: the reports; `-` is stdin; nil: no reports.
-    init(reports file: String?) throws {
-        reports = try file.map { file in try DeviceReports(file: file) }
-    }
-
-    /// - Returns: nil without reports.
+extension DeviceReports {
+    /// Decides whether enough devices hold a key before it seals.
     func verdict(
         on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
-    ) -> RotationPlan.CoverageVerdict? {
-        guard let coverage = reports?.coverage(of: kid, in: timeline, at: time) else { return nil }
+    ) -> RotationPlan.CoverageVerdict {
+        let coverage = coverage(of: kid, in: timeline, at: time)
         let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
         let isEnough = coverage.meets(required)
-        return .init(
-            isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
+        return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
     }
 }

@@ -6,19 +6,14 @@ import PushCryptKeystore
 
 struct KeysList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
-        abstract: "Show the keys of a keyset: their states, the next change and a timeline.",
+        commandName: "list", abstract: "Show the keys of a keyset: their states, the next change and a timeline.",
         discussion: """
             For a keystore, a folder of keysets, it shows one line for each keyset. It needs no secret, not even for \
             encrypted keys. The timeline is as wide as COLUMNS or the terminal.
             """)
 
-    @Argument(help: ArgumentHelp("A keyset, a file or a keystore.", valueName: "Keys/NAME|FILE|Keys"))
-    var path: String
-
-    @Flag(help: "Print JSON: an array of objects.")
-    var json = false
-
+    @Argument(help: .init("A keyset, a file or a keystore.", "Keys/NAME|FILE|Keys")) var path: String
+    @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions
 
@@ -58,9 +53,11 @@ struct KeysetDescription {
         ]
         let rows = view.listed.map { status -> [TextTable.Cell] in
             [
-                .init(text: "\(status.kid)"), .init(text: "\(status.state)") { terminal.styled($0, status.state) },
+                .init(text: "\(status.kid)"),
+                .init(text: "\(status.state)") { terminal.styled($0, .state(status.state)) },
                 .init(text: status.traits?.suite.rawValue ?? "-"), yes(status.traits?.demandsPSK ?? false),
-                .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals), yes(status.opens),
+                .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals),
+                yes(status.state.opens),
                 .init(text: status.nextText ?? "-"),
             ]
         }
@@ -70,7 +67,10 @@ struct KeysetDescription {
     private func yes(_ condition: Bool) -> TextTable.Cell { condition ? "yes" : "-" }
 
     private var plan: [String] {
-        var lines = view.clock < view.now ? labelled("Note", .due, view.clockNote) : []
+        var lines =
+            view.clock < view.now
+            ? labelled("Note", .due, "\(view.clock) is before the last change; the states at that change are shown")
+            : []
         guard let plan = view.plan else { return lines }
         lines += plan.due.flatMap { step in
             labelled("Due", .due, "\(step.action.text), since \(step.dueAt) (\(distance(step)))")
@@ -88,11 +88,7 @@ struct KeysetDescription {
     private func distance(_ step: RotationPlan.Step) -> String { TimeDistance.text(step.dueAt, from: view.now) }
 
     private func labelled(_ label: String, _ style: TerminalText.Style, _ text: String) -> [String] {
-        let indent = label.count + 2
-        let rows = TerminalText.wrap(TerminalText.harmless(text.utf8), width: width - indent)
-        return rows.enumerated().map { index, row in
-            (index == 0 ? terminal.styled(label + ":", style) + " " : String(repeating: " ", count: indent)) + row
-        }
+        terminal.wrapped(terminal.styled(label + ":", style) + " ", text, indent: label.count + 2, width: width)
     }
 }
 
@@ -106,6 +102,10 @@ extension RotationPlan.Action {
     }
 }
 
+extension KeysetView {
+    var rows: [JSONObject] { listed.map { $0.json(metadata.kind) } }
+}
+
 /// One key as `keys list --json` shows it.
 ///
 /// ```
@@ -113,48 +113,122 @@ extension RotationPlan.Action {
 ///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null}
 /// ```
 /// Times are RFC 3339. A member that is unknown or not set is null.
-struct KeyRow: Encodable {
-    let kid: String
-    let kind: String
-    let suite: String
-    let state: String
-    let psk: Bool
-    @OrNull var createdAt: String?
-    @OrNull var activatesAt: String?
-    @OrNull var retiresAt: String?
-    @OrNull var expiresAt: String?
-    @OrNull var revokedAt: String?
-    @OrNull var destroyedAt: String?
-    @OrNull var ageInSeconds: Int64?
-    let sealsNow: Bool
-    let opensNow: Bool
-    @OrNull var nextChange: Change?
-
-    struct Change: Encodable {
-        let state: String
-        let at: String
-    }
-
-    init(_ status: KeyStatus, _ kind: KeyKind) {
-        kid = "\(status.kid)"
-        self.kind = kind.rawValue
-        suite = status.traits?.suite.rawValue ?? ""
-        state = "\(status.state)"
-        psk = status.traits?.demandsPSK ?? false
-        let lifecycle = status.lifecycle
-        createdAt = lifecycle.createdAt?.description
-        activatesAt = lifecycle.activatesAt?.description
-        retiresAt = lifecycle.retiresAt?.description
-        expiresAt = lifecycle.expiresAt?.description
-        revokedAt = lifecycle.revokedAt?.description
-        destroyedAt = lifecycle.destroyedAt?.description
-        ageInSeconds = status.ageInSeconds
-        sealsNow = status.seals
-        opensNow = status.opens
-        nextChange = status.nextChange.map { Change(state: "\($0.state)", at: "\($0.at)") }
+extension KeyStatus {
+    func json(_ kind: KeyKind) -> JSONObject {
+        [
+            "kid": "\(kid)", "kind": kind.rawValue, "suite": traits?.suite.rawValue ?? "", "state": "\(state)",
+            "psk": traits?.demandsPSK ?? false, "createdAt": lifecycle.createdAt?.description,
+            "activatesAt": lifecycle.activatesAt?.description, "retiresAt": lifecycle.retiresAt?.description,
+            "expiresAt": lifecycle.expiresAt?.description, "revokedAt": lifecycle.revokedAt?.description,
+            "destroyedAt": lifecycle.destroyedAt?.description, "ageInSeconds": ageInSeconds, "sealsNow": seals,
+            "opensNow": state.opens, "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
+        ]
     }
 }
 
-extension KeysetView {
-    var rows: [KeyRow] { listed.map { KeyRow($0, metadata.kind) } }
+/// The output of `keys list` for a keystore: a line for each keyset, including those that can't be read.
+///
+/// ```
+/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "due": [STEP], "blocked": [STEP],
+///  "next": STEP | null, "problem": null}
+/// {"keyset", "problem": TEXT}
+/// ```
+/// `RotationReport` defines STEP.
+struct KeystoreList {
+    private let keysets: [(path: String, content: Result<Content, Failure>)]
+
+    private struct Content {
+        let view: KeysetView
+        let protection: String
+    }
+
+    init(_ path: String, at time: UnixTime) throws {
+        let paths = try Keystore(path).everyKeyset()
+        guard !paths.isEmpty else {
+            throw Failure(.noInput, "\(path) is a folder without a keyset.json and contains no keyset")
+        }
+        keysets = paths.map { path in (path, Self.content(path, at: time)) }
+    }
+
+    private static func content(_ path: String, at time: UnixTime) -> Result<Content, Failure> {
+        do {
+            let file = try KeysetFolder(path).file()
+            let view = KeysetView(path, file.metadata, isFile: false, at: time)
+            let isDemo = DemoKeys.covers(file.keyIDs)
+            return .success(Content(view: view, protection: isDemo ? "published demo" : file.protection.name))
+        } catch {
+            return .failure(Failure(error))
+        }
+    }
+
+    /// - Throws: `ExitCode` of the first problem if a keyset couldn't be read.
+    func print(asJSON: Bool, width: Int) throws {
+        try StandardStreams.write(keysets.map(Self.json), asJSON: asJSON) { terminal in
+            table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
+        }
+        let failures = keysets.compactMap { keyset in keyset.content.failure.map { failure in (keyset.path, failure) } }
+        for (path, failure) in failures {
+            let isNamed = failure.message.contains(path)
+            StandardStreams.writeError(isNamed ? failure.message : "\(path): \(failure.message)")
+        }
+        if let failure = failures.first?.1 { throw ExitCode(failure.status.rawValue) }
+    }
+
+    private func table(_ terminal: TerminalText) -> TextTable {
+        let columns: [TextTable.Column] = [
+            .init("KEYSET"), .init("KIND", importance: 1), .init("KEYS", importance: 0), .init("PRIMARY"),
+            .init("PROTECTION", importance: 2), .init("NEXT STEP"),
+        ]
+        return TextTable(
+            columns,
+            keysets.map { keyset in
+                let path = TerminalText.harmless(keyset.path.utf8)
+                guard let content = try? keyset.content.get() else {
+                    return [
+                        .init(text: path), "-", "-", "-", "-",
+                        .init(text: "can't be read") { terminal.styled($0, .bad) },
+                    ]
+                }
+                let view = content.view
+                return [
+                    .init(text: path), .init(text: view.metadata.kind.rawValue), .init(text: "\(view.remaining.count)"),
+                    view.primary.map { status in
+                        .init(text: "\(status.kid)") { terminal.styled($0, .state(status.state)) }
+                    }
+                        ?? "none",
+                    .init(text: content.protection), step(of: view, terminal),
+                ]
+            })
+    }
+
+    private func step(of view: KeysetView, _ terminal: TerminalText) -> TextTable.Cell {
+        guard let plan = view.plan else { return "-" }
+        if let step = plan.blocked.first {
+            return .init(text: "blocked: \(step.action.text)") { terminal.styled($0, .bad) }
+        }
+        if let step = plan.due.first { return .init(text: "due: \(step.action.text)") { terminal.styled($0, .due) } }
+        guard let step = plan.next else { return "-" }
+        let objection = step.blockedBy == nil ? "" : ", blocked"
+        return .init(text: "\(step.action.text) \(TimeDistance.text(step.dueAt, from: view.now))\(objection)")
+    }
+
+    private static func json(_ path: String, _ content: Result<Content, Failure>) -> JSONObject {
+        switch content {
+        case .failure(let failure): return ["keyset": path, "problem": failure.message]
+        case .success(let content):
+            let (view, plan) = (content.view, content.view.plan)
+            return [
+                "keyset": path, "kind": view.metadata.kind.rawValue, "keys": view.remaining.count,
+                "primary": view.primary?.kid.description, "protection": content.protection,
+                "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
+                "next": plan?.next?.json(), "problem": nil,
+            ]
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
 }

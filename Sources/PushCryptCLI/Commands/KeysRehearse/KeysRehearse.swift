@@ -3,7 +3,6 @@ import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
-import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -33,18 +32,10 @@ struct KeysRehearse: AsyncParsableCommand {
             Example: pushcrypt keys rehearse Keys/shared --refresh-p50 6h --refresh-p99 20d --publish-lead 14d
             """)
 
-    @Argument(help: ArgumentHelp("The keyset.", valueName: "Keys/NAME"))
-    var path: String
-
-    @OptionGroup(title: "Fleet")
-    var fleetOptions: FleetOptions
-
-    @OptionGroup(title: "Policy instead of the keyset's")
-    var policyOptions: PolicyOptions
-
-    @Flag(help: "Print JSON: one object.")
-    var json = false
-
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @OptionGroup(title: "Fleet") var fleetOptions: FleetOptions
+    @OptionGroup(title: "Policy instead of the keyset's") var policyOptions: PolicyOptions
+    @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var pictureOptions: PictureOptions
 
     func run() async throws {
@@ -59,10 +50,8 @@ struct KeysRehearse: AsyncParsableCommand {
     }
 
     private func write(_ outcome: RehearsalOutcome) throws {
-        if let file = pictureOptions.file {
-            try RehearsalPicture(outcome, name: path).picture.write(to: file)
-        }
-        try StandardStreams.write(RehearsalReport(outcome), asJSON: json) { terminal in
+        if let file = pictureOptions.file { try RehearsalPicture(outcome, name: path).picture.write(to: file) }
+        try StandardStreams.write(outcome.json, asJSON: json) { terminal in
             RehearsalText(outcome: outcome, terminal: terminal).text
         }
     }
@@ -70,35 +59,24 @@ struct KeysRehearse: AsyncParsableCommand {
 
 struct FleetOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "A JSON object with devices, refreshP50, refreshP99, offline, pushesPerDay and seed; options override "
-                + "its values.", valueName: "FILE"))
+                + "its values.", "FILE"))
     var fleet: String?
 
-    @Option(
-        name: .customLong("refresh-p50"),
-        help: ArgumentHelp("Half of the devices fetch keys at least this often.", valueName: "DURATION"))
+    @Option(help: .init("Half of the devices fetch keys at least this often.", "DURATION"))
     var refreshP50: DurationArgument?
-
-    @Option(
-        name: .customLong("refresh-p99"),
-        help: ArgumentHelp("99 of 100 devices fetch keys at least this often.", valueName: "DURATION"))
+    @Option(help: .init("99 of 100 devices fetch keys at least this often.", "DURATION"))
     var refreshP99: DurationArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "The share of the devices that are offline at any time, such as 2% or 0.02. (default: 2%)",
-            valueName: "SHARE"))
+        help: .init("The share of the devices that are offline at any time, such as 2% or 0.02. (default: 2%)", "SHARE")
+    )
     var offline: ShareArgument?
 
-    @Option(help: ArgumentHelp("The pushes per device and day. (default: 3)", valueName: "NUMBER"))
-    var pushesPerDay: Double?
-
-    @Option(help: ArgumentHelp("The number of devices. (default: 1000000)", valueName: "N"))
-    var devices: Int?
-
-    @Option(help: ArgumentHelp("The seed of the random devices. (default: 1)", valueName: "N"))
-    var seed: UInt64?
+    @Option(help: .init("The pushes per device and day. (default: 3)", "NUMBER")) var pushesPerDay: Double?
+    @Option(help: .init("The number of devices. (default: 1000000)", "N")) var devices: Int?
+    @Option(help: .init("The seed of the random devices. (default: 1)", "N")) var seed: UInt64?
 
     func read() throws -> Fleet {
         let inFile = try fleet.map(Self.parameters(in:)) ?? Fleet.Parameters()
@@ -131,11 +109,7 @@ struct FleetOptions: ParsableArguments {
 
     private static func parameters(in path: String) throws -> Fleet.Parameters {
         let json = try FileSystem.readFile(path)
-        do {
-            return try Fleet.Parameters(json: json)
-        } catch {
-            throw Failure(.dataError, "\(path): \(error.reason)")
-        }
+        do { return try Fleet.Parameters(json: json) } catch { throw Failure(.dataError, "\(path): \(error.reason)") }
     }
 
     private static func reason(against parameters: Fleet.Parameters) -> String? {

@@ -2,12 +2,8 @@ import PushCryptCore
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// Draws the pushes that show their placeholder over time.
 struct LossPlot {
-    private struct Layer {
-        let style: String
-        let heights: [Double]
-    }
+    private typealias Layer = (style: String, heights: [Double])
 
     private let axis: RehearsalAxis
     /// Stacked, in percent of the pushes sent in the interval.
@@ -30,7 +26,7 @@ struct LossPlot {
             for (index, count) in series.losses(loss).enumerated() {
                 heights[index / Self.width] += Double(count) / sent * 100
             }
-            return Layer(style: style, heights: heights)
+            return (style, heights)
         }
         highest = heights.max() ?? 0
     }
@@ -38,7 +34,7 @@ struct LossPlot {
     func parts(top: Double) -> [String] {
         let plot = axis.plot(top: top, height: 130, 0...max(highest * 1.08, 0.001))
         let ticks = Scale.ticks(upTo: max(highest, 0.001), count: 4).map { tick in
-            Plot.Tick(value: tick, label: NumberText.decimal(tick, 6) + "%")
+            (tick, NumberText.decimal(tick, 6) + "%")
         }
         var parts = axis.windows(plot)
         // The highest layer first: the lower ones cover part of it.
@@ -46,16 +42,13 @@ struct LossPlot {
         parts += plot.axes(
             title: "Pushes that show the placeholder, in % of those sent at the time", subtitle: true,
             xTitle: axis.unit.name, xTicks: axis.ticks, yTicks: ticks)
-        parts += Legend(
-            .area,
+        parts += Legend.parts(
+            at: (plot.frame.left, top - 14), .area,
             [
                 "lost": "lost to the policy: key not fetched yet", "late": "lost to the policy: key expired",
                 "unseen": "device fetched nothing for over 30 days",
-            ]
-        ).parts(at: .init(x: plot.frame.left, y: top - 14))
-        if highest == 0 {
-            parts.append(SVG.text("none", at: .init(x: plot.frame.left + 10, y: plot.frame.bottom - 8), "label"))
-        }
+            ])
+        if highest == 0 { parts.append(SVG.text("none", at: (plot.frame.left + 10, plot.frame.bottom - 8), "label")) }
         return parts
     }
 
@@ -95,24 +88,22 @@ struct LeadPlot {
 
     var parts: [String] {
         let lengths = Scale.ticks(upTo: plot.x.values.upperBound, count: 16).map { tick in
-            Plot.Tick(value: tick, label: NumberText.decimal(tick, 1))
+            (tick, NumberText.decimal(tick, 1))
         }
         return plot.axes(
             title: "Pushes lost with another publishLead or overlap, in % of all", subtitle: true,
-            xTitle: "length in \(unit.name)", xTicks: lengths, yTicks: percents)
-            + [
+            xTitle: "length in \(unit.name)", xTicks: lengths, yTicks: percents) + [
                 curve(outcome.tally.overlap, "line dashed retiring-line"),
                 curve(outcome.tally.lead, "line pending-line"),
-            ]
-            + marks + legend
+            ] + marks + legend
     }
 
     private var percents: [Plot.Tick] {
         let step = exponent > 7 ? 2 : 1
         let powers = stride(from: 0, through: exponent, by: step).map { power in
-            Plot.Tick(value: -Double(power), label: NumberText.decimal(100 / Self.power(power), 10) + "%")
+            (-Double(power), NumberText.decimal(100 / Self.power(power), 10) + "%")
         }
-        return powers + [Plot.Tick(value: -Double(exponent) - 1, label: "none")]
+        return powers + [(-Double(exponent) - 1, "none")]
     }
 
     private func curve(_ needs: PushNeeds, _ style: String) -> String {
@@ -139,13 +130,12 @@ struct LeadPlot {
     }
 
     private var legend: [String] {
-        Legend(
-            .line,
+        Legend.parts(
+            at: (plot.frame.left, plot.frame.top - 14), .line,
             [
                 "line pending-line": "publishLead",
                 "line dashed retiring-line": "overlap, without the protocol's minimum of 30 days",
-            ]
-        ).parts(at: .init(x: plot.frame.left, y: plot.frame.top - 14))
+            ])
     }
 
     private func value(_ seconds: Int64) -> Double { Double(seconds) / unit.seconds }

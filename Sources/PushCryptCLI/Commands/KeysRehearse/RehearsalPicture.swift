@@ -18,7 +18,7 @@ struct RehearsalPicture {
         let verdict = RehearsalVerdict(outcome: outcome)
         let axis = RehearsalAxis(outcome)
         let panels =
-            KeyLanes(axis).parts(top: 222) + SpreadPlot(axis).parts(top: 410) + LossPlot(axis).parts(top: 694)
+            KeyLanes(axis: axis).parts(top: 222) + SpreadPlot(axis).parts(top: 410) + LossPlot(axis).parts(top: 694)
             + LeadPlot(outcome, top: 928).parts
         return Picture(
             title: title, description: "\(verdict.sentence) \(outcome.fleetText)", width: 960, height: 1_140,
@@ -31,12 +31,12 @@ struct RehearsalPicture {
         let left = 28.0
         let style = verdict.losesNone ? "verdict good" : "verdict lost"
         return [
-            SVG.text(title, at: .init(x: left, y: 42), "title"),
-            SVG.text(verdict.sentence, at: .init(x: left, y: 70), style),
-            SVG.text(verdict.advice ?? verdict.unseen ?? "", at: .init(x: left, y: 90), "text"),
-            SVG.text(verdict.advice == nil ? "" : verdict.unseen ?? "", at: .init(x: left, y: 107), "muted"),
-            SVG.text("Policy: " + outcome.policyText, at: .init(x: left, y: 130), "muted"),
-            SVG.text("Fleet: " + outcome.fleetText, at: .init(x: left, y: 147), "muted"),
+            SVG.text(title, at: (left, 42), "title"),
+            SVG.text(verdict.sentence, at: (left, 70), style),
+            SVG.text(verdict.advice ?? verdict.unseen ?? "", at: (left, 90), "text"),
+            SVG.text(verdict.advice == nil ? "" : verdict.unseen ?? "", at: (left, 107), "muted"),
+            SVG.text("Policy: " + outcome.policyText, at: (left, 130), "muted"),
+            SVG.text("Fleet: " + outcome.fleetText, at: (left, 147), "muted"),
         ]
     }
 }
@@ -55,9 +55,7 @@ struct RehearsalAxis {
 
     var end: Int64 { outcome.tally.series.period.upperBound }
 
-    func value(_ time: Int64) -> Double {
-        Double(time - start) / unit.seconds
-    }
+    func value(_ time: Int64) -> Double { Double(time - start) / unit.seconds }
 
     func plot(top: Double, height: Double, _ values: ClosedRange<Double>) -> Plot {
         Plot(
@@ -66,9 +64,7 @@ struct RehearsalAxis {
     }
 
     var ticks: [Plot.Tick] {
-        Scale.ticks(upTo: value(end), count: 12).map { tick in
-            Plot.Tick(value: tick, label: NumberText.decimal(tick, 1))
-        }
+        Scale.ticks(upTo: value(end), count: 12).map { tick in (tick, NumberText.decimal(tick, 1)) }
     }
 
     func windows(_ plot: Plot) -> [String] {
@@ -79,19 +75,15 @@ struct RehearsalAxis {
         }
     }
 
-    struct Stage {
-        let state: KeyState
-        let start: Int64
-        let end: Int64
-    }
+    typealias Stage = (state: KeyState, start: Int64, end: Int64)
 
     func stages(_ key: Int) -> [Stage] {
         let rotation = outcome.rotation
         return [
-            Stage(state: .pending, start: rotation.publication(key), end: rotation.activation(key)),
-            Stage(state: .primary, start: rotation.activation(key), end: rotation.activation(key + 1)),
-            Stage(state: .retiring, start: rotation.activation(key + 1), end: rotation.expiry(key)),
-            Stage(state: .expired, start: rotation.expiry(key), end: max(rotation.expiry(key), end)),
+            (.pending, rotation.publication(key), rotation.activation(key)),
+            (.primary, rotation.activation(key), rotation.activation(key + 1)),
+            (.retiring, rotation.activation(key + 1), rotation.expiry(key)),
+            (.expired, rotation.expiry(key), max(rotation.expiry(key), end)),
         ]
     }
 }

@@ -1,133 +1,262 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// The output of `keys rehearse --json`. Durations are ISO 8601; counts are exact.
-struct RehearsalReport: Encodable {
-    let fleet: FleetPart
-    let policy: PolicyPart
-    /// How long a key was published before it sealed. If the policy requires coverage: the time until it was reached.
-    let simulatedLead: String
-    let rotations: Int
-    let coverage: CoveragePart
-    let pushes: PushPart
-    /// The pushes that other lengths would lose to the policy; for the overlap without the protocol's minimum.
-    let compared: [Comparison]
-    let smallest: SmallestPart
-    let losesNone: Bool
-    let verdict: String
+struct RehearsalText {
+    let outcome: RehearsalOutcome
+    let terminal: TerminalText
 
-    struct Comparison: Encodable {
-        let length: String
-        let lostAsPublishLead: Int
-        let lostAsOverlap: Int
-    }
+    private var pushes: PushCounts { outcome.tally.pushes }
+    private var lead: Int64 { outcome.rotation.publishLeadInSeconds }
 
-    init(_ outcome: RehearsalOutcome) {
+    var text: String {
         let verdict = RehearsalVerdict(outcome: outcome)
-        fleet = FleetPart(outcome.fleet)
-        policy = PolicyPart(outcome.policy)
-        simulatedLead = DurationText.iso8601(outcome.rotation.publishLeadInSeconds)
-        rotations = RehearsedRotation.keys.count
-        coverage = CoveragePart(outcome)
-        pushes = PushPart(outcome.tally.pushes)
-        compared = RehearsalOutcome.comparedDays.map { days in
-            Comparison(
-                length: DurationText.iso8601(Int64(days) * 86_400),
-                lostAsPublishLead: outcome.tally.lead.histogram.count(above: days * 24),
-                lostAsOverlap: outcome.tally.overlap.histogram.count(above: days * 24))
-        }
-        smallest = SmallestPart(outcome)
-        losesNone = verdict.losesNone
-        self.verdict = verdict.text
+        let mark = verdict.losesNone ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
+        let sections = [
+            introduction, heading("How a new key spreads: devices that hold it, by time since its publication"),
+            spread, heading("The pushes of three rotations"), pushTable,
+            heading("Losses with other lengths"), comparison, heading("The smallest lengths that lose none"), smallest,
+            wrapped("\(mark) ", verdict.text, width: 2),
+        ]
+        return sections.joined(separator: "\n") + "\n"
     }
 
-    struct FleetPart: Encodable {
-        let devices: Int
-        let refreshP50: String
-        let refreshP99: String
-        let offline: Double
-        let pushesPerDay: Double
-        let seed: UInt64
+    private var introduction: String {
+        let opens = DurationText.human(outcome.policy.opensAfterRetiringInSeconds)
+        var lines = [
+            wrapped("Fleet   ", outcome.fleetText + "."),
+            wrapped("Policy  ", outcome.policyText + "; a key opens for \(opens) after it retired."),
+        ]
+        if let coverage = outcome.policy.requiredCoverage {
+            let wait = DurationText.human(lead)
+            lines.append(
+                wrapped(
+                    "        ",
+                    "A key seals only after \(coverage) of the devices seen in 30 days hold it. That takes \(wait) in "
+                        + "this simulation."))
+        }
+        return lines.joined(separator: "\n")
+    }
 
-        init(_ fleet: Fleet) {
-            devices = fleet.devices
-            refreshP50 = DurationText.iso8601(fleet.refreshP50InSeconds)
-            refreshP99 = DurationText.iso8601(fleet.refreshP99InSeconds)
-            offline = fleet.offline
-            pushesPerDay = fleet.pushesPerDay
-            seed = fleet.seed
+    private var spread: String {
+        let total = outcome.tally.holders
+        return outcome.coverageRows.map { row in
+            let time = DurationText.human(row.seconds).leftPadded(to: 10)
+            let bar = NumberText.bar(row.holding, of: total, width: 40).padded(to: 40)
+            let state = row.seconds < lead ? KeyState.pending : .primary
+            let share = NumberText.percent(row.holding, of: total).leftPadded(to: 10)
+            return "\(time) \(row.isLead ? "▶" : "│")\(terminal.styled(bar, .state(state))) \(share)"
+                + (row.isLead ? "  the key begins to seal" : "")
+        }.joined(separator: "\n")
+    }
+
+    private var pushTable: String {
+        [
+            ("sent", pushes.sent, TerminalText.Style?.none),
+            ("opened", pushes.opened, .good),
+            ("lost to the policy: key not fetched yet", pushes.keyNotFetched, .bad),
+            ("lost to the policy: key expired", pushes.keyExpired, .bad),
+            ("lost: device fetched nothing for over 30 days", pushes.deviceUnseen, .faint),
+            ("lost to APNs: device offline for over 30 days", pushes.lostToAPNs, .faint),
+        ].map { name, count, style in
+            let share = NumberText.percent(count, of: pushes.sent).leftPadded(to: 11)
+            let row = "  " + name.padded(to: 46) + NumberText.grouped(count).leftPadded(to: 16) + share
+            return style.map { count > 0 ? terminal.styled(row, $0) : row } ?? row
+        }.joined(separator: "\n")
+    }
+
+    private var comparison: String {
+        let header = "  " + "length".leftPadded(to: 8)
+        let columns = ["as publishLead", "as overlap *"].map { $0.leftPadded(to: 16) }.joined()
+        let rows = RehearsalOutcome.comparedDays.map { days in
+            let losses = [outcome.tally.lead, outcome.tally.overlap].map { needs in
+                NumberText.percent(needs.histogram.count(above: days * 24), of: pushes.sent).leftPadded(to: 16)
+            }.joined()
+            return "  " + (days == 0 ? "none" : "\(days)d").leftPadded(to: 8) + losses
+        }
+        let note = wrapped(
+            "  * ",
+            "A retired key always opens for at least 30 days and 10 minutes. Without that rule these pushes would be lost.",
+            width: 4)
+        return ([header + columns] + rows + [note]).joined(separator: "\n")
+    }
+
+    private var smallest: String {
+        let proof = outcome.proof
+        func row(_ name: String, _ seconds: Int64, _ lost: Int?) -> String {
+            let less = lost.map { "; one second less loses \(NumberText.grouped($0))" } ?? ""
+            return "  \(name.padded(to: 12)) \(DurationText.human(seconds).padded(to: 16))"
+                + "simulated: loses \(NumberText.grouped(proof.lost))\(less)"
+        }
+        return [
+            row("publishLead", outcome.smallestLeadInSeconds, proof.lostWithShorterLead),
+            row("overlap", outcome.smallestOverlapInSeconds, proof.lostWithShorterOverlap) + "\n",
+        ].joined(separator: "\n")
+    }
+
+    private func heading(_ text: String) -> String { "\n" + terminal.styled(text, .heading) }
+
+    private func wrapped(_ label: String, _ text: String, width: Int = 8) -> String {
+        terminal.wrapped(label, text, indent: width, width: width + 90).joined(separator: "\n")
+    }
+}
+
+extension RehearsalOutcome {
+    /// The rows of the coverage table: some times after a publication, and the publishLead.
+    var coverageRows: [CoverageRow] {
+        let hours = [1, 6, 12, 24, 48, 96, 168, 336, 504, 720]
+        let lead = rotation.publishLeadInSeconds
+        let rows = hours.filter { Int64($0) * 3_600 != lead }.map { hours in
+            CoverageRow(seconds: Int64(hours) * 3_600, holding: tally.firstFetches.count(within: hours), isLead: false)
+        }
+        let atLead = CoverageRow(seconds: lead, holding: tally.heldAtActivation, isLead: true)
+        return (rows + [atLead]).sorted { $0.seconds < $1.seconds }
+    }
+
+    struct CoverageRow {
+        let seconds: Int64
+        /// Of `tally.holders`.
+        let holding: Int
+        let isLead: Bool
+    }
+
+    static let comparedDays = [0, 1, 3, 7, 14, 21, 30]
+
+    /// The policy with the names of its JSON members.
+    var policyText: String {
+        let coverage = policy.requiredCoverage.map { ", requireCoverage \($0)" } ?? ""
+        return "rotateEvery \(DurationText.human(policy.rotateEveryInSeconds)), publishLead "
+            + "\(DurationText.human(policy.publishLeadInSeconds)), overlap "
+            + "\(DurationText.human(policy.overlapInSeconds)), keep \(policy.keep)\(coverage)"
+    }
+
+    var fleetText: String {
+        "\(NumberText.grouped(fleet.devices)) devices; half fetch keys at least every "
+            + "\(DurationText.human(fleet.refreshP50InSeconds)), 99% every "
+            + "\(DurationText.human(fleet.refreshP99InSeconds)); \(NumberText.decimal(fleet.offline * 100, 3))% offline "
+            + "at any moment; \(NumberText.decimal(fleet.pushesPerDay, 3)) pushes a day each; seed \(fleet.seed)"
+    }
+}
+
+/// The result of a rehearsal in sentences. They are also a value of the JSON output.
+struct RehearsalVerdict {
+    let outcome: RehearsalOutcome
+
+    var losesNone: Bool { outcome.tally.pushes.lostToPolicy == 0 }
+
+    var sentence: String {
+        let pushes = outcome.tally.pushes
+        guard !losesNone else { return "This policy loses no push of \(NumberText.grouped(pushes.sent))." }
+        let share = NumberText.percent(pushes.lostToPolicy, of: pushes.sent)
+        return "This policy loses \(share) of the pushes: \(NumberText.grouped(pushes.lostToPolicy)) of "
+            + "\(NumberText.grouped(pushes.sent)) would show the placeholder."
+    }
+
+    /// A policy that would lose none; nil if this one loses none.
+    var advice: String? {
+        guard !losesNone else { return nil }
+        let (smallest, rotateEvery) = (outcome.smallestLeadInSeconds, outcome.policy.rotateEveryInSeconds)
+        let lead = Self.rounded(smallest)
+        if let lead = [lead, smallest].first(where: { $0 < rotateEvery }) {
+            return "With --publish-lead \(Self.option(lead)) it would lose none."
+        }
+        let (longer, shown) = (Self.option(Self.rounded(lead + 86_400)), DurationText.human(rotateEvery))
+        return "No publishLead shorter than rotateEvery (\(shown)) loses none: --rotate-every \(longer) with "
+            + "--publish-lead \(Self.option(lead)) would."
+    }
+
+    /// The losses that the policy didn't cause; nil if there are none.
+    var unseen: String? {
+        let pushes = outcome.tally.pushes
+        guard pushes.deviceUnseen > 0 else { return nil }
+        return "Another \(NumberText.percent(pushes.deviceUnseen, of: pushes.sent)) went to devices that had fetched "
+            + "nothing for over 30 days."
+    }
+
+    var text: String { [sentence, advice, unseen].compactMap(\.self).joined(separator: " ") }
+
+    /// Rounded up to whole days; below one day to whole hours, below one hour to whole minutes.
+    private static func rounded(_ seconds: Int64) -> Int64 {
+        let unit: Int64 = seconds > 86_400 ? 86_400 : seconds > 3_600 ? 3_600 : 60
+        return (seconds + unit - 1) / unit * unit
+    }
+
+    private static func option(_ seconds: Int64) -> String {
+        for (unit, name) in [(Int64(86_400), "d"), (3_600, "h"), (60, "m")] where seconds % unit == 0 {
+            return "\(seconds / unit)\(name)"
+        }
+        return "\(seconds)s"
+    }
+}
+
+extension RehearsalOutcome {
+    /// The output of `keys rehearse --json`. Durations are ISO 8601; counts are exact.
+    var json: JSONObject {
+        let verdict = RehearsalVerdict(outcome: self)
+        return [
+            "fleet": fleetJSON, "policy": policyJSON,
+            // How long a key was published before it sealed. If the policy requires coverage: until it was reached.
+            "simulatedLead": DurationText.iso8601(rotation.publishLeadInSeconds),
+            "rotations": RehearsedRotation.keys.count, "coverage": coverageJSON, "pushes": pushesJSON,
+            "compared": comparedJSON, "smallest": smallestJSON, "losesNone": verdict.losesNone, "verdict": verdict.text,
+        ]
+    }
+
+    private var fleetJSON: JSONObject {
+        [
+            "devices": fleet.devices, "refreshP50": DurationText.iso8601(fleet.refreshP50InSeconds),
+            "refreshP99": DurationText.iso8601(fleet.refreshP99InSeconds), "offline": fleet.offline,
+            "pushesPerDay": fleet.pushesPerDay, "seed": fleet.seed,
+        ]
+    }
+
+    private var policyJSON: JSONObject {
+        let json: JSONObject = [
+            "rotateEvery": DurationText.iso8601(policy.rotateEveryInSeconds),
+            "publishLead": DurationText.iso8601(policy.publishLeadInSeconds),
+            "overlap": DurationText.iso8601(policy.overlapInSeconds), "keep": policy.keep,
+            "opensAfterRetiring": DurationText.iso8601(policy.opensAfterRetiringInSeconds),
+        ]
+        return json.adding(ifKnown: ["requireCoverage": policy.requiredCoverage?.description])
+    }
+
+    /// The counts are pairs of a device and a key.
+    private var coverageJSON: JSONObject {
+        let after = coverageRows.map { row -> JSONObject in
+            ["time": DurationText.iso8601(row.seconds), "holding": row.holding]
+        }
+        return [
+            "pairs": tally.holders, "atActivation": tally.heldAtActivation,
+            "seenAtActivation": tally.seenAtActivation, "after": after,
+        ]
+    }
+
+    private var pushesJSON: JSONObject {
+        let pushes = tally.pushes
+        return [
+            "sent": pushes.sent, "opened": pushes.opened, "keyNotFetched": pushes.keyNotFetched,
+            "keyExpired": pushes.keyExpired, "deviceUnseen": pushes.deviceUnseen, "lostToAPNs": pushes.lostToAPNs,
+        ]
+    }
+
+    /// The pushes that other lengths would lose to the policy; for the overlap without the protocol's minimum.
+    private var comparedJSON: [JSONObject] {
+        Self.comparedDays.map { days in
+            [
+                "length": DurationText.iso8601(Int64(days) * 86_400),
+                "lostAsPublishLead": tally.lead.histogram.count(above: days * 24),
+                "lostAsOverlap": tally.overlap.histogram.count(above: days * 24),
+            ]
         }
     }
 
-    struct PolicyPart: Encodable {
-        let rotateEvery: String
-        let publishLead: String
-        let overlap: String
-        let keep: Int
-        let requireCoverage: String?
-        let opensAfterRetiring: String
-
-        init(_ policy: RotationPolicy) {
-            rotateEvery = DurationText.iso8601(policy.rotateEveryInSeconds)
-            publishLead = DurationText.iso8601(policy.publishLeadInSeconds)
-            overlap = DurationText.iso8601(policy.overlapInSeconds)
-            keep = policy.keep
-            requireCoverage = policy.requiredCoverage?.description
-            opensAfterRetiring = DurationText.iso8601(policy.opensAfterRetiringInSeconds)
-        }
-    }
-
-    struct CoveragePart: Encodable {
-        /// The number of pairs of a device and a key. The other members count pairs too.
-        let pairs: Int
-        let atActivation: Int
-        let seenAtActivation: Int
-        let after: [Row]
-
-        struct Row: Encodable {
-            let time: String
-            let holding: Int
-        }
-
-        init(_ outcome: RehearsalOutcome) {
-            pairs = outcome.tally.holders
-            atActivation = outcome.tally.heldAtActivation
-            seenAtActivation = outcome.tally.seenAtActivation
-            after = outcome.coverageRows.map { Row(time: DurationText.iso8601($0.seconds), holding: $0.holding) }
-        }
-    }
-
-    struct PushPart: Encodable {
-        let sent: Int
-        let opened: Int
-        let keyNotFetched: Int
-        let keyExpired: Int
-        let deviceUnseen: Int
-        let lostToAPNs: Int
-
-        init(_ pushes: PushCounts) {
-            sent = pushes.sent
-            opened = pushes.opened
-            keyNotFetched = pushes.keyNotFetched
-            keyExpired = pushes.keyExpired
-            deviceUnseen = pushes.deviceUnseen
-            lostToAPNs = pushes.lostToAPNs
-        }
-    }
-
-    struct SmallestPart: Encodable {
-        let publishLead: String
-        let overlap: String
-        let lost: Int
-        let lostWithPublishLeadOneSecondShorter: Int?
-        let lostWithOverlapOneSecondShorter: Int?
-
-        init(_ outcome: RehearsalOutcome) {
-            publishLead = DurationText.iso8601(outcome.smallestLeadInSeconds)
-            overlap = DurationText.iso8601(outcome.smallestOverlapInSeconds)
-            lost = outcome.proof.lost
-            lostWithPublishLeadOneSecondShorter = outcome.proof.lostWithShorterLead
-            lostWithOverlapOneSecondShorter = outcome.proof.lostWithShorterOverlap
-        }
+    private var smallestJSON: JSONObject {
+        let json: JSONObject = [
+            "publishLead": DurationText.iso8601(smallestLeadInSeconds),
+            "overlap": DurationText.iso8601(smallestOverlapInSeconds), "lost": proof.lost,
+        ]
+        return json.adding(ifKnown: [
+            "lostWithPublishLeadOneSecondShorter": proof.lostWithShorterLead,
+            "lostWithOverlapOneSecondShorter": proof.lostWithShorterOverlap,
+        ])
     }
 }

@@ -21,13 +21,12 @@ struct SpreadPlot {
         parts += plot.axes(
             title: "Devices that hold each key, in % of all", subtitle: true, xTitle: axis.unit.name,
             xTicks: axis.ticks, yTicks: percents)
-        parts += Legend(
-            .line,
+        parts += Legend.parts(
+            at: (left, top - 14), .line,
             [
                 "line pending-line": "while pending", "line primary-line": "while primary",
                 "line retiring-line": "while retiring",
-            ]
-        ).parts(at: .init(x: left, y: top - 14))
+            ])
         for key in RehearsedRotation.keys {
             for stage in axis.stages(key) where stage.state != .expired {
                 parts.append(SVG.polyline(curve(key, stage, plot), "line \(stage.state)-line"))
@@ -38,9 +37,9 @@ struct SpreadPlot {
 
     private var percents: [Plot.Tick] {
         let shares = (0...nines).map { count in
-            Plot.Tick(value: Double(count), label: NumberText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
+            (Double(count), NumberText.decimal(100 - 100 / pow(10, Double(count)), 6) + "%")
         }
-        return shares + [Plot.Tick(value: Double(nines + 1), label: "all")]
+        return shares + [(Double(nines + 1), "all")]
     }
 
     private func activation(_ key: Int, _ plot: Plot) -> [String] {
@@ -50,7 +49,7 @@ struct SpreadPlot {
         guard key == RehearsedRotation.keys.lowerBound else { return [dot] }
         let tally = axis.outcome.tally
         let label = "\(NumberText.percent(tally.heldAtActivation, of: tally.holders)) hold a key as it begins to seal"
-        return [dot, SVG.text(label, at: .init(x: point.x + 10, y: min(point.y + 22, plot.frame.bottom - 8)), "label")]
+        return [dot, SVG.text(label, at: (point.x + 10, min(point.y + 22, plot.frame.bottom - 8)), "label")]
     }
 
     private func curve(_ key: Int, _ stage: RehearsalAxis.Stage, _ plot: Plot) -> [SVG.Point] {
@@ -84,26 +83,21 @@ struct SpreadPlot {
 }
 
 struct KeyLanes {
-    private let axis: RehearsalAxis
-
-    init(_ axis: RehearsalAxis) {
-        self.axis = axis
-    }
+    let axis: RehearsalAxis
 
     func parts(top: Double) -> [String] {
         let plot = axis.plot(top: top, height: 112, 0...1)
         let left = plot.frame.left
-        var parts = [SVG.text("The keys", at: .init(x: left, y: top - 36), "heading")]
-        parts += Legend(
-            .area,
+        var parts = [SVG.text("The keys", at: (left, top - 36), "heading")]
+        parts += Legend.parts(
+            at: (left, top - 14), .area,
             [
                 "pending": "published, not sealing (publishLead)", "primary": "seals", "retiring": "opens only",
                 "expired": "expired",
-            ]
-        ).parts(at: .init(x: left, y: top - 14))
+            ])
         for key in 0...RehearsedRotation.keys.upperBound {
             let top = top + Double(key) * 28
-            parts.append(SVG.text("key \(key + 1)", at: .init(x: left - 8, y: top + 15), "muted", anchor: .end))
+            parts.append(SVG.text("key \(key + 1)", at: (left - 8, top + 15), "muted", anchor: .end))
             parts += axis.stages(key).flatMap { bar($0, key, top, plot) }
         }
         return parts
@@ -118,6 +112,6 @@ struct KeyLanes {
         let title = "key \(key + 1) is \(stage.state) for \(DurationText.human(stage.end - stage.start))"
         let bar = SVG.rectangle(frame, "\(stage.state)", radius: 2, title: isOver ? nil : title)
         guard !isOver, width > 60 else { return [bar] }
-        return [bar, SVG.text("\(stage.state)", at: .init(x: start + 7, y: top + 14), "on-state")]
+        return [bar, SVG.text("\(stage.state)", at: (start + 7, top + 14), "on-state")]
     }
 }

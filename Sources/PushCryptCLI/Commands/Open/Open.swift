@@ -14,25 +14,17 @@ struct Open: ParsableCommand {
             "expiresAt"}. A line that can't be opened is refused with its CLASS.
 
             \(BatchOptions.discussion)
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The recipient's private or shared keys.", valueName: "FILE|Keys/NAME"))
-    var keys: String
-
-    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
-    var topic: String
-
-    @Option(help: ArgumentHelp("Open with this device's key of a shared keyset.", valueName: "ID"))
-    var device: String?
-
-    @Option(help: ArgumentHelp("The pinned sender keys; unsigned payloads are refused.", valueName: "FILE"))
-    var trust: String?
+    @Option(help: .init("The recipient's private or shared keys.", "FILE|Keys/NAME")) var keys: String
+    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
+    @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", "FILE")) var trust: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "What a failure shows: the payload's visible alert, which isn't authenticated, or a bundled text. (default: outer)",
-            valueName: "outer|bundled"))
+            "outer|bundled"))
     var fallback: FallbackChoice?
 
     @OptionGroup(title: "Batch") var batch: BatchOptions
@@ -49,7 +41,7 @@ struct Open: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
         if batch.batch { try openBatch() } else { try openOne() }
@@ -65,6 +57,18 @@ struct Open: ParsableCommand {
         case .failure(let failure):
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure))
             throw Failure(.dataError, "not opened: \(failure)")
+        }
+    }
+
+    private func openBatch() throws {
+        let keyset = try KeySource(keys, keyAccess).openingKeyset(device: nil)
+        let senders = try SenderTrust(option: trust, keyAccess)
+        let time = timeOptions.givenTime
+        let topic = try Topic(topic).description
+        var run = try BatchRun<OpenWorker>(batch)
+        try run.processAllLines {
+            let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
+            return OpenWorker(keyset: keyset, opener: opener, time: time)
         }
     }
 
@@ -93,11 +97,59 @@ extension OpenedPush {
     fileprivate var note: String? {
         let count = attachments.count
         let parts = [
-            count > 0 ? "\(count) \(count == 1 ? "attachment" : "attachments")" : nil,
+            count > 0 ? NumberText.counted(count, "attachment") : nil,
             offload == nil ? nil : "the whole payload, which was offloaded",
         ].compactMap(\.self)
         let fetched = parts.isEmpty ? nil : "not fetched: \(parts.joined(separator: " and "))"
         let notes = [isSelfTest ? "a self-test of the extension" : nil, fetched].compactMap(\.self)
         return notes.isEmpty ? nil : notes.joined(separator: "; ")
+    }
+}
+
+/// Opens the payloads of a batch.
+///
+/// ```
+/// in:  {"payload": <outer>, ["device": "<device id>"], <others>}
+/// out: {"payload": <inner>, ["device"], <others>, "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <seconds>}}
+/// ```
+/// A `pushcrypt` member in the input, as `seal --batch` adds it, is replaced.
+struct OpenWorker: LineWorker {
+    enum Outcome: String, LineOutcome { case opened }
+
+    let keyset: Keyset
+    let opener: Opener
+    /// nil: the time at which each line is opened.
+    let time: UnixTime?
+
+    mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
+        let line = try QueueLine(bytes)
+        let opener = self.opener(for: line.device)
+        let push: OpenedPush
+        do throws(FailureClass) {
+            push = try opener.open(Array(line.payload.rawBytes), at: time ?? .now).get()
+        } catch {
+            throw LineRefusal(error)
+        }
+        let summary = LineSummary(number: number, id: push.messageID, expiresAt: push.expiresAt)
+        let (payload, isReplaced) = (Self.inOneLine(push.payload), line[.pushcrypt] != nil)
+        line.append(to: &output, adding: isReplaced ? nil : summary.member) { field in
+            switch field {
+            case .payload: .replace(payload)
+            case .pushcrypt: .replace(summary.json)
+            default: .keep
+            }
+        }
+        return .opened
+    }
+
+    private func opener(for device: DeviceID?) -> Opener {
+        guard let device else { return opener }
+        return opener.with(KeysetKeyring(keyset, device: device))
+    }
+
+    /// Replaces newlines by spaces: JSON allows a newline only where it allows a space.
+    private static func inOneLine(_ json: [UInt8]) -> [UInt8] {
+        guard json.contains(.newline) else { return json }
+        return json.map { $0 == .newline ? UInt8(ascii: " ") : $0 }
     }
 }

@@ -20,8 +20,7 @@ struct Recipients: ParsableCommand {
 
 struct RecipientsImport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import",
-        abstract: "Import recipients' records from JSON lines into a recipient directory.",
+        commandName: "import", abstract: "Import recipients' records from JSON lines into a recipient directory.",
         discussion: """
             Each line is one record that an app uploads: a registration record, a device's key or a shared key. Either \
             all lines are imported or none: a bad line, a private key or a collision (an id with several keys, in the \
@@ -31,16 +30,10 @@ struct RecipientsImport: ParsableCommand {
             The lines contain secrets, so only the owner may have access to the file. FILE may also be another recipient directory.
             """)
 
-    @Argument(help: ArgumentHelp("The JSON lines, or another recipient directory.", valueName: "FILE"))
-    var path: String
-
-    @Option(
-        name: .customLong("into"),
-        help: ArgumentHelp("The recipient directory; created if it doesn't exist.", valueName: "FILE"))
+    @Argument(help: .init("The JSON lines, or another recipient directory.", "FILE")) var path: String
+    @Option(name: .customLong("into"), help: .init("The recipient directory; created if it doesn't exist.", "FILE"))
     var database: String
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Flag(help: "Print one JSON object.") var json = false
 
     func validate() throws {
         guard !database.isEmpty else { throw ValidationError("--into requires a file name.") }
@@ -48,24 +41,22 @@ struct RecipientsImport: ParsableCommand {
 
     func run() throws {
         let result = try importAll()
-        if json {
-            try StandardStreams.writeJSON(["added": result.addedCount, "unchanged": result.unchangedCount])
-        } else {
-            try StandardStreams.write("\(result.addedCount) added, \(result.unchangedCount) unchanged\n")
+        let counts = ["added": result.addedCount, "unchanged": result.unchangedCount]
+        try StandardStreams.write(counts, asJSON: json) { _ in
+            "\(result.addedCount) added, \(result.unchangedCount) unchanged\n"
         }
     }
 
     private func importAll() throws -> DirectoryImport {
-        let line = DirectoryProgressLine("copying")
-        defer { line.clear() }
-        return try DirectoryImport(from: path, into: database, progress: line.show)
+        let line = ProgressLine()
+        defer { line?.clear() }
+        return try DirectoryImport(from: path, into: database) { line?.show("copying: \($0.text)") }
     }
 }
 
 struct RecipientsCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Read every record of a recipient directory and report what is wrong.",
+        commandName: "check", abstract: "Read every record of a recipient directory and report what is wrong.",
         discussion: """
             --json prints recipients {"1", "2", "4"} by suite, collisions (ids with several keys), bad, and the first \
             problems [{reason, isCollision}].
@@ -73,35 +64,29 @@ struct RecipientsCheck: ParsableCommand {
             Exit status: 0 nothing is wrong, 65 something is wrong; anything else: see pushcrypt --help.
             """)
 
-    @Argument(help: ArgumentHelp("The recipient directory.", valueName: "FILE"))
-    var path: String
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @Argument(help: .init("The recipient directory.", "FILE")) var path: String
+    @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
         let check = try checkAll()
-        if json {
-            try StandardStreams.writeJSON(Report(check))
-        } else {
-            try StandardStreams.write(Self.text(check))
-        }
+        try StandardStreams.write(Self.json(check), asJSON: json) { _ in Self.text(check) }
         guard check.isClean else {
             throw Failure(
                 .dataError,
-                "\(path): \(counted(check.collisionCount, "collision")), \(counted(check.badCount, "bad record"))")
+                "\(path): \(NumberText.counted(check.collisionCount, "collision")), \(NumberText.counted(check.badCount, "bad record"))"
+            )
         }
     }
 
     private func checkAll() throws -> DirectoryCheck {
-        let line = DirectoryProgressLine("checking")
-        defer { line.clear() }
-        return try DirectoryCheck(RecipientDirectory(path: path), progress: line.show)
+        let line = ProgressLine()
+        defer { line?.clear() }
+        return try DirectoryCheck(RecipientDirectory(path: path)) { line?.show("checking: \($0.text)") }
     }
 
     private static func text(_ check: DirectoryCheck) -> String {
         let total = check.recipientCounts.values.reduce(0, +)
-        var lines = [counted(total, "recipient")]
+        var lines = [NumberText.counted(total, "recipient")]
         for suite in Suite.allCases {
             guard let count = check.recipientCounts[suite] else { continue }
             lines.append("  suite \(suite.rawValue)  \(count)  \(suite)")
@@ -112,50 +97,22 @@ struct RecipientsCheck: ParsableCommand {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    private struct Report: Encodable {
-        let recipients: [String: Int]
-        let collisions: Int
-        let bad: Int
-        let problems: [Problem]
-
-        struct Problem: Encodable {
-            let reason: String
-            let isCollision: Bool
+    private static func json(_ check: DirectoryCheck) -> JSONObject {
+        let recipients = Suite.allCases.map { ("\($0.rawValue)", check.recipientCounts[$0] ?? 0) }
+        let problems = check.problems.map { problem -> JSONObject in
+            ["reason": problem.reason, "isCollision": problem.isCollision]
         }
-
-        init(_ check: DirectoryCheck) {
-            recipients = Dictionary(
-                uniqueKeysWithValues: Suite.allCases.map { suite in
-                    ("\(suite.rawValue)", check.recipientCounts[suite] ?? 0)
-                })
-            collisions = check.collisionCount
-            bad = check.badCount
-            problems = check.problems.map { Problem(reason: $0.reason, isCollision: $0.isCollision) }
-        }
+        return [
+            "recipients": JSONObject(recipients), "collisions": check.collisionCount, "bad": check.badCount,
+            "problems": problems,
+        ]
     }
 }
 
-private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
-/// The progress of work on a recipient directory, in one line of the terminal.
-private final class DirectoryProgressLine {
-    private let verb: String
-    private var line = ProgressLine()
-
-    /// - Parameter verb: the text before the progress, as in "checking".
-    init(_ verb: String) {
-        self.verb = verb
-    }
-
-    func show(_ progress: DirectoryProgress) {
-        line?.show("\(verb): \(Self.text(progress))")
-    }
-
-    func clear() { line?.clear() }
-
-    private static func text(_ progress: DirectoryProgress) -> String {
-        guard let total = progress.total else { return "\(NumberText.grouped(Int(progress.done))) records" }
-        let percent = "\(progress.done * 100 / max(total, 1)) %"
-        return progress.phase == .reading ? "\(percent) read" : percent
+extension DirectoryProgress {
+    fileprivate var text: String {
+        guard let total else { return "\(NumberText.grouped(Int(done))) records" }
+        let percent = "\(done * 100 / max(total, 1)) %"
+        return phase == .reading ? "\(percent) read" : percent
     }
 }

@@ -18,24 +18,18 @@ struct Reseal: ParsableCommand {
             "message": TEXT, "input": LINE}, or "inputBase64" for a line over 1 MiB or not UTF-8. To input them again: \
             jq -r '.input // empty' FILE. The exit status is 65 if a line was refused. If the output fails, stderr shows the \
             line to continue with; a last line on stdout without a newline is incomplete.
-            """
-    )
+            """)
 
-    @Option(help: ArgumentHelp("The shared keys, old and new.", valueName: "FILE|Keys/NAME"))
-    var keys: String
-
-    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
-    var topic: String
+    @Option(help: .init("The shared keys, old and new.", "FILE|Keys/NAME")) var keys: String
+    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "The sender keyset. Payloads that one of its keys signed are signed again with its primary key.",
-            valueName: "FILE|Keys/NAME"))
+            "FILE|Keys/NAME"))
     var signWith: String?
 
-    @Option(help: ArgumentHelp("A new file for refused lines.", valueName: "FILE"))
-    var errors: String
-
+    @Option(help: .init("A new file for refused lines.", "FILE")) var errors: String
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -44,12 +38,11 @@ struct Reseal: ParsableCommand {
         guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
         let resealer = try resealer()
-        var run = try BatchRun<ResealWorker>(
-            workers: BatchOptions.coreCount, errors: errors, resumption: "line")
+        var run = try BatchRun<ResealWorker>(workers: BatchOptions.coreCount, errors: errors, resumption: "line")
         try run.processAllLines { ResealWorker(resealer: resealer) }
     }
 
@@ -76,9 +69,7 @@ struct Reseal: ParsableCommand {
 /// out: the same line with another envelope in the payload
 /// ```
 struct ResealWorker: LineWorker {
-    enum Outcome: String, LineOutcome {
-        case resealed, unchanged
-    }
+    enum Outcome: String, LineOutcome { case resealed, unchanged }
 
     let resealer: Resealer
 

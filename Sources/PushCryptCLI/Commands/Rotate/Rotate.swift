@@ -14,34 +14,19 @@ struct Rotate: ParsableCommand {
             anything else: see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
-    @Argument(help: ArgumentHelp("The keysets, or with --all the keystores.", valueName: "Keys/NAME"))
-    var paths: [String] = []
-
+    @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
     @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores. The default keystore is Keys.")
     var isForAll = false
-
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
-
-    @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.")
-    var beginsNow = false
-
+    @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
-
-    @Option(help: ArgumentHelp("The compromised key, which must be the primary one.", valueName: "KID"))
-    var revoke: KeyID?
-
-    @Option(
-        help: ArgumentHelp(
-            "With --emergency: promote this pending key instead of generating a new one.", valueName: "KID"))
+    @Option(help: .init("The compromised key, which must be the primary one.", "KID")) var revoke: KeyID?
+    @Option(help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
     var promote: KeyID?
-
-    @Option(
-        help: ArgumentHelp(
-            "The devices' reports, as for keys coverage, for policies that require coverage.", valueName: "FILE|-"))
+    @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
-
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -61,38 +46,38 @@ struct Rotate: ParsableCommand {
     func run() throws {
         if let revoke { return try replace(revoke) }
         let answer = Remembered<KeysetSecret>()
-        let gate = try CoverageGate(reports: reports)
-        var outcomes = [Outcome]()
+        let deviceReports = try reports.map { try DeviceReports(file: $0) }
+        var statuses = [Int32]()
         for path in try keysets() {
             do {
-                outcomes.append(try rotate(KeysetChange(path, options, secrets, answer), gate))
+                statuses.append(try rotate(KeysetChange(path, options, secrets, answer), deviceReports))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
-                outcomes.append(.failed(failure.status.rawValue))
+                statuses.append(failure.status.rawValue)
             }
         }
-        if let status = outcomes.map(\.status).max(by: Outcome.isLess), status != 0 { throw ExitCode(status) }
+        if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
     }
 
-    private func rotate(_ change: KeysetChange, _ gate: CoverageGate) throws -> Outcome {
-        let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, gate) }
-        let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, gate, isAfter: true)
-        let report = RotationReport(change.path, remaining, done: rotation.done)
-        try report.print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if !report.blocked.isEmpty { return .blocked }
-        return isDryRun && !report.due.isEmpty ? .due : .done
+    private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
+        let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, reports) }
+        let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, reports, isAfter: true)
+        try RotationReport(keyset: change.path, plan: remaining, done: rotation.done)
+            .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
+        if !remaining.blocked.isEmpty { return Outcome.blocked }
+        return isDryRun && !remaining.due.isEmpty ? Outcome.due : Outcome.done
     }
 
     private func plan(
-        _ keyset: KeysetMetadata, _ change: KeysetChange, _ gate: CoverageGate, isAfter: Bool = false
+        _ keyset: KeysetMetadata, _ change: KeysetChange, _ reports: DeviceReports?, isAfter: Bool = false
     ) -> RotationPlan {
         RotationPlan(
             keyset.timeline, keyset.policy, at: change.time, beginsNow: beginsNow && !isAfter,
             confirmsClock: clock.isConfirmed
         ) { kid in
             keyset.policy.requiredCoverage.flatMap { required in
-                gate.verdict(on: kid, required, keyset.timeline, at: change.time)
+                reports?.verdict(on: kid, required, keyset.timeline, at: change.time)
             }
         }
     }
@@ -106,9 +91,9 @@ struct Rotate: ParsableCommand {
         if isDryRun {
             let losses = try change.losses { try $0.revoke(kid, successor: promote) }
             try StandardStreams.write("would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined())
-            throw ExitCode(Outcome.due.status)
+            throw ExitCode(Outcome.due)
         }
-        try Revocation(kid: kid, successor: promote, confirm: agreement.confirm).run(change)
+        try change.revoke(kid, successor: promote, agreement.confirm)
     }
 
     private func keysets() throws -> [String] {
@@ -117,35 +102,73 @@ struct Rotate: ParsableCommand {
         // With a secret, demo keys are refused like all plain keys: an attacker could have put them in place of encrypted
         // ones.
         let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: secrets.isGiven) }
-        guard !found.isEmpty else {
-            throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))")
-        }
+        guard !found.isEmpty else { throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))") }
         return found
     }
 
-    enum Outcome {
-        case done, due, blocked
-        case failed(Int32)
+    /// The exit statuses of a keyset, from the least to the most severe. Every other one is an error and more severe.
+    private enum Outcome {
+        static let done: Int32 = 0
+        static let due: Int32 = 10
+        static let blocked: Int32 = 75
 
-        var status: Int32 {
-            switch self {
-            case .done: 0
-            case .due: 10
-            case .blocked: 75
-            case .failed(let status): status
-            }
-        }
+        static func isLessSevere(_ left: Int32, _ right: Int32) -> Bool { severity(left) < severity(right) }
 
-        /// Errors are more severe than blocked steps, which are more severe than due steps.
-        static func isLess(_ left: Int32, _ right: Int32) -> Bool { severity(left) < severity(right) }
+        private static func severity(_ status: Int32) -> Int { [done, due, blocked].firstIndex(of: status) ?? 3 }
+    }
+}
 
-        private static func severity(_ status: Int32) -> Int32 {
-            switch status {
-            case 0: 0
-            case 10: 1
-            case 75: 2
-            default: 3
-            }
-        }
+/// ```
+/// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null}
+/// STEP = {"step": "add" | "promote" | "destroy", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
+/// ```
+struct RotationReport {
+    let keyset: String
+    let plan: RotationPlan
+    let done: [(step: RotationPlan.Step, kid: KeyID)]
+
+    func print(asJSON: Bool, _ terminal: TerminalText) throws {
+        if asJSON { return try StandardStreams.writeJSON(json, []) }
+        var lines = [terminal.styled("\(TerminalText.harmless(keyset.utf8)) at \(plan.at)", .heading)]
+        lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
+        lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
+        lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
+        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty { lines.append("  nothing is due") }
+        if let next = plan.next { lines.append("  next     \(next.dueAt): \(next.text())") }
+        try StandardStreams.write(lines.joined(separator: "\n") + "\n")
+    }
+
+    private var json: JSONObject {
+        [
+            "keyset": keyset, "at": "\(plan.at)", "done": done.map { $0.step.json(kid: $0.kid) },
+            "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
+        ]
+    }
+
+    private static func lines(
+        _ step: RotationPlan.Step, _ heading: String, _ style: TerminalText.Style, _ terminal: TerminalText,
+        kid: KeyID? = nil
+    ) -> [String] {
+        let reason = step.blockedBy.map { "because \($0)" } ?? "safe: \(step.why)"
+        return [
+            "  \(terminal.label(heading, style, width: 9))\(step.text(kid: kid))",
+            "           \(TerminalText.harmless(reason.utf8))",
+        ]
+    }
+}
+
+extension RotationPlan.Step {
+    /// - Parameter kid: the id of the key that the step added.
+    func json(kid: KeyID? = nil) -> JSONObject {
+        let json: JSONObject = [
+            "step": action.name, "kid": (kid ?? action.kid)?.description, "at": "\(dueAt)", "why": why,
+        ]
+        return json.adding(ifKnown: ["because": blockedBy, "activatesAt": action.activatesAt?.description])
+    }
+
+    fileprivate func text(kid: KeyID? = nil) -> String {
+        guard case .add(let activatesAt) = action else { return action.text }
+        let key = kid.map { "key \($0)" } ?? "a key"
+        return "add \(key)" + (activatesAt.map { ", which seals from \($0)" } ?? ", which waits to be promoted")
     }
 }

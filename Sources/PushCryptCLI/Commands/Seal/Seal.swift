@@ -17,57 +17,36 @@ struct Seal: ParsableCommand {
             the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
             \(BatchOptions.discussion)
-            """
-    )
+            """)
 
-    @Option(
-        help: ArgumentHelp("The recipient: public key, registration record or shared key.", valueName: "FILE|Keys/NAME")
-    )
+    @Option(help: .init("The recipient: public key, registration record or shared key.", "FILE|Keys/NAME"))
     var to: String?
-
-    @Option(help: ArgumentHelp("The app's bundle identifier.", valueName: "TOPIC"))
-    var topic: String
-
-    @Option(help: ArgumentHelp("Seal to this device's key of a shared keyset.", valueName: "ID"))
-    var device: String?
-
-    @Option(help: ArgumentHelp("Sign with the primary key of this keyset.", valueName: "FILE|Keys/NAME"))
-    var signWith: String?
-
-    @OptionGroup(title: "Placeholder")
-    var placeholder: PlaceholderOptions
-
-    @OptionGroup(title: "Attachments and self-test")
-    var extras: ExtrasOptions
-
-    @Option(
-        help: ArgumentHelp("Pad to a multiple of N bytes, to the limit, or not at all.", valueName: "N|max|none"))
+    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
+    @Option(help: .init("Seal to this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
+    @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
+    @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
+    @Option(help: .init("Pad to a multiple of N bytes, to the limit, or not at all.", "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
-
-    @Option(help: ArgumentHelp("How long devices show the message. (default: 30d)", valueName: "DURATION"))
-    var expires: DurationArgument?
-
-    @Option(help: ArgumentHelp("The maximum size of the outer payload in bytes.", valueName: "N"))
-    var limit: Int = 4096
+    @Option(help: .init("How long devices show the message. (default: 30d)", "DURATION")) var expires: DurationArgument?
+    @Option(help: .init("The maximum size of the outer payload in bytes.", "N")) var limit: Int = 4096
 
     @Option(
-        help: ArgumentHelp(
-            "The members of aps to copy to the visible payload, separated by commas; each must exist.",
-            valueName: "LIST"))
+        help: .init("The members of aps to copy to the visible payload, separated by commas; each must exist.", "LIST"))
     var expose: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "Derive the message's id from this name and the recipient, so that a device shows one push of a campaign "
-                + "however often it is sealed.", valueName: "CAMPAIGN"))
+                + "however often it is sealed.", "CAMPAIGN"))
     var idFrom: String?
 
     @OptionGroup(title: "Batch") var batch: BatchOptions
 
     @Option(
-        help: ArgumentHelp(
+        help: .init(
             "With --batch: the recipient directory in which the kids in \"to\" are looked up; see pushcrypt recipients.",
-            valueName: "FILE"))
+            "FILE"))
     var recipients: String?
 
     @OptionGroup var timeOptions: TimeOptions
@@ -84,13 +63,12 @@ struct Seal: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets, demoKeys) }
+    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
         if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
     }
 
-    /// The options of the command. A line of a batch may override some of them.
     var options: Sealer.Options {
         var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
         options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
@@ -120,41 +98,24 @@ struct Seal: ParsableCommand {
 }
 
 struct ExtrasOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The reference of an attachment, from blob seal; may be repeated up to 8 times.", valueName: "FILE"))
+    @Option(help: .init("The reference of an attachment, from blob seal; may be repeated up to 8 times.", "FILE"))
     var attach: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "The reference of a payload that replaces this one, from blob seal --purpose payload.",
-            valueName: "FILE"))
+    @Option(help: .init("The reference of a payload that replaces this one, from blob seal --purpose payload.", "FILE"))
     var offload: String?
-
-    @Flag(help: "Make the extension report that it works.")
-    var selfTest = false
+    @Flag(help: "Make the extension report that it works.") var selfTest = false
 
     func attachments() throws -> [AttachmentReference] {
         try attach.map { path in try AttachmentReference(file: path) }
     }
 
-    func offloadReference() throws -> OffloadReference? {
-        try offload.map { path in try OffloadReference(file: path) }
-    }
+    func offloadReference() throws -> OffloadReference? { try offload.map { path in try OffloadReference(file: path) } }
 }
 
 struct PlaceholderOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The placeholder's title. (default: New message)", valueName: "T"))
-    var placeholderTitle: String?
-
-    @Option(help: ArgumentHelp("The placeholder's body. (default: Open the app to read it)", valueName: "B"))
-    var placeholderBody: String?
-
-    @Option(help: ArgumentHelp("The title's key in the app's Localizable.strings.", valueName: "K"))
-    var placeholderTitleLocKey: String?
-
-    @Option(help: ArgumentHelp("The body's key in the app's Localizable.strings.", valueName: "K"))
-    var placeholderBodyLocKey: String?
+    @Option(help: .init("The placeholder's title. (default: New message)", "T")) var placeholderTitle: String?
+    @Option(help: .init("The placeholder's body. (default: Open the app to read it)", "B")) var placeholderBody: String?
+    @Option(help: .init("The title's key in the app's Localizable.strings.", "K")) var placeholderTitleLocKey: String?
+    @Option(help: .init("The body's key in the app's Localizable.strings.", "K")) var placeholderBodyLocKey: String?
 
     /// The given placeholder; the standard one if no part of it is given.
     var placeholder: Placeholder {

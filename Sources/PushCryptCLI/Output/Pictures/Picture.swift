@@ -1,7 +1,6 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptFiles
-import PushCryptKeysets
 
 /// A complete SVG picture without scripts and external resources. It follows the reader's light or dark mode.
 struct Picture {
@@ -11,12 +10,8 @@ struct Picture {
     let height: Double
     let parts: [String]
 
-    /// The last 60 characters of a long name, for a title.
     static func shortened(_ name: String) -> String { name.count > 60 ? "…" + name.suffix(60) : name }
 
-    /// Writes the whole file or nothing.
-    ///
-    /// - Throws: `FileError` if the file can't be written.
     func write(to file: PictureFile) throws {
         try FileSystem.replace(file.path, with: Array((file.isHTML ? html : svg).utf8), mode: 0o644)
     }
@@ -82,49 +77,36 @@ enum PictureStyle {
         .marker { stroke-dasharray: 3 3; }
         .band { fill-opacity: 0.14; }
         .now { stroke-width: 1.5; }
-        \(rules(\.light, \.light))
+        \(rules(isDark: false))
         @media (prefers-color-scheme: dark) {
-        \(rules(\.dark, \.dark))
+        \(rules(isDark: true))
         }
 
         """
     }
 
-    private struct Colour {
-        let name: String
-        let light: String
-        let dark: String
+    private typealias Colour = (name: String, light: String, dark: String)
 
-        init(_ name: String, _ light: String, _ dark: String) {
-            (self.name, self.light, self.dark) = (name, light, dark)
-        }
-    }
-
-    private static let fills = [
-        Colour("ground", "#ffffff", "#0d1117"), Colour("on-state", "#ffffff", "#0d1117"),
-        Colour("text", "#1f2328", "#e6edf3"), Colour("title", "#1f2328", "#e6edf3"),
-        Colour("heading", "#1f2328", "#e6edf3"), Colour("label", "#1f2328", "#e6edf3"),
-        Colour("muted", "#59636e", "#9198a1"), Colour("good", "#1a7f37", "#3fb950"),
-        Colour("lost", "#cf222e", "#ff7b72"), Colour("late", "#8250df", "#d2a8ff"),
-        Colour("unseen", "#9aa4ae", "#656c76"),
+    private static let fills: [Colour] = [
+        ("ground", "#ffffff", "#0d1117"), ("on-state", "#ffffff", "#0d1117"), ("text", "#1f2328", "#e6edf3"),
+        ("title", "#1f2328", "#e6edf3"), ("heading", "#1f2328", "#e6edf3"), ("label", "#1f2328", "#e6edf3"),
+        ("muted", "#59636e", "#9198a1"), ("good", "#1a7f37", "#3fb950"), ("lost", "#cf222e", "#ff7b72"),
+        ("late", "#8250df", "#d2a8ff"), ("unseen", "#9aa4ae", "#656c76"),
     ]
 
-    private static let strokes = [
-        Colour("axis", "#818b98", "#656c76"), Colour("grid", "#d1d9e0", "#2a313c"),
-        Colour("marker", "#59636e", "#9198a1"), Colour("now", "#1f2328", "#e6edf3"),
-        Colour("label", "#ffffff", "#0d1117"),
+    private static let strokes: [Colour] = [
+        ("axis", "#818b98", "#656c76"), ("grid", "#d1d9e0", "#2a313c"), ("marker", "#59636e", "#9198a1"),
+        ("now", "#1f2328", "#e6edf3"), ("label", "#ffffff", "#0d1117"),
     ]
 
     /// `.name` sets the fill or the stroke, `.state-line` the stroke in the colour of a state.
-    private static func rules(
-        _ colour: KeyPath<Colour, String>, _ state: KeyPath<StateColour, String>
-    ) -> String {
+    private static func rules(isDark: Bool) -> String {
         let rules =
-            fills.map { ".\($0.name) { fill: \($0[keyPath: colour]); }" }
-            + strokes.map { ".\($0.name) { stroke: \($0[keyPath: colour]); }" }
-            + StateColour.all.map { entry in
-                let value = entry[keyPath: state]
-                return ".\(entry.state) { fill: \(value); } .\(entry.state)-line { stroke: \(value); }"
+            fills.map { ".\($0.name) { fill: \(isDark ? $0.dark : $0.light); }" }
+            + strokes.map { ".\($0.name) { stroke: \(isDark ? $0.dark : $0.light); }" }
+            + StateStyle.all.map { style in
+                let colour = isDark ? style.dark : style.light
+                return ".\(style.state) { fill: \(colour); } .\(style.state)-line { stroke: \(colour); }"
             }
         return rules.joined(separator: "\n")
     }
@@ -146,36 +128,34 @@ struct PictureFile: ExpressibleByArgument {
 struct PictureOptions: ParsableArguments {
     @Option(
         name: .customLong("picture"),
-        help: ArgumentHelp(
-            "Also draw a picture: SVG or HTML, by the file's extension.", valueName: "FILE.svg|FILE.html")
-    )
+        help: .init("Also draw a picture: SVG or HTML, by the file's extension.", "FILE.svg|FILE.html"))
     var file: PictureFile?
 }
 
-/// The colour of a key state in every picture and on the terminal: pending blue, primary green, retiring amber, expired
-/// grey, revoked red, destroyed light grey.
-struct StateColour {
+/// How pictures and the terminal show a key state: pending blue, primary green, retiring amber, expired grey, revoked red,
+/// destroyed light grey.
+struct StateStyle {
     let state: KeyState
-    /// For a white background, such as `#1a7f37`.
+    /// The colour for a white background, such as `#1a7f37`.
     let light: String
     let dark: String
     /// The parameters of the SGR escape sequence.
     let terminal: String
+    /// The character for a period in this state.
+    var glyph: Character?
+    /// The mark of the time at which this state begins.
+    var mark: Character?
 
     static let all = [
-        StateColour(state: .pending, light: "#0969da", dark: "#58a6ff", terminal: "34"),
-        StateColour(state: .primary, light: "#1a7f37", dark: "#3fb950", terminal: "32"),
-        StateColour(state: .retiring, light: "#9a6700", dark: "#d29922", terminal: "33"),
-        StateColour(state: .expired, light: "#6e7781", dark: "#8b949e", terminal: "90"),
-        StateColour(state: .revoked, light: "#cf222e", dark: "#ff7b72", terminal: "31"),
-        StateColour(state: .destroyed, light: "#c4ccd4", dark: "#484f58", terminal: "2;37"),
+        StateStyle(state: .pending, light: "#0969da", dark: "#58a6ff", terminal: "34", glyph: "░"),
+        StateStyle(state: .primary, light: "#1a7f37", dark: "#3fb950", terminal: "32", glyph: "█"),
+        StateStyle(state: .retiring, light: "#9a6700", dark: "#d29922", terminal: "33", glyph: "▒"),
+        StateStyle(state: .expired, light: "#6e7781", dark: "#8b949e", terminal: "90", glyph: "·", mark: "┤"),
+        StateStyle(state: .revoked, light: "#cf222e", dark: "#ff7b72", terminal: "31", glyph: "·", mark: "✕"),
+        StateStyle(state: .destroyed, light: "#c4ccd4", dark: "#484f58", terminal: "2;37", mark: "†"),
     ]
-
-    static func of(_ state: KeyState) -> StateColour { all[state.rank] }
 }
 
-extension TerminalText {
-    func styled(_ text: String, _ state: KeyState) -> String {
-        isColourful ? "\u{1b}[\(StateColour.of(state).terminal)m\(text)\u{1b}[0m" : text
-    }
+extension KeyState {
+    var style: StateStyle { StateStyle.all[rank] }
 }

@@ -4,46 +4,34 @@ struct Plot {
     let x: Scale
     let y: Scale
 
-    struct Tick {
-        let value: Double
-        let label: String
-    }
+    typealias Tick = (value: Double, label: String)
 
     init(_ frame: Frame, x: ClosedRange<Double>, y: ClosedRange<Double>) {
         self.frame = frame
-        self.x = Scale(x, from: frame.left, to: frame.right)
-        self.y = Scale(y, from: frame.bottom, to: frame.top)
+        self.x = Scale(values: x, start: frame.left, end: frame.right)
+        self.y = Scale(values: y, start: frame.bottom, end: frame.top)
     }
 
-    func point(_ xValue: Double, _ yValue: Double) -> SVG.Point {
-        SVG.Point(x: x.clamped(xValue), y: y.clamped(yValue))
-    }
+    func point(_ xValue: Double, _ yValue: Double) -> SVG.Point { (x.clamped(xValue), y.clamped(yValue)) }
 
     /// - Parameter subtitle: whether there is a row between title and plot for a ``Legend``.
     func axes(title: String, subtitle: Bool, xTitle: String?, xTicks: [Tick], yTicks: [Tick]) -> [String] {
-        let shift = subtitle ? 36.0 : 14
-        var parts = [SVG.text(title, at: .init(x: frame.left, y: frame.top - shift), "heading")]
-        for tick in yTicks {
-            let height = y(tick.value)
-            parts.append(
-                SVG.line(from: .init(x: frame.left, y: height), to: .init(x: frame.right, y: height), "grid"))
-            parts.append(SVG.text(tick.label, at: .init(x: frame.left - 8, y: height + 4), "muted", anchor: .end))
+        let (left, right, bottom) = (frame.left, frame.right, frame.bottom)
+        let grid = yTicks.flatMap { tick in
+            [
+                SVG.line(from: (left, y(tick.value)), to: (right, y(tick.value)), "grid"),
+                SVG.text(tick.label, at: (left - 8, y(tick.value) + 4), "muted", anchor: .end),
+            ]
         }
-        for tick in xTicks {
-            let across = x(tick.value)
-            parts.append(
-                SVG.line(
-                    from: .init(x: across, y: frame.bottom), to: .init(x: across, y: frame.bottom + 5), "axis"))
-            parts.append(
-                SVG.text(tick.label, at: .init(x: across, y: frame.bottom + 18), "muted", anchor: .middle))
+        let ticks = xTicks.flatMap { tick in
+            [
+                SVG.line(from: (x(tick.value), bottom), to: (x(tick.value), bottom + 5), "axis"),
+                SVG.text(tick.label, at: (x(tick.value), bottom + 18), "muted", anchor: .middle),
+            ]
         }
-        parts.append(
-            SVG.line(from: .init(x: frame.left, y: frame.bottom), to: .init(x: frame.right, y: frame.bottom), "axis"))
-        if let xTitle {
-            let middle = (frame.left + frame.right) / 2
-            parts.append(SVG.text(xTitle, at: .init(x: middle, y: frame.bottom + 36), "muted", anchor: .middle))
-        }
-        return parts
+        let name = xTitle.map { [SVG.text($0, at: ((left + right) / 2, bottom + 36), "muted", anchor: .middle)] } ?? []
+        return [SVG.text(title, at: (left, frame.top - (subtitle ? 36 : 14)), "heading")] + grid + ticks
+            + [SVG.line(from: (left, bottom), to: (right, bottom), "axis")] + name
     }
 
     func band(_ values: ClosedRange<Double>, _ style: String, title: String? = nil) -> String {
@@ -52,15 +40,13 @@ struct Plot {
             Frame(left: left, top: frame.top, width: right - left, height: frame.height), style, title: title)
     }
 
-    /// Draws a vertical line at a value of x with a label at its upper end.
     func mark(_ value: Double, _ label: String, _ style: String, anchor: SVG.Anchor = .start, row: Int = 0) -> [String]
     {
         let across = x.clamped(value)
         let shift = anchor == .end ? -5.0 : 5.0
         return [
-            SVG.line(from: .init(x: across, y: frame.top), to: .init(x: across, y: frame.bottom), style),
-            SVG.text(
-                label, at: .init(x: across + shift, y: frame.top + 12 + 16 * Double(row)), "label", anchor: anchor),
+            SVG.line(from: (across, frame.top), to: (across, frame.bottom), style),
+            SVG.text(label, at: (across + shift, frame.top + 12 + 16 * Double(row)), "label", anchor: anchor),
         ]
     }
 
@@ -79,19 +65,12 @@ struct Scale {
     let start: Double
     let end: Double
 
-    /// - Parameter values: must not be empty.
-    init(_ values: ClosedRange<Double>, from start: Double, to end: Double) {
-        (self.values, self.start, self.end) = (values, start, end)
-    }
-
     func callAsFunction(_ value: Double) -> Double {
         start + (value - values.lowerBound) / (values.upperBound - values.lowerBound) * (end - start)
     }
 
     /// The pixel of a value; of a value outside the axis the nearer end.
-    func clamped(_ value: Double) -> Double {
-        self(min(max(value, values.lowerBound), values.upperBound))
-    }
+    func clamped(_ value: Double) -> Double { self(min(max(value, values.lowerBound), values.upperBound)) }
 
     /// About `count` round values from 0 to `limit`: multiples of 1, 2 or 5 times a power of ten.
     static func ticks(upTo limit: Double, count: Int) -> [Double] {
@@ -105,12 +84,10 @@ struct Scale {
     }
 }
 
-/// The unit of the labels of a time axis.
 struct TimeUnit {
     let name: String
     let seconds: Double
 
-    /// - Parameter seconds: the length of the whole axis.
     init(forSpan seconds: Double) {
         switch seconds {
         case ..<600: (name, self.seconds) = ("seconds", 1)
@@ -122,31 +99,20 @@ struct TimeUnit {
 }
 
 /// Explains the lines or areas of a plot in one row.
-struct Legend {
-    enum Sample {
-        case line, area
-    }
+enum Legend {
+    enum Sample { case line, area }
 
-    private let sample: Sample
-    /// Pairs of a style and its meaning.
-    private let entries: KeyValuePairs<String, String>
-
-    init(_ sample: Sample, _ entries: KeyValuePairs<String, String>) {
-        self.sample = sample
-        self.entries = entries
-    }
-
-    /// - Parameter point: the left end of the row's baseline.
-    func parts(at point: SVG.Point) -> [String] {
+    /// - Parameter entries: pairs of a style and its meaning.
+    static func parts(at point: SVG.Point, _ sample: Sample, _ entries: KeyValuePairs<String, String>) -> [String] {
         var left = point.x
         return entries.flatMap { style, meaning in
-            defer { left += 24 + Double(meaning.count) * Self.characterWidth + 20 }
+            defer { left += 24 + Double(meaning.count) * characterWidth + 20 }
             let middle = point.y - 4
             let drawn =
                 sample == .line
-                ? SVG.line(from: .init(x: left, y: middle), to: .init(x: left + 18, y: middle), style)
+                ? SVG.line(from: (left, middle), to: (left + 18, middle), style)
                 : SVG.rectangle(Frame(left: left + 4, top: middle - 6, width: 12, height: 12), style, radius: 2)
-            return [drawn, SVG.text(meaning, at: .init(x: left + 24, y: point.y), "label")]
+            return [drawn, SVG.text(meaning, at: (left + 24, point.y), "label")]
         }
     }
 

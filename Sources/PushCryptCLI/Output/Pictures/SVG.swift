@@ -1,13 +1,8 @@
 /// Writes SVG elements. All text and attribute values are escaped.
 enum SVG {
-    struct Point {
-        let x: Double
-        let y: Double
-    }
+    typealias Point = (x: Double, y: Double)
 
-    enum Anchor: String {
-        case start, middle, end
-    }
+    enum Anchor: String { case start, middle, end }
 
     static func element(
         _ name: String, _ attributes: KeyValuePairs<String, String>, _ children: [String] = []
@@ -17,25 +12,18 @@ enum SVG {
         return "<\(name)\(list)>\(children.joined())</\(name)>"
     }
 
-    static func text(
-        _ content: String, at point: Point, _ style: String = "text", anchor: Anchor = .start
-    ) -> String {
+    static func text(_ content: String, at point: Point, _ style: String = "text", anchor: Anchor = .start) -> String {
         element(
-            "text",
-            ["x": number(point.x), "y": number(point.y), "class": style, "text-anchor": anchor.rawValue],
+            "text", ["x": number(point.x), "y": number(point.y), "class": style, "text-anchor": anchor.rawValue],
             [escaped(content)])
     }
 
     static func line(from start: Point, to end: Point, _ style: String) -> String {
         element(
             "line",
-            [
-                "x1": number(start.x), "y1": number(start.y), "x2": number(end.x), "y2": number(end.y),
-                "class": style,
-            ])
+            ["x1": number(start.x), "y1": number(start.y), "x2": number(end.x), "y2": number(end.y), "class": style])
     }
 
-    /// - Parameter title: the tooltip.
     static func rectangle(_ frame: Frame, _ style: String, radius: Double = 0, title: String? = nil) -> String {
         element(
             "rect",
@@ -54,8 +42,7 @@ enum SVG {
     }
 
     static func circle(_ centre: Point, radius: Double, _ style: String) -> String {
-        element(
-            "circle", ["cx": number(centre.x), "cy": number(centre.y), "r": number(radius), "class": style])
+        element("circle", ["cx": number(centre.x), "cy": number(centre.y), "r": number(radius), "class": style])
     }
 
     /// The number with at most two decimals.

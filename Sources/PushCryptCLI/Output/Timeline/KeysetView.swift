@@ -1,7 +1,6 @@
 import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
-import PushCryptKeystore
 
 /// The part of a keyset that can be read without a secret.
 struct KeysetView {
@@ -17,34 +16,26 @@ struct KeysetView {
     /// nil for a FILE and for the published demo keys, which are never rotated.
     let plan: RotationPlan?
 
-    /// - Throws: `KeystoreError`, `KeyError` or `Failure` if `path` is not a keyset.
     init(_ path: String, at time: UnixTime) throws {
         let metadata = try KeySource.metadata(of: path)
         self.init(path, metadata, isFile: !FileSystem.isFolder(path), at: time)
     }
 
     init(_ path: String, _ metadata: KeysetMetadata, isFile: Bool, at time: UnixTime) {
-        let folder = isFile ? nil : KeysetFolder(path)
         let timeline = metadata.timeline
-        let statuses = zip(timeline.keys, timeline.phases()).map { key, phases in
-            KeyStatus(key, phases, metadata, at: time)
-        }
+        folder = isFile ? nil : KeysetFolder(path)
         self.path = folder?.path ?? path
         self.metadata = metadata
-        self.folder = folder
         clock = time
         now = timeline.effective(time)
-        self.statuses = statuses
+        statuses = zip(timeline.keys, timeline.phases()).map { KeyStatus($0, $1, metadata, at: time) }
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        plan = isFile || isDemo ? nil : RotationPlan(metadata.timeline, metadata.policy, at: time)
+        plan = isFile || isDemo ? nil : RotationPlan(timeline, metadata.policy, at: time)
     }
 
     var remaining: [KeyStatus] { statuses.filter { $0.state != .destroyed } }
 
-    /// All keys, the destroyed ones last.
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
-
-    var clockNote: String { "\(clock) is before the last change; the states at that change are shown" }
 
     /// nil for a FILE and for the published demo keys.
     var policy: RotationPolicy? { plan == nil ? nil : metadata.policy }
@@ -81,15 +72,13 @@ struct KeyStatus {
         traits = metadata.traits[key.kid]
         state = metadata.timeline.state(of: key.kid, at: time) ?? .pending
         let now = metadata.timeline.effective(time)
-        self.phases = phases.filter { $0.start != nil || $0.contains(now) }
         self.now = now
+        self.phases = phases.filter { $0.start != nil || $0.contains(now) }
     }
 
     var seals: Bool { state == .primary }
 
     func seals(at time: UnixTime) -> Bool { phases.contains { $0.state == .primary && $0.contains(time) } }
-
-    var opens: Bool { state.opens }
 
     var ageInSeconds: Int64? { lifecycle.createdAt.map { max(now.seconds - $0.seconds, 0) } }
 
@@ -111,7 +100,6 @@ struct KeyStatus {
         return "\(nextChange.state.verb) \(TimeDistance.text(nextChange.at, from: now))"
     }
 
-    /// Whether an operator must promote the key before it seals.
     var waitsForPromotion: Bool { state == .pending && lifecycle.activatesAt == nil }
 
     private func ended(_ verb: String, _ time: UnixTime?) -> String {

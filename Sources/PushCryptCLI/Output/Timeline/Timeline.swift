@@ -10,10 +10,7 @@ struct Timeline {
     /// The windows in which a retired key opens while another one seals, in rows without overlapping windows.
     let overlaps: [[Overlap]]
 
-    struct Overlap {
-        let kid: KeyID
-        let window: KeyPhase
-    }
+    typealias Overlap = (kid: KeyID, window: KeyPhase)
 
     init(_ view: KeysetView) {
         let axis = TimeAxis(view)
@@ -24,16 +21,13 @@ struct Timeline {
         }
         overlaps = Self.rows(
             statuses.flatMap { status in
-                status.phases.filter { $0.state == .retiring && axis.shows($0) }.map {
-                    Overlap(kid: status.kid, window: $0)
-                }
+                status.phases.filter { $0.state == .retiring && axis.shows($0) }.map { (status.kid, $0) }
             })
     }
 
-    /// `2 keys destroyed earlier`; nil for none.
     var leftOut: String? {
         let count = view.statuses.count - statuses.count
-        return count > 0 ? "\(count) \(count == 1 ? "key" : "keys") destroyed earlier" : nil
+        return count > 0 ? NumberText.counted(count, "key") + " destroyed earlier" : nil
     }
 
     /// Puts each window into the first row that is free from its start on.
@@ -48,12 +42,6 @@ struct Timeline {
             if let free { rows[free].append(overlap) } else { rows.append([overlap]) }
         }
         return rows
-    }
-}
-
-extension TimeAxis {
-    func shows(_ phase: KeyPhase) -> Bool {
-        (phase.start ?? start) < end && (phase.end ?? end) > start
     }
 }
 
@@ -100,25 +88,13 @@ struct TimeAxis {
         Double(time.seconds - start.seconds) / Double(end.seconds - start.seconds)
     }
 
+    func shows(_ phase: KeyPhase) -> Bool { (phase.start ?? start) < end && (phase.end ?? end) > start }
+
     func contains(_ time: UnixTime) -> Bool { start <= time && time < end }
 
-    /// - Parameter share: 0 to 1.
-    func time(_ share: Double) -> UnixTime {
-        start + Int64(share * Double(end.seconds - start.seconds))
-    }
-}
+    func time(_ share: Double) -> UnixTime { start + Int64(share * Double(end.seconds - start.seconds)) }
 
-extension RotationPlan.Action {
-    var activatesAt: UnixTime? {
-        if case .add(let time) = self { time } else { nil }
-    }
-}
-
-extension TimeAxis {
-    struct Tick: Hashable {
-        let time: UnixTime
-        let label: String
-    }
+    typealias Tick = (time: UnixTime, label: String)
 
     /// Ticks at round times in UTC.
     ///
@@ -128,7 +104,7 @@ extension TimeAxis {
         for step in Step.all {
             guard (end.seconds - start.seconds) / step.lengthInSeconds < longest else { continue }
             let times = step.times(in: start..<end)
-            if times.count <= longest { return times.map { Tick(time: $0, label: step.label($0)) } }
+            if times.count <= longest { return times.map { ($0, step.label($0)) } }
         }
         return []
     }
@@ -177,20 +153,22 @@ extension TimeAxis {
 
         /// Months since the year 0.
         private static func month(_ time: UnixTime) -> Int64 {
-            let parts = "\(time)".split(separator: "-")
-            guard let year = parts.first.flatMap({ Int64($0) }),
-                let month = parts.dropFirst().first.flatMap({ Int64($0) })
-            else { return 0 }
-            return year * 12 + month - 1
+            let text = "\(time)"
+            return (Int64(text.prefix(4)) ?? 0) * 12 + (Int64(text.dropFirst(5).prefix(2)) ?? 1) - 1
         }
 
         private static func time(month: Int64) -> UnixTime? {
             guard month >= 0 else { return nil }
-            let (year, number) = (String(month / 12), String(month % 12 + 1))
-            func padded(_ text: String, _ count: Int) -> String {
-                String(repeating: "0", count: max(count - text.count, 0)) + text
-            }
-            return UnixTime(rfc3339: "\(padded(year, 4))-\(padded(number, 2))-01T00:00:00Z")
+            let (year, number) = (
+                String(month / 12).leftPadded(to: 4, "0"), String(month % 12 + 1).leftPadded(to: 2, "0")
+            )
+            return UnixTime(rfc3339: "\(year)-\(number)-01T00:00:00Z")
         }
+    }
+}
+
+extension RotationPlan.Action {
+    var activatesAt: UnixTime? {
+        if case .add(let time) = self { time } else { nil }
     }
 }

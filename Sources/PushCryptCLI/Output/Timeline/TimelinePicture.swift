@@ -1,16 +1,15 @@
 import PushCryptCore
 import PushCryptKeysets
-import PushCryptKeystore
 
 /// Draws the states of a keyset's keys over time: a row for each key, and the windows in which keys overlap.
 struct TimelinePicture {
-    let timeline: Timeline
-    let plot: Plot
+    private let timeline: Timeline
+    private let plot: Plot
 
     private static let width = 960.0
-    static let left = 28.0
-    static let rowHeight = 34.0
-    static let barHeight = 20.0
+    private static let left = 28.0
+    private static let rowHeight = 34.0
+    private static let barHeight = 20.0
 
     init(_ view: KeysetView) {
         timeline = Timeline(view)
@@ -21,23 +20,21 @@ struct TimelinePicture {
             x: Double(timeline.axis.start.seconds)...Double(timeline.axis.end.seconds), y: 0...1)
     }
 
-    var view: KeysetView { timeline.view }
-    var axis: TimeAxis { timeline.axis }
+    private var view: KeysetView { timeline.view }
+    private var axis: TimeAxis { timeline.axis }
 
     var picture: Picture {
         let title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
         let header = Self.header(of: timeline)
         let head =
-            [SVG.text(title, at: .init(x: Self.left, y: 42), "title")]
+            [SVG.text(title, at: (Self.left, 42), "title")]
             + header.enumerated().map { index, line in
-                SVG.text(line.text, at: .init(x: Self.left, y: 68 + 18 * Double(index)), line.style)
+                SVG.text(line.text, at: (Self.left, 68 + 18 * Double(index)), line.style)
             }
         return Picture(
             title: title, description: header.map(\.text).joined(separator: " "), width: Self.width,
             height: plot.frame.bottom + 76, parts: head + grid + lanes + present + legend)
     }
-
-    // MARK: Header
 
     private struct Line {
         let text: String
@@ -70,12 +67,10 @@ struct TimelinePicture {
         "\(step.action.text) (\(TimeDistance.text(step.dueAt, from: now)))"
     }
 
-    // MARK: Time
-
-    func across(_ time: UnixTime) -> Double { plot.x.clamped(Double(time.seconds)) }
+    private func across(_ time: UnixTime) -> Double { plot.x.clamped(Double(time.seconds)) }
 
     /// A phase without a start or an end extends to the edge of the plot.
-    func span(_ phase: KeyPhase) -> (start: Double, end: Double) {
+    private func span(_ phase: KeyPhase) -> (start: Double, end: Double) {
         (phase.start.map(across) ?? plot.frame.left, phase.end.map(across) ?? plot.frame.right)
     }
 
@@ -84,58 +79,41 @@ struct TimelinePicture {
         return axis.ticks(room: 8).flatMap { tick in
             let across = across(tick.time)
             return [
-                SVG.line(from: .init(x: across, y: top), to: .init(x: across, y: bottom + 5), "grid"),
-                SVG.text(tick.label, at: .init(x: across, y: bottom + 19), "muted", anchor: .middle),
+                SVG.line(from: (across, top), to: (across, bottom + 5), "grid"),
+                SVG.text(tick.label, at: (across, bottom + 19), "muted", anchor: .middle),
             ]
-        } + [
-            SVG.line(from: .init(x: plot.frame.left, y: bottom), to: .init(x: plot.frame.right, y: bottom), "axis")
-        ]
+        } + [SVG.line(from: (plot.frame.left, bottom), to: (plot.frame.right, bottom), "axis")]
     }
 
     private var present: [String] {
         let (across, top) = (across(view.now), plot.frame.top - 6)
         return [
-            SVG.line(from: .init(x: across, y: top), to: .init(x: across, y: plot.frame.bottom), "now"),
-            SVG.text("now", at: .init(x: across, y: top - 6), "text state", anchor: .middle),
+            SVG.line(from: (across, top), to: (across, plot.frame.bottom), "now"),
+            SVG.text("now", at: (across, top - 6), "text state", anchor: .middle),
         ]
     }
-}
 
-extension [String] {
-    /// The first three elements and the number of the others.
-    fileprivate var few: String {
-        let rest = count > 3 ? " and \(count - 3) more" : ""
-        return prefix(3).joined(separator: ", ") + rest
-    }
-}
-
-extension TimelinePicture {
-    var lanes: [String] {
+    private var lanes: [String] {
         let count = timeline.statuses.count
         let planned = view.successor.map { lane($0.phases, row: count) } ?? []
         return windows + timeline.statuses.enumerated().flatMap { index, status in lane(status, row: index) } + planned
             + overlaps(from: count + (view.successor == nil ? 0 : 1))
     }
 
-    func top(_ row: Int) -> Double { plot.frame.top + 8 + Double(row) * Self.rowHeight }
-
-    // MARK: A key
+    private func top(_ row: Int) -> Double { plot.frame.top + 8 + Double(row) * Self.rowHeight }
 
     private func lane(_ status: KeyStatus, row: Int) -> [String] {
         let base = top(row) + 15
         let isGone = status.state == .destroyed
         let bars = status.phases.flatMap { bar(status.kid, $0, top(row)) } + lead(status, top(row))
         return [
-            SVG.text(
-                "\(status.state)", at: .init(x: Self.left, y: base), "state \(isGone ? "muted" : "\(status.state)")"),
-            SVG.text("\(status.kid)", at: .init(x: plot.frame.left - 12, y: base), "text mono", anchor: .end),
+            SVG.text("\(status.state)", at: (Self.left, base), "state \(isGone ? "muted" : "\(status.state)")"),
+            SVG.text("\(status.kid)", at: (plot.frame.left - 12, base), "text mono", anchor: .end),
             isGone ? faded(bars) : bars.joined(),
-        ] + marks(status, top(row)) + [
-            SVG.text(status.nextText ?? "", at: .init(x: plot.frame.right + 12, y: base), "text")
-        ]
+        ] + marks(status, top(row)) + [SVG.text(status.nextText ?? "", at: (plot.frame.right + 12, base), "text")]
     }
 
-    func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
+    private func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
 
     private func bar(_ kid: KeyID, _ phase: KeyPhase, _ top: Double) -> [String] {
         let (start, end) = span(phase)
@@ -148,17 +126,15 @@ extension TimelinePicture {
         let frame = Frame(left: start, top: top, width: end - start, height: Self.barHeight)
         let bar = SVG.rectangle(frame, "\(phase.state)", radius: 2, title: title)
         guard end - start > 60 else { return [bar] }
-        return [bar, SVG.text("\(phase.state)", at: .init(x: start + 7, y: top + 14), "on-state")]
+        return [bar, SVG.text("\(phase.state)", at: (start + 7, top + 14), "on-state")]
     }
 
-    /// `from 2026-03-01T09:00:00Z to 2026-03-08T09:00:00Z (7d)`
-    func period(_ phase: KeyPhase) -> String {
+    private func period(_ phase: KeyPhase) -> String {
         guard let start = phase.start else { return phase.end.map { "to \($0)" } ?? "" }
         guard let end = phase.end else { return "from \(start) on" }
         return "from \(start) to \(end) (\(DurationText.human(end.seconds - start.seconds)))"
     }
 
-    /// Marks the times at which the key was revoked or destroyed.
     private func marks(_ status: KeyStatus, _ top: Double) -> [String] {
         status.phases.flatMap { phase -> [String] in
             guard let start = phase.start, axis.contains(start) else { return [] }
@@ -166,18 +142,14 @@ extension TimelinePicture {
             switch phase.state {
             case .revoked:
                 return [-6.0, 6].map { rise in
-                    let (start, end) = (SVG.Point(x: x - 6, y: middle - rise), SVG.Point(x: x + 6, y: middle + rise))
-                    return SVG.line(from: start, to: end, "line revoked-line")
+                    SVG.line(from: (x - 6, middle - rise), to: (x + 6, middle + rise), "line revoked-line")
                 }
-            case .destroyed:
-                let (start, end) = (SVG.Point(x: x, y: middle - 8), SVG.Point(x: x, y: middle + 8))
-                return [SVG.line(from: start, to: end, "line expired-line")]
+            case .destroyed: return [SVG.line(from: (x, middle - 8), to: (x, middle + 8), "line expired-line")]
             default: return []
             }
         }
     }
 
-    /// The policy's publishLead before the key seals.
     private func lead(_ status: KeyStatus, _ top: Double) -> [String] {
         guard let policy = view.policy, policy.publishLeadInSeconds > 0 else { return [] }
         let lead = DurationText.human(policy.publishLeadInSeconds)
@@ -190,27 +162,22 @@ extension TimelinePicture {
         }
     }
 
-    // MARK: The next key
-
     private func lane(_ phases: [KeyPhase], row: Int) -> [String] {
         let top = top(row)
         let bars = phases.map { phase in
             let (start, end) = span(phase)
             return SVG.rectangle(
                 Frame(left: start + 1, top: top + 1, width: max(end - start - 2, 0), height: Self.barHeight - 2),
-                "line dashed \(phase.state)-line", radius: 2,
-                title: "by the policy: \(phase.state) \(period(phase))")
+                "line dashed \(phase.state)-line", radius: 2, title: "by the policy: \(phase.state) \(period(phase))")
         }
         return [
-            SVG.text("next key", at: .init(x: plot.frame.left - 12, y: top + 15), "muted", anchor: .end),
-            SVG.text("planned", at: .init(x: Self.left, y: top + 15), "muted"),
+            SVG.text("next key", at: (plot.frame.left - 12, top + 15), "muted", anchor: .end),
+            SVG.text("planned", at: (Self.left, top + 15), "muted"),
         ] + bars
     }
-}
 
-extension TimelinePicture {
     /// Bands behind the bars, which extend from the key that only opens to the key that seals.
-    var windows: [String] {
+    private var windows: [String] {
         timeline.overlaps.joined().compactMap { overlap in
             let (kid, window, statuses) = (overlap.kid, overlap.window, timeline.statuses)
             let (start, end) = span(window)
@@ -226,11 +193,11 @@ extension TimelinePicture {
         }
     }
 
-    func overlaps(from first: Int) -> [String] {
+    private func overlaps(from first: Int) -> [String] {
         timeline.overlaps.enumerated().flatMap { index, overlaps in
             let top = top(first + index)
             let label = index == 0 ? "overlap" : ""
-            return [SVG.text(label, at: .init(x: plot.frame.left - 12, y: top + 15), "muted", anchor: .end)]
+            return [SVG.text(label, at: (plot.frame.left - 12, top + 15), "muted", anchor: .end)]
                 + overlaps.flatMap { bracket($0, top) }
         }
     }
@@ -248,37 +215,40 @@ extension TimelinePicture {
             title: "key \(overlap.kid) overlaps \(period(overlap.window))")
     }
 
-    func bracket(
+    private func bracket(
         from start: Double, to end: Double, y: Double, _ style: String, label: String?,
         isOpenAt open: (start: Bool, end: Bool) = (false, false), title: String
     ) -> [String] {
         let ends = [(start + 0.5, open.start), (end - 0.5, open.end)].filter { !$0.1 }
-        let caps = ends.map { x, _ in
-            SVG.line(from: .init(x: x, y: y - 3), to: .init(x: x, y: y + 3), "line \(style)-line")
-        }
-        let line = SVG.line(from: .init(x: start, y: y), to: .init(x: end, y: y), "line \(style)-line")
+        let caps = ends.map { x, _ in SVG.line(from: (x, y - 3), to: (x, y + 3), "line \(style)-line") }
+        let line = SVG.line(from: (start, y), to: (end, y), "line \(style)-line")
         let drawn = SVG.element("g", [:], [SVG.element("title", [:], [SVG.escaped(title)]), line] + caps)
         guard let label, Double(label.count) * 6.5 + 8 < end - start else { return [drawn] }
-        return [drawn, SVG.text(label, at: .init(x: (start + end) / 2, y: y - 5), "label", anchor: .middle)]
+        return [drawn, SVG.text(label, at: ((start + end) / 2, y - 5), "label", anchor: .middle)]
     }
 
-    var legend: [String] {
+    private var legend: [String] {
         let y = plot.frame.bottom + 52
-        var parts = Legend(
-            .area,
+        var parts = Legend.parts(
+            at: (Self.left, y), .area,
             [
                 "pending": "pending", "primary": "seals and opens", "retiring": "opens only",
                 "expired": "expired, not destroyed", "revoked": "revoked",
-            ]
-        ).parts(at: .init(x: Self.left, y: y))
-        parts.append(
-            faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
-        parts.append(SVG.text("destroyed by now", at: .init(x: 649, y: y), "label"))
+            ])
+        parts.append(faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
+        parts.append(SVG.text("destroyed by now", at: (649, y), "label"))
         let x = 774.0
         if view.policy != nil {
             parts += bracket(from: x, to: x + 18, y: y - 4, "pending", label: nil, title: "publish lead")
-            parts.append(SVG.text("publish lead", at: .init(x: x + 24, y: y), "label"))
+            parts.append(SVG.text("publish lead", at: (x + 24, y), "label"))
         }
         return parts
+    }
+}
+
+extension [String] {
+    fileprivate var few: String {
+        let rest = count > 3 ? " and \(count - 3) more" : ""
+        return prefix(3).joined(separator: ", ") + rest
     }
 }

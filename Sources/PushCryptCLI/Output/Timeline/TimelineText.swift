@@ -1,5 +1,4 @@
 import PushCryptCore
-import PushCryptKeystore
 
 /// Draws the states of a keyset's keys over time in characters, a row for each key.
 ///
@@ -14,7 +13,6 @@ import PushCryptKeystore
 struct TimelineText {
     let timeline: Timeline
     let terminal: TerminalText
-    /// The width of the lanes without their labels.
     let width: Int
 
     init(_ view: KeysetView, _ terminal: TerminalText, width: Int) {
@@ -23,10 +21,10 @@ struct TimelineText {
         self.width = width - Self.labelWidth
     }
 
-    var axis: TimeAxis { timeline.axis }
-    var now: UnixTime { timeline.view.now }
+    private var axis: TimeAxis { timeline.axis }
+    private var now: UnixTime { timeline.view.now }
 
-    static let labelWidth = KeyID.characterCount + 2
+    private static let labelWidth = KeyID.characterCount + 2
 
     var lines: [String] {
         let lanes =
@@ -39,7 +37,7 @@ struct TimelineText {
         var lane = emptyLane("\(status.kid)", .state(status.state))
         fill(&lane, status.phases) { .state($0) }
         for phase in status.phases {
-            guard let mark = phase.state.mark, let start = phase.start, axis.contains(start) else { continue }
+            guard let mark = phase.state.style.mark, let start = phase.start, axis.contains(start) else { continue }
             lane.put(mark, .state(phase.state), at: column(start))
         }
         return lane
@@ -48,58 +46,56 @@ struct TimelineText {
     private var leftOut: Lane? {
         guard let text = timeline.leftOut else { return nil }
         var lane = emptyLane("", .plain)
-        lane.put("│", .style(.heading), at: column(now))
-        lane.write("◂ " + text, .style(.faint), at: 0)
+        lane.put("│", .heading, at: column(now))
+        lane.write("◂ " + text, .faint, at: 0)
         return lane
     }
 
     private var planned: Lane? {
         guard let successor = timeline.view.successor else { return nil }
-        var lane = emptyLane("(next key)", .style(.faint))
-        fill(&lane, successor.phases) { _ in .style(.faint) }
+        var lane = emptyLane("(next key)", .faint)
+        fill(&lane, successor.phases) { _ in .faint }
         return lane
     }
 
     /// Draws each character with the state in the middle of its period.
-    private func fill(_ lane: inout Lane, _ phases: [KeyPhase], _ ink: (KeyState) -> Lane.Ink) {
+    private func fill(_ lane: inout Lane, _ phases: [KeyPhase], _ style: (KeyState) -> TerminalText.Style) {
         for column in 0..<width {
             let time = axis.time((Double(column) + 0.5) / Double(width))
-            guard let state = phases.first(where: { $0.contains(time) })?.state, let glyph = state.glyph else {
+            guard let state = phases.first(where: { $0.contains(time) })?.state, let glyph = state.style.glyph else {
                 continue
             }
-            lane.put(glyph, ink(state), at: column)
+            lane.put(glyph, style(state), at: column)
         }
-        lane.put("│", .style(.heading), at: column(now))
+        lane.put("│", .heading, at: column(now))
     }
 
     private func overlap(_ index: Int, _ overlaps: [Timeline.Overlap]) -> Lane {
         let windows = overlaps.map(\.window)
-        var lane = emptyLane(index == 0 ? "overlap" : "", .style(.faint))
-        let ink = Lane.Ink.state(.retiring)
+        var lane = emptyLane(index == 0 ? "overlap" : "", .faint)
+        let style = TerminalText.Style.state(.retiring)
         for window in windows {
             let (first, last) = (window.start.map(column) ?? 0, window.end.map(column) ?? width - 1)
-            for column in min(first, last)...last { lane.put("─", ink, at: column) }
+            for column in min(first, last)...last { lane.put("─", style, at: column) }
         }
         let starts = Set(windows.compactMap(\.start).filter(axis.contains).map(column))
         let ends = Set(windows.compactMap(\.end).filter(axis.contains).map(column))
         for column in starts.union(ends) {
-            lane.put(!starts.contains(column) ? "┤" : ends.contains(column) ? "┼" : "├", ink, at: column)
+            lane.put(!starts.contains(column) ? "┤" : ends.contains(column) ? "┼" : "├", style, at: column)
         }
-        lane.put(windows.contains { $0.contains(now) } ? "┼" : "│", .style(.heading), at: column(now))
+        lane.put(windows.contains { $0.contains(now) } ? "┼" : "│", .heading, at: column(now))
         return lane
     }
 
-    func emptyLane(_ label: String, _ ink: Lane.Ink) -> Lane {
-        Lane(label: label.padded(to: Self.labelWidth), labelInk: ink, width: width)
+    private func emptyLane(_ label: String, _ style: TerminalText.Style) -> Lane {
+        Lane(label: label.padded(to: Self.labelWidth), labelStyle: style, width: width)
     }
 
-    func column(_ time: UnixTime) -> Int {
+    private func column(_ time: UnixTime) -> Int {
         min(max(Int((axis.share(time) * Double(width)).rounded(.down)), 0), width - 1)
     }
-}
 
-extension TimelineText {
-    var nowLine: String {
+    private var nowLine: String {
         let mark = column(now)
         let label = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
         let isRight = mark + 2 + label.count <= width
@@ -108,24 +104,24 @@ extension TimelineText {
         return spaces(Self.labelWidth + start) + terminal.styled(text, .heading)
     }
 
-    var axisLines: [String] {
+    private var axisLines: [String] {
         var line = emptyLane("", .plain)
         var labels = emptyLane("", .plain)
-        for column in 0..<width { line.put("─", .style(.faint), at: column) }
-        line.put("┴", .style(.heading), at: column(now))
+        for column in 0..<width { line.put("─", .faint, at: column) }
+        line.put("┴", .heading, at: column(now))
         var free = 0
         for tick in axis.ticks(room: width / (TimeAxis.labelCharacterCount + 2)) {
             let at = column(tick.time)
             let start = min(max(at - tick.label.count / 2, 0), width - tick.label.count)
             guard start >= free else { continue }
-            line.put(at == column(now) ? "┼" : "┬", .style(.faint), at: at)
-            labels.write(tick.label, .style(.faint), at: start)
+            line.put(at == column(now) ? "┼" : "┬", .faint, at: at)
+            labels.write(tick.label, .faint, at: start)
             free = start + tick.label.count + 2
         }
         return [line.text(terminal), labels.text(terminal)]
     }
 
-    var legend: [String] {
+    private var legend: [String] {
         let phases = timeline.statuses.flatMap(\.phases).filter { phase in
             phase.state == .destroyed ? phase.start.map(axis.contains) ?? false : axis.shows(phase)
         }
@@ -139,7 +135,7 @@ extension TimelineText {
             let count = glyphs.count + 1 + meaning.count
             if lines[lines.count - 1].count + 2 + count > width { lines.append(("", 0)) }
             let gap = lines[lines.count - 1].count > 0 ? "  " : ""
-            lines[lines.count - 1].text += gap + terminal.styled(glyphs, state) + " " + meaning
+            lines[lines.count - 1].text += gap + terminal.styled(glyphs, .state(state)) + " " + meaning
             lines[lines.count - 1].count += gap.count + count
         }
         return lines.map { spaces(Self.labelWidth) + $0.text }
@@ -150,75 +146,38 @@ extension TimelineText {
 
 /// A label and a row of characters with their colours.
 struct Lane {
-    enum Ink: Hashable {
-        case plain
-        case state(KeyState)
-        case style(TerminalText.Style)
-    }
-
     private let label: String
-    private let labelInk: Ink
-    private var cells: [(character: Character, ink: Ink)]
+    private let labelStyle: TerminalText.Style
+    private var cells: [(character: Character, style: TerminalText.Style)]
 
-    init(label: String, labelInk: Ink, width: Int) {
+    init(label: String, labelStyle: TerminalText.Style, width: Int) {
         self.label = label
-        self.labelInk = labelInk
-        cells = [(Character, Ink)](repeating: (" ", .plain), count: width)
+        self.labelStyle = labelStyle
+        cells = [(Character, TerminalText.Style)](repeating: (" ", .plain), count: width)
     }
 
-    mutating func put(_ character: Character, _ ink: Ink, at column: Int) {
+    mutating func put(_ character: Character, _ style: TerminalText.Style, at column: Int) {
         guard cells.indices.contains(column) else { return }
-        cells[column] = (character, ink)
+        cells[column] = (character, style)
     }
 
-    mutating func write(_ text: String, _ ink: Ink, at column: Int) {
-        for (offset, character) in text.enumerated() { put(character, ink, at: column + offset) }
+    mutating func write(_ text: String, _ style: TerminalText.Style, at column: Int) {
+        for (offset, character) in text.enumerated() { put(character, style, at: column + offset) }
     }
 
     /// The row without trailing spaces. Adjacent characters of one colour share an escape sequence.
     func text(_ terminal: TerminalText) -> String {
         let end = (cells.lastIndex { $0.character != " " } ?? -1) + 1
-        guard end > 0 else { return terminal.styled(String(label.reversed().drop { $0 == " " }.reversed()), labelInk) }
-        var text = terminal.styled(label, labelInk)
+        guard end > 0 else {
+            return terminal.styled(String(label.reversed().drop { $0 == " " }.reversed()), labelStyle)
+        }
+        var text = terminal.styled(label, labelStyle)
         var rest = cells[..<end]
-        while let ink = rest.first?.ink {
-            let run = rest.prefix { $0.ink == ink }
-            text += terminal.styled(String(run.map(\.character)), ink)
+        while let style = rest.first?.style {
+            let run = rest.prefix { $0.style == style }
+            text += terminal.styled(String(run.map(\.character)), style)
             rest = rest.dropFirst(run.count)
         }
         return text
-    }
-}
-
-extension TerminalText {
-    func styled(_ text: String, _ ink: Lane.Ink) -> String {
-        switch ink {
-        case .plain: text
-        case .state(let state): styled(text, state)
-        case .style(let style): styled(text, style)
-        }
-    }
-}
-
-extension KeyState {
-    /// The character for a period in this state, if it has one.
-    var glyph: Character? {
-        switch self {
-        case .pending: "░"
-        case .primary: "█"
-        case .retiring: "▒"
-        case .expired, .revoked: "·"
-        default: nil
-        }
-    }
-
-    /// The mark of the time at which this state begins, if it has one.
-    var mark: Character? {
-        switch self {
-        case .expired: "┤"
-        case .revoked: "✕"
-        case .destroyed: "†"
-        default: nil
-        }
     }
 }
