@@ -8,6 +8,9 @@ import Testing
 @Suite struct TamperingTests {
     private static let foreign: [Character] = ["=", "+", "/", " ", ".", "é", "\u{0}", "\"", "%"]
 
+    /// A larger sample for channels without a signature, whose `sealed` is shorter; both steps are coprime with four.
+    private func step(_ channel: Channel) -> Int { channel.isSigned ? 9 : 3 }
+
     /// `malformed` for text that isn't canonical base64url, `undecryptable` for every other change.
     private func expected(_ sealed: String) -> FailureClass {
         Base64URLReference.isCanonical(sealed) ? .undecryptable : .malformed
@@ -21,7 +24,7 @@ import Testing
         let sealed = Array(try #require(outer.member("sealed")))
         let opener = try channel.opener()
         var random = SplitMix64(seed: 21)
-        for index in sealed.indices.sampled(every: 3) {
+        for index in sealed.indices.sampled(every: step(channel)) {
             let other = Base64URLReference.alphabet.filter { $0 != sealed[index] }.randomElement(using: &random) ?? "A"
             let foreign = Self.foreign.randomElement(using: &random) ?? "="
             for character in [other, foreign] {
@@ -55,11 +58,11 @@ import Testing
         let outer = OuterText(try channel.seal())
         let sealed = try #require(outer.member("sealed"))
         let opener = try channel.opener()
-        for count in (0..<sealed.count).sampled(every: 3) {
+        for count in (0..<sealed.count).sampled(every: step(channel)) {
             let changed = String(sealed.prefix(count))
             expect(expected(changed), opener.open(outer.with("sealed", changed).bytes, at: Channel.now), "\(count)")
         }
-        for count in (1..<sealed.count).sampled(every: 3) {
+        for count in (1..<sealed.count).sampled(every: step(channel)) {
             let changed = String(sealed.suffix(count))
             expect(expected(changed), opener.open(outer.with("sealed", changed).bytes, at: Channel.now), "-\(count)")
         }

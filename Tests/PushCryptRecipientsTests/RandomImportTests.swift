@@ -11,7 +11,7 @@ struct RandomImportTests {
     func model(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let pool = try Pool()
-        for step in 0..<14 {
+        for step in 0..<LongTests.value(14, short: 8) {
             // Every other file has few lines, so that some files have no bad line.
             let lines = pool.lines(Int.random(in: 0...(step % 2 == 0 ? 3 : 12), using: &random), using: &random)
             let place = try Place(lines.map(\.text))

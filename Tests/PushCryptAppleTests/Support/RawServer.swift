@@ -11,7 +11,8 @@ struct RawServer: Sendable {
         case wait(Signal)
         /// Gives a signal to the test.
         case give(Signal)
-        /// Sends the bytes repeatedly until the client has closed the connection.
+        /// An endless response: sends the bytes repeatedly until the client has closed the connection. In the short form the
+        /// server pauses after 2 MB, because a client that is slow to close it keeps both sides busy.
         case flood([UInt8])
         /// Keeps the connection open until the client has closed it, and then gives the signal.
         case hold(Signal = Signal())
@@ -76,7 +77,11 @@ struct RawServer: Sendable {
             case .send(let bytes): try await connection.write(Data(bytes))
             case .wait(let signal): await signal.wait()
             case .give(let signal): signal.give()
-            case .flood(let bytes): while true { try await connection.write(Data(bytes)) }
+            case .flood(let bytes):
+                for _ in 0..<LongTests.value(.max, short: 1 + 2_000_000 / bytes.count) {
+                    try await connection.write(Data(bytes))
+                }
+                while let rest = try? await connection.read(atMost: 4096), !rest.isEmpty {}
             case .hold(let signal):
                 while let rest = try? await connection.read(atMost: 4096), !rest.isEmpty {}
                 signal.give()

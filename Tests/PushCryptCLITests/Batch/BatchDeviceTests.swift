@@ -18,11 +18,19 @@ struct BatchDeviceTests {
 
     init() throws {
         batch = try BatchPlace()
-        let records = try Self.keys.map { try BatchPlace.registration($0) } + [BatchPlace.jwk("device")]
-        try batch.place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: 0o600)
-        let imported = try batch.place.run("recipients", "import", "recipients.jsonl", "--into", "recipients.db")
-        try #require(imported.isSuccess, "\(imported)")
+        try batch.place.write(Self.directory.get(), to: "recipients.db", mode: 0o600)
         try batch.place.write(Data(BatchPlace.jwk("device").utf8), to: "device.json")
+    }
+
+    /// The database of `recipients import`, made once.
+    private static let directory = Result {
+        let place = try Workplace()
+        let records = try keys.map { try BatchPlace.registration($0) } + [BatchPlace.jwk("device")]
+        try place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: 0o600)
+        let imported = try place.run("recipients", "import", "recipients.jsonl", "--into", "recipients.db")
+        try #require(imported.isSuccess, "\(imported)")
+        try #require(try place.names() == ["recipients.db", "recipients.jsonl"])
+        return try place.read("recipients.db")
     }
 
     private static func line(_ number: Int, to: String, _ device: String?) -> String {

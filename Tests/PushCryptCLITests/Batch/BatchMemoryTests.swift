@@ -7,14 +7,14 @@ import Testing
     "memory of a batch", .ownThreads,
     .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "no /proc/self/status here"))
 struct BatchMemoryTests {
-    /// The short form has few long lines: 8 MB after the first 1,000.
-    private static let count = LongTests.areEnabled ? 200_000 : 3_000
-    private static let fillingByteCount = LongTests.areEnabled ? 400 : 4_000
-    private static let firstCount = 1_000
+    /// The short form has few long lines: 8 MB after the first 600.
+    private static let count = LongTests.areEnabled ? 200_000 : 1_400
+    private static let fillingByteCount = LongTests.areEnabled ? 400 : 10_000
+    private static let firstCount = LongTests.areEnabled ? 1_000 : 600
 
     /// Reads the peak from the running process after the first lines and after all of them. A pipe buffers 64 KiB, so that
     /// nearly all lines have been processed by then. Every tenth line is refused.
-    @Test("many more lines need no more memory than the first thousand")
+    @Test("many more lines need no more memory than the first ones")
     func flat() throws {
         let batch = try BatchPlace()
         let filling = String(repeating: "x", count: Self.fillingByteCount)

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("keys list of a keystore", .ownThreads)
@@ -102,11 +103,8 @@ struct KeystoreListTests {
         var kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
         try place.setMode(0o700, of: "Keys")
         kids.append(try place.create("Keys/ios", "recipient"))
-        let output = try place.shell(
-            "PUSHCRYPT_PASSPHRASE='long enough' \"$PUSHCRYPT\" keys create Keys/web --kind sender --at \(Workplace.now)"
-        )
-        try #require(output.isSuccess, "\(output)")
-        return (place, kids + [output.line])
+        kids.append(try place.createEncrypted("Keys/web", .sender))
+        return (place, kids)
     }
 }
 

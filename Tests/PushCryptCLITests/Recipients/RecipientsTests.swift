@@ -172,12 +172,8 @@ struct RecipientsTests {
 extension Workplace {
     /// The record that an app uploads, as one line.
     fileprivate func registration(_ path: String, _ options: String...) throws -> String {
-        let output = try run(
-            ["keys", "create", path, "--kind", "recipient", "--insecure-plaintext", "--at", Self.now] + options)
-        try #require(output.isSuccess, "\(output)")
-        let record = try run("keys", "export", path, "--registration", "--at", Self.now)
-        try #require(record.isSuccess, "\(record)")
-        return record.line.replacing("\n", with: " ")
+        _ = try create(path, "recipient", options, at: Self.now)
+        return try publicJWK(path)
     }
 
     fileprivate func importLines(_ lines: String, into database: String) throws {

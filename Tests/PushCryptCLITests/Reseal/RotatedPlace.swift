@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 /// A workplace after a rotation: keys.json and senders.json contain an old key, retired a month ago, and the primary.
@@ -38,12 +39,10 @@ struct RotatedPlace {
     func payload(
         _ body: String, to key: String = "old", device: String? = nil, by sender: String? = nil
     ) throws -> String {
-        var command = ["seal", "--to", "Keys/\(key)", "--topic", Workplace.topic, "--at", Workplace.now]
-        command += device.map { ["--device", $0] } ?? []
-        command += sender.map { ["--sign-with", "Keys/\($0)"] } ?? []
-        let output = try place.run(command, stdin: Data(#"{"aps":{"alert":"\#(body)"}}"#.utf8))
-        try #require(output.isSuccess, "\(output)")
-        return output.line
+        let push = place.sealedByLibrary(
+            to: "Keys/\(key)", device: device, by: sender.map { "Keys/\($0)" }, at: UnixTime(1_772_355_600),
+            payload: Data(#"{"aps":{"alert":"\#(body)"}}"#.utf8))
+        return String(decoding: try #require(push), as: UTF8.self)
     }
 
     func reseal(_ lines: Data, keys: String = "keys.json", _ options: String...) throws -> Output {

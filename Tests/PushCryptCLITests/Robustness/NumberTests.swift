@@ -76,7 +76,9 @@ struct NumberTests {
             #expect(StoredNumberTests.statuses.contains(output.exit), "\(value): \(output)")
         }
         // What the changes have written can be read again.
-        #expect(try batch.place.run("keys", "list", "Keys/ios").isSuccess)
+        if number.command.contains("Keys/ios") {
+            #expect(try batch.place.run("keys", "list", "Keys/ios").isSuccess)
+        }
     }
 
     @Test("inspect refuses a --limit above the size that it reads", arguments: ["65537", "9223372036854775807"])
@@ -115,13 +117,16 @@ struct StoredNumberTests {
             let changed = text.replacing(pattern, with: "\"\(member.name)\": \(value)")
             #expect(changed != text)
             try place.write(Data(changed.utf8), to: "Keys/ios/keyset.json")
-            let before = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
+            // After a refused change the file is the same, so it is listed once.
+            let before = try? place.keys("Keys/ios", at: Workplace.now)
             let change = try place.run("keys", "add", "Keys/ios", "--at", Workplace.now)
             let after = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
-            for output in [before, change, after] {
-                #expect(Self.statuses.contains(output.exit), "\(value): \(output)")
-            }
-            #expect(before.exit == after.exit, "\(value): \(change) \(after)")
+            for output in [change, after] { #expect(Self.statuses.contains(output.exit), "\(value): \(output)") }
+            #expect((before == nil) == (after.exit != 0), "\(value): \(change) \(after)")
+            guard change.exit == 0 || LongTests.areEnabled else { continue }
+            try place.write(Data(changed.utf8), to: "Keys/ios/keyset.json")
+            let listed = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
+            #expect(listed.exit == after.exit, "\(value): \(listed)")
         }
     }
 

@@ -6,19 +6,35 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
+@testable import pushcrypt
+
 /// Keysets that tests begin with. The library creates them, because a debug build of the tool takes longer.
 extension Workplace {
     /// Creates a keyset like `keys create --insecure-plaintext` at `time`; returns the kid.
-    func make(_ path: String, _ kind: String, at time: String) throws -> String {
+    ///
+    /// - Parameter options: those of `keys create` for the key.
+    /// - Returns: nil if there are other options.
+    func make(_ path: String, _ kind: String, _ options: [String], at time: String) throws -> String? {
+        var (rest, group, hasPSK) = (options[...], DHGroup.p256, false)
+        while let option = rest.popFirst() {
+            if option == "--psk" {
+                hasPSK = true
+            } else if option == "--suite", let suite = rest.popFirst().flatMap(DHGroup.init(argument:)) {
+                group = suite
+            } else {
+                return nil
+            }
+        }
         let kind = try #require(KeyKind(rawValue: kind))
-        return try make(path, kind, .plaintext, nil, at: #require(UnixTime(rfc3339: time)))
+        return try make(
+            path, kind, group: group, psk: hasPSK, .plaintext, nil, at: #require(UnixTime(rfc3339: time)))
     }
 
     func make(
-        _ path: String, _ kind: KeyKind, psk: Bool = false, _ protection: Protection, _ secret: KeysetSecret?,
-        at time: UnixTime
+        _ path: String, _ kind: KeyKind, group: DHGroup = .p256, psk: Bool = false, _ protection: Protection,
+        _ secret: KeysetSecret?, at time: UnixTime
     ) throws -> String {
-        let record = try KeyRecord.generate(kind, psk: psk, backend: DefaultBackend.shared)
+        let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
         try KeysetStore(folder.file(path).path).create(
             record, .standard, protection, secret, at: time, by: Actor(name: NSUserName(), reason: nil))
         return "\(record.kid)"
@@ -102,11 +118,13 @@ extension Workplace {
         return kids
     }
 
-    /// The registration record of a keyset: its public JWK, with its psk if it has one.
+    /// The registration record of a keyset: its primary's public JWK, with its psk if it has one.
     func publicJWK(_ path: String) throws -> String {
-        let output = try run("keys", "export", path, "--registration")
-        try #require(output.isSuccess, "\(output)")
-        return output.line
+        let keyset = try Keyset(folder: folder.file(path).path)
+        let primary = try keyset.sealingEntry(at: #require(UnixTime(rfc3339: Self.now)))
+        var jwk = [UInt8]()
+        try primary.record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
+        return String(decoding: jwk, as: UTF8.self)
     }
 
     /// The values of `d`, `k` and `psk` in a key file.

@@ -25,11 +25,7 @@ extension Workplace {
 
     @discardableResult
     func createAtNewYear(_ path: String, _ kind: String = "shared", _ options: String...) throws -> String {
-        guard !options.isEmpty else { return try make(path, kind, at: Self.newYear) }
-        let output = try run(
-            ["keys", "create", path, "--kind", kind, "--insecure-plaintext", "--at", Self.newYear] + options)
-        try #require(output.isSuccess, "\(output)")
-        return output.line
+        try create(path, kind, options, at: Self.newYear)
     }
 
     /// The rows of `keys list --json`, without a start of the tool.
@@ -63,7 +59,7 @@ extension Workplace {
 
     /// Seals `inner` and returns the outer payload.
     func sealed(to path: String, at time: String, device: String? = nil) throws -> Data {
-        if device == nil, let push = try sealedByLibrary(to: path, at: #require(UnixTime(argument: time))) {
+        if let push = try sealedByLibrary(to: path, device: device, at: #require(UnixTime(argument: time))) {
             return push
         }
         let output = try run(

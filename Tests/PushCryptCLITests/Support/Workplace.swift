@@ -30,12 +30,17 @@ struct Workplace {
         try CLI.shell(script, stdin: stdin, in: folder.url)
     }
 
-    /// Creates a keyset at `now` and returns its kid. The tool creates it only if there are options.
+    /// Creates a keyset at `now` and returns its kid. The tool creates it only if there are options other than --psk and
+    /// --suite.
     @discardableResult
     func create(_ path: String, _ kind: String, _ options: String...) throws -> String {
-        guard !options.isEmpty else { return try make(path, kind, at: Self.now) }
+        try create(path, kind, options, at: Self.now)
+    }
+
+    func create(_ path: String, _ kind: String, _ options: [String], at time: String) throws -> String {
+        if let kid = try make(path, kind, options, at: time) { return kid }
         let output = try run(
-            ["keys", "create", path, "--kind", kind, "--insecure-plaintext", "--at", Self.now] + options)
+            ["keys", "create", path, "--kind", kind, "--insecure-plaintext", "--at", time] + options)
         try #require(output.isSuccess, "\(output)")
         return output.line
     }
@@ -70,12 +75,25 @@ struct Workplace {
 
     /// The payload that `seal --to KEYS` prints: the library takes less time than a debug build of the tool.
     ///
-    /// - Returns: nil for private recipient keys, to which only the tool seals, and for encrypted keys.
-    func sealedByLibrary(to keys: String, at time: UnixTime, payload: Data = inner) -> Data? {
-        let path = folder.file(keys).path
-        guard let keyset = try? has(keys + "/keyset.json") ? Keyset(folder: path) : Keyset(file: path),
-            let recipient = try? keyset.recipient(at: time),
-            let push = try? Sealer(topic: Self.topic, clock: { time })
+    /// - Parameters:
+    ///   - device: the device to seal to with a key that is derived from a shared key.
+    ///   - sender: the keyset to sign with.
+    ///   - secret: of the keysets.
+    /// - Returns: nil for private recipient keys in a file, to which only the tool seals, and for encrypted keys without
+    ///   the secret.
+    func sealedByLibrary(
+        to keys: String, device: String? = nil, by sender: String? = nil, _ secret: KeysetSecret? = nil,
+        at time: UnixTime, payload: Data = inner
+    ) -> Data? {
+        func keyset(_ keys: String) throws -> Keyset {
+            let path = folder.file(keys).path
+            return try has(keys + "/keyset.json")
+                ? Keyset(folder: path, secret: secret) : Keyset(file: path, secret: secret)
+        }
+        guard let all = try? keyset(keys), let chosen = try? device.map({ try all.device(DeviceID($0)) }) ?? all,
+            let recipient = try? chosen.recipient(at: time),
+            let signer = try? Optional(sender.map { try keyset($0).senderKey(at: time) }),
+            let push = try? Sealer(topic: Self.topic, signer: signer, clock: { time })
                 .seal(payload, to: recipient, placeholder: .standard)
         else { return nil }
         return push.json

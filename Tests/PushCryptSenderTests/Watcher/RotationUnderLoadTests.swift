@@ -22,12 +22,12 @@ import Testing
         var sealCount: Int {
             switch (kind, LongTests.areEnabled) {
             case (.shared, true): 100_000
-            case (.shared, false): 4_000
+            case (.shared, false): 1_600
             case (_, true): 4_000
-            case (_, false): 600
+            case (_, false): 300
             }
         }
-        var rotationCount: Int { LongTests.areEnabled ? kind == .shared ? 50 : 20 : kind == .shared ? 20 : 10 }
+        var rotationCount: Int { LongTests.areEnabled ? kind == .shared ? 50 : 20 : kind == .shared ? 16 : 8 }
     }
 
     @Test(

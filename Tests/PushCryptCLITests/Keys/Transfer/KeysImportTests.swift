@@ -15,12 +15,8 @@ struct KeysImportTests {
 
     /// Creates Keys/old of that kind and returns its kid.
     private func create(_ kind: String) throws -> String {
-        guard kind.contains(" ") else { return try place.make("Keys/old", kind, at: Workplace.newYear) }
-        let options = kind.split(separator: " ").map(String.init)
-        let output = try place.run(
-            ["keys", "create", "Keys/old", "--insecure-plaintext", "--at", Workplace.newYear, "--kind"] + options)
-        try #require(output.isSuccess, "\(output)")
-        return output.line
+        let words = kind.split(separator: " ").map(String.init)
+        return try place.create("Keys/old", words[0], Array(words.dropFirst()), at: Workplace.newYear)
     }
 
     private func exported(_ options: String...) throws -> Data {
