@@ -90,7 +90,12 @@ struct Workplace {
             return try has(keys + "/keyset.json")
                 ? Keyset(folder: path, secret: secret) : Keyset(file: path, secret: secret)
         }
-        guard let all = try? keyset(keys), let chosen = try? device.map({ try all.device(DeviceID($0)) }) ?? all,
+        func chosen() throws -> Keyset {
+            let all = try keyset(keys)
+            if let device { return try all.device(DeviceID(device)) }
+            return has(keys + "/keyset.json") && all.kind == .recipient ? try all.publicKeyset(keepingPSK: true) : all
+        }
+        guard let chosen = try? chosen(),
             let recipient = try? chosen.recipient(at: time),
             let signer = try? Optional(sender.map { try keyset($0).senderKey(at: time) }),
             let push = try? Sealer(topic: Self.topic, signer: signer, clock: { time })
