@@ -37,6 +37,20 @@ struct KilledCreationTests {
         try place.expectWhole("Keys/ios")
     }
 
+    @Test("keys import into a new keyset reports the files of a killed keys create that it discards")
+    func discardedByImport() throws {
+        let place = try Workplace()
+        #expect(try place.run(Self.command, dyingAt: "create-written").signal == SIGKILL)
+        let left = try place.names(in: "Keys")
+        try place.write(Data(#"{"kty":"oct","k":"\#(String(repeating: "A", count: 43))"}"#.utf8), to: "key.jwk")
+        let output = try place.run(
+            "keys", "import", "Keys/imported/", "key.jwk", "--insecure-plaintext", "--json", "--at", Workplace.now)
+        #expect(
+            output.stderr
+                == "pushcrypt: discarded Keys/\(left[0]), which an interrupted `keys create` had not finished\n")
+        #expect(output.text.contains(#""keyset":"Keys/imported""#), "\(output)")
+    }
+
     @Test("a keys create that is killed after its last step leaves an intact keyset")
     func late() throws {
         let place = try Workplace()

@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import PushCryptCore
 import PushCryptFiles
+import PushCryptKeysets
 import PushCryptKeystore
 public import PushCryptPrimitives
 
@@ -17,8 +18,16 @@ struct ChangeOptions: ParsableArguments {
         return Actor(name: ProcessEnvironment.accountName + caller, reason: reason)
     }
 
-    func printCreated(_ kid: KeyID, in path: String) throws {
-        try StandardStreams.write(["keyset": path, "kid": "\(kid)"], asJSON: json) { _ in "\(kid)\n" }
+    /// Makes a keyset of one key and prints the key's id.
+    func create(
+        _ store: KeysetStore, _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection,
+        _ secret: KeysetSecret?, as action: AuditEvent.Action
+    ) throws {
+        let notices = try store.create(record, policy, protection, secret, at: time, by: actor, as: action)
+        for notice in notices { StandardStreams.writeNote(notice) }
+        try StandardStreams.write(["keyset": store.folder.path, "kid": "\(record.kid)"], asJSON: json) { _ in
+            "\(record.kid)\n"
+        }
     }
 }
 

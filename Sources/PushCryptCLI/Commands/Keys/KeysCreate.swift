@@ -39,8 +39,6 @@ struct KeysCreate: ParsableCommand {
         }
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
         let record = try KeyRecord.generate(kind, group: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
-        let notices = try store.create(record, policy, protection, secret, at: change.time, by: change.actor)
-        for notice in notices { StandardStreams.writeNote(notice) }
-        try change.printCreated(record.kid, in: store.folder.path)
+        try change.create(store, record, policy, protection, secret, as: .created)
     }
 }

@@ -81,8 +81,6 @@ struct KeysImport: ParsableCommand {
     private func create(_ record: KeyRecord) throws {
         let policy = try policyOptions.policy(over: .standard)
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
-        try KeysetStore(path).create(
-            record, policy, protection, secret, at: change.time, by: change.actor, as: .imported)
-        try change.printCreated(record.kid, in: path)
+        try change.create(KeysetStore(path), record, policy, protection, secret, as: .imported)
     }
 }
