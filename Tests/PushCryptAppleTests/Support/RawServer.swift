@@ -12,8 +12,8 @@ struct RawServer: Sendable {
         /// Gives a signal to the test.
         case give(Signal)
         /// An endless response: sends the bytes repeatedly until the client has closed the connection. In the short form the
-        /// server pauses after 2 MB, because a client that is slow to close it keeps both sides busy.
-        case flood([UInt8])
+        /// server pauses after `limit` bytes, because a client that is slow to close it keeps both sides busy.
+        case flood([UInt8], limit: Int = 2_000_000)
         /// Keeps the connection open until the client has closed it, and then gives the signal.
         case hold(Signal = Signal())
     }
@@ -77,8 +77,8 @@ struct RawServer: Sendable {
             case .send(let bytes): try await connection.write(Data(bytes))
             case .wait(let signal): await signal.wait()
             case .give(let signal): signal.give()
-            case .flood(let bytes):
-                for _ in 0..<LongTests.value(.max, short: 1 + 2_000_000 / bytes.count) {
+            case .flood(let bytes, let limit):
+                for _ in 0..<LongTests.value(.max, short: limit / bytes.count) {
                     try await connection.write(Data(bytes))
                 }
                 while let rest = try? await connection.read(atMost: 4096), !rest.isEmpty {}
