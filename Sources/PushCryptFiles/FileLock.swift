@@ -19,7 +19,8 @@ package final class FileLock: Sendable {
     private let folder: Folder
     private let file: OpenFile?
 
-    /// Refuses a folder of another user: the owner can open it, or replace the file, and hold the lock for ever.
+    /// Refuses a folder that belongs neither to this user nor to root: its owner can open it, or replace the file, and hold
+    /// the lock for ever.
     ///
     /// - Parameter name: the name of the private file, mode 0600.
     /// - Throws: `FileError` with `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `noPermission`.

@@ -19,7 +19,6 @@ package struct KeysetMetadata: Hashable, Sendable {
             self.suite = suite
             self.demandsPSK = demandsPSK
         }
-
     }
 
     package init(
@@ -156,8 +155,9 @@ extension AuditHead {
         guard let count = member["count"]?.protocolInteger, hash.count == Self.hashByteCount,
             let last = member["last"], last.kind == .array
         else { throw KeyError(.malformed, "the set's audit member has no count, head or last") }
-        let lines = last.elements.compactMap(\.string)
-        guard lines.count == last.elements.count else {
+        let elements = last.elements
+        let lines = elements.compactMap(\.string)
+        guard lines.count == elements.count else {
             throw KeyError(.malformed, "the set's audit member has a last line that isn't a string")
         }
         self.init(count: count, hash: hash, lastLines: lines)

@@ -30,14 +30,14 @@ package struct KeysetPlace: Sendable {
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `notAKeyset`, `inputOutput`.
     package func read() throws -> RawKeyset {
         try KeystoreError.convertingFileErrors {
-            guard let keyset = folder else {
+            guard let keyset = self.folder else {
                 let file = try OpenFile(path)
                 let access = try file.requireFile(advice: "; a file with keys is needed here").access
                 return try RawKeyset(file.readAll(), .file(path: path, access), access: [access])
             }
-            let folder = try Folder(path)
-            let (bytes, access) = try folder.read(KeysetFolder.keysetName)
-            return try RawKeyset(bytes, .folder(keyset, folder, access), access: [folder.status().access, access])
+            let opened = try Folder(path)
+            let (bytes, access) = try opened.read(KeysetFolder.keysetName)
+            return try RawKeyset(bytes, .folder(keyset, opened, access), access: [opened.status().access, access])
         }
     }
 }

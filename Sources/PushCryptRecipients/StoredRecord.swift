@@ -16,10 +16,14 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
         guard let kid = record["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
             throw RecordFlaw(reason: "no kid of \(KeyID.characterCount) characters of base64url")
         }
-        let device = record["device"].map { $0.string.flatMap { try? DeviceID($0) } }
-        // An inner nil: the member isn't a device id.
-        if let device, device == nil { throw RecordFlaw(reason: "device is not a device id") }
-        self.init(kid, device ?? nil)
+        guard let member = record["device"] else {
+            self.init(kid, nil)
+            return
+        }
+        guard let device = member.string.flatMap({ try? DeviceID($0) }) else {
+            throw RecordFlaw(reason: "device is not a device id")
+        }
+        self.init(kid, device)
     }
 
     /// Reads the name of a row of the table; nil for an invalid kid or device.

@@ -10,6 +10,8 @@ package final class SharedFolder: Sendable {
     private let lock: FileLock
 
     /// Creates the folder, with access for the owner only, if it doesn't exist. Its parent must exist.
+    ///
+    /// - Throws: `SQLiteError` of the kind `unavailable` if another user, who isn't root, owns the folder.
     package init(_ path: String) throws(SQLiteError) {
         (folder, lock) = try SQLiteError.converting { () throws(FileError) in
             // If this fails, opening the folder reports the reason.

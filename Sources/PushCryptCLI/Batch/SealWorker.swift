@@ -106,7 +106,7 @@ struct SealWorker: LineWorker {
     }
 
     private func defaultRecipient(_ device: DeviceID?) throws -> Recipient {
-        guard let entry = entry, let defaultRecipient else { throw LineRefusal.recipientMissing }
+        guard let entry, let defaultRecipient else { throw LineRefusal.recipientMissing }
         guard let device else { return defaultRecipient }
         return try Recipient(entry, device: device)
     }
@@ -186,8 +186,9 @@ private struct SealOverrides {
     }
 
     private static func names(_ value: JSONValue) throws(LineRefusal) -> [String] {
-        let names = value.elements.compactMap(\.string)
-        guard value.kind == .array, names.count == value.elements.count else {
+        let elements = value.elements
+        let names = elements.compactMap(\.string)
+        guard value.kind == .array, names.count == elements.count else {
             throw .malformedLine("\"expose\" is not an array of names")
         }
         return names

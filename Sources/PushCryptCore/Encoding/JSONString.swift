@@ -216,6 +216,7 @@ package enum JSONWriter {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
+    /// The string below lists the letters of the bytes that need an escape. "/" has a letter, too, but needs no escape.
     private static func appendEscaped(_ byte: UInt8, to output: inout [UInt8]) {
         if !needsEscape(byte) {
             output.append(byte)

@@ -123,23 +123,30 @@ package struct JSONMember: Sendable {
 extension JSONValue {
     /// The members of an object in the order of the text; empty for any other value.
     package var members: [JSONMember] {
-        let children = children(ifKind: .object)
-        return stride(from: 0, to: children.count, by: 2).map { JSONMember(key: children[$0], value: children[$0 + 1]) }
+        let container = node
+        guard container.kind == .object else { return [] }
+        var members: [JSONMember] = []
+        var name = index + 1
+        while name < container.next {
+            JSONSteps.add(2)
+            members.append(
+                JSONMember(key: JSONValue(text: text, index: name), value: JSONValue(text: text, index: name + 1)))
+            name = Int(text.tape[name + 1].next)
+        }
+        return members
     }
 
     /// The elements of an array in the order of the text; empty for any other value.
-    package var elements: [JSONValue] { children(ifKind: .array) }
-
-    private func children(ifKind kind: Kind) -> [JSONValue] {
+    package var elements: [JSONValue] {
         let container = node
-        guard container.kind == kind else { return [] }
-        var children: [JSONValue] = []
-        var child = index + 1
-        while child < container.next {
+        guard container.kind == .array else { return [] }
+        var elements: [JSONValue] = []
+        var element = index + 1
+        while element < container.next {
             JSONSteps.add(1)
-            children.append(JSONValue(text: text, index: child))
-            child = Int(text.tape[child].next)
+            elements.append(JSONValue(text: text, index: element))
+            element = Int(text.tape[element].next)
         }
-        return children
+        return elements
     }
 }

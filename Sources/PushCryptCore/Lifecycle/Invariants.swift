@@ -94,7 +94,10 @@ extension Invariants {
     ) throws(LifecycleError) {
         for key in old.keys where !givenUp.contains(key.kid) {
             guard let state = old.state(of: key.kid, at: now), state.opens else { continue }
-            let (before, after) = (key.lifecycle, new.key(key.kid)?.lifecycle ?? key.lifecycle)
+            let before = key.lifecycle
+            guard let after = new.key(key.kid)?.lifecycle else {
+                throw LifecycleError(.invariantBroken, "key \(key.kid) would be missing")
+            }
             try require(
                 after.destroyedAt == nil && after.revokedAt == before.revokedAt,
                 "a push on its way may need key \(key.kid), which would no longer open it")

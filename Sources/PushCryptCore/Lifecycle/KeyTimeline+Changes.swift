@@ -30,11 +30,11 @@ extension KeyTimeline {
             losses = ["devices that haven't fetched key \(kid)\(since ?? "") show a placeholder until they do"]
             guard force else {
                 let lead = DurationText.human(policy.publishLeadInSeconds)
+                let advice = earliest.map { "wait until \($0)" } ?? "ask the devices"
                 throw LifecycleError(
                     .blocked,
                     "key \(kid) was published\(since ?? " since an unknown time"), and the policy requires \(lead) before it "
-                        + "seals: \(losses[0]); \(earliest.map { "wait until \($0)" } ?? "ask the devices"), or use --force"
-                )
+                        + "seals: \(losses[0]); \(advice), or use --force")
             }
         }
         retireSealingKeys(at: now, policy)
@@ -194,13 +194,12 @@ extension KeyTimeline {
         guard let index = keys.firstIndex(where: { $0.kid == kid }) else { return }
         body(&keys[index].lifecycle)
     }
-
 }
 
 extension KeyLifecycle {
     /// Whether the key seals now or later, by its own times.
     fileprivate func willSeal(at now: UnixTime) -> Bool {
-        activatesAt != nil && retiresAt.map { $0 > now } ?? true && state(at: now).opens
+        activatesAt != nil && (retiresAt.map { $0 > now } ?? true) && state(at: now).opens
     }
 
     fileprivate mutating func retire(at now: UnixTime, _ policy: RotationPolicy) {

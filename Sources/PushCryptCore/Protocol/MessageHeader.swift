@@ -122,8 +122,9 @@ package struct MessageExtras: Equatable, Sendable {
     init?(_ header: JSONValue) {
         self.init()
         if let list = header["attachments"] {
-            let read = list.elements.compactMap(AttachmentReference.init)
-            guard !read.isEmpty, read.count == list.elements.count else { return nil }
+            let elements = list.elements
+            let read = elements.compactMap(AttachmentReference.init)
+            guard !read.isEmpty, read.count == elements.count else { return nil }
             attachments = read
         }
         if let value = header["offload"] {

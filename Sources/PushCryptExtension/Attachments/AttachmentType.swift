@@ -14,7 +14,6 @@ public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
         public static let image = Family(description: "image", limitInBytes: 10_000_000)
         /// At most 50,000,000 bytes.
         public static let movie = Family(description: "movie", limitInBytes: 50_000_000)
-
     }
 
     /// Audio, image or movie.

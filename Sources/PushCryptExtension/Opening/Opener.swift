@@ -6,7 +6,8 @@ public struct Opener: Sendable {
     private var keyring: any RecipientKeyring
     private let senders: SenderTrust
 
-    /// Creates an opener with the recipient's keys and the pinned sender keys, or `.unsigned`.
+    /// Creates an opener with the recipient's keys and the pinned sender keys, or `.unsigned`. With pinned keys, unsigned
+    /// payloads are refused.
     ///
     /// - Parameter topic: the app's bundle identifier, not the extension's.
     /// - Throws: `KeyError` with `invalidTopic`.
@@ -59,5 +60,4 @@ public struct Opener: Sendable {
 
     /// The key that a payload names, for diagnostics; nil for a payload that can't be read.
     static func kid(of payload: [UInt8]) -> KeyID? { (try? outerPayload(payload))?.kid }
-
 }

@@ -140,8 +140,9 @@ struct PinnedSenders {
         guard let root = (try? JSONText(json))?.root, let list = root["revoked"], list.kind == .array else {
             throw DeviceKeyError(.damaged, "the pinned sender keys are not a JSON object with a list of revoked keys")
         }
-        let revoked = list.elements.compactMap { $0.utf8.flatMap(Base64URL.decode) }.filter { $0.count == 32 }
-        guard revoked.count == list.elements.count else {
+        let elements = list.elements
+        let revoked = elements.compactMap { $0.utf8.flatMap(Base64URL.decode) }.filter { $0.count == 32 }
+        guard revoked.count == elements.count else {
             throw DeviceKeyError(.damaged, "a revoked sender key is not a thumbprint")
         }
         return (root, Set(revoked))

@@ -70,7 +70,6 @@ final class InMemoryReplayStore: Sendable {
         }
         return try result.mapError(StoreError.init).get()
     }
-
 }
 
 /// The messages that this process has claimed, in the file or in memory. The process shows none of them twice, even if the

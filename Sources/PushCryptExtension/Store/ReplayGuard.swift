@@ -17,11 +17,12 @@ public protocol ReplayGuard: Sendable {
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass>
 
-    /// Marks the message as seen after its content was handed to the system. The claim no longer lapses.
+    /// Marks the message as seen after its content was handed to the system. The claim no longer lapses. Throws an error if
+    /// nothing can be remembered.
     func markSeen(_ claim: MessageClaim) throws
 
     /// Releases the claim of a message that wasn't shown, so that it can be claimed again at once. Does nothing if the
-    /// message was seen or another claim has replaced this one.
+    /// message was seen or another claim has replaced this one. Throws an error if nothing can be remembered.
     func release(_ claim: MessageClaim) throws
 }
 

@@ -46,6 +46,7 @@ struct ReplayState: Equatable {
         guard let latest else { return false }
         return latest > clock + Self.dayInSeconds && latest > confirmed ?? .min
     }
+
     static func read(_ database: Database, _ role: SharedStore.Role) throws(SQLiteError) -> ReplayState {
         let row = try database.first(
             "SELECT latest, confirmed, since, floor, digest FROM reader WHERE role = ?", .integer(role.number)

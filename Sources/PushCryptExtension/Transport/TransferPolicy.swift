@@ -53,8 +53,8 @@ struct WebAddress {
         // Parts: the scheme, the host and the port.
         let address =
             #/
-            ([A-Za-z0-9]+) ://
-            ((?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+ | \[[0-9A-Fa-f:.]{2,}\])
+            ([A-Za-z0-9]++) ://
+            ((?:[A-Za-z0-9_-]++\.)*+[A-Za-z0-9_-]++ | \[[0-9A-Fa-f:.]{2,}+\])
             (?: : ([0-9]+) )?
             (?: [/?\#] .* )?
             /#

@@ -12,6 +12,7 @@ import SwiftASN1
 extension DER {
     /// Runs `body` with the root of `der` and then wipes the parsed copy.
     ///
+    /// - Parameter body: must not return nodes or slices of them.
     /// - Throws: `KeyContainerError` with `malformed` unless `der` is one DER element; what `body` throws.
     static func withRoot<Result>(
         of der: Span<UInt8>, _ structure: StaticString, _ body: (ASN1Node) throws -> Result

@@ -5,7 +5,7 @@ package import PushCryptKeysets
 ///
 /// Only the newest report of a device counts. Memory grows with the devices, not with the reports.
 package struct DeviceReports: Sendable {
-    private var newest = [DeviceID: DeviceReport]()
+    private var newest = [DeviceID: (kid: KeyID, seenAt: UnixTime)]()
     /// The number of lines, including blank ones.
     package private(set) var lineCount = 0
 
@@ -30,7 +30,7 @@ package struct DeviceReports: Sendable {
             throw KeystoreError(error.code, "line \(lineCount): \(error.reason)")
         }
         if let known = newest[report.device], known.seenAt > report.seenAt { return }
-        newest[report.device] = report
+        newest[report.device] = (report.kid, report.seenAt)
     }
 
     package var deviceCount: Int { newest.count }

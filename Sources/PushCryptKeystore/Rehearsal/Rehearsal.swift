@@ -72,10 +72,11 @@ package struct RehearsalSeries: Hashable, Sendable {
     package let widthInSeconds: Int64
     /// For every key of ``RehearsedRotation/keys``, the number of devices that first fetched it in each interval.
     package private(set) var firstFetches: [[Int]]
-    private var losses: [Loss: [Int]]
+    /// For every ``Loss``, the number of lost pushes in each interval.
+    private var losses: [[Int]]
     package let count: Int
 
-    package enum Loss: Sendable, CaseIterable {
+    package enum Loss: Int, Sendable, CaseIterable {
         case keyNotFetched, keyExpired, deviceUnseen
     }
 
@@ -97,10 +98,10 @@ package struct RehearsalSeries: Hashable, Sendable {
         count = Int((period.upperBound - period.lowerBound + widthInSeconds - 1) / widthInSeconds)
         let zeros = [Int](repeating: 0, count: count)
         firstFetches = keys.map { _ in zeros }
-        losses = Dictionary(uniqueKeysWithValues: Loss.allCases.map { ($0, zeros) })
+        losses = Loss.allCases.map { _ in zeros }
     }
 
-    package func losses(_ loss: Loss) -> [Int] { losses[loss] ?? [] }
+    package func losses(_ loss: Loss) -> [Int] { losses[loss.rawValue] }
 
     package func start(_ index: Int) -> Int64 { period.lowerBound + Int64(index) * widthInSeconds }
 
@@ -111,8 +112,7 @@ package struct RehearsalSeries: Hashable, Sendable {
 
     mutating func add(_ loss: Loss, _ count: Int, at time: Int64) {
         guard count > 0, period.contains(time) else { return }
-        let index = index(time)
-        losses[loss]?[index] += count
+        losses[loss.rawValue][index(time)] += count
     }
 
     mutating func add(_ loss: Loss, _ pushes: EvenMoments, in range: Range<Int64>) {
@@ -120,7 +120,7 @@ package struct RehearsalSeries: Hashable, Sendable {
         while !rest.isEmpty {
             let index = index(rest.lowerBound)
             let end = min(start(index + 1), rest.upperBound)
-            losses[loss]?[index] += pushes.count(in: rest.lowerBound..<end)
+            losses[loss.rawValue][index] += pushes.count(in: rest.lowerBound..<end)
             rest = end..<rest.upperBound
         }
     }
@@ -129,7 +129,7 @@ package struct RehearsalSeries: Hashable, Sendable {
 
     static func += (left: inout Self, right: Self) {
         left.firstFetches = zip(left.firstFetches, right.firstFetches).map { zip($0, $1).map(+) }
-        left.losses.merge(right.losses) { zip($0, $1).map(+) }
+        left.losses = zip(left.losses, right.losses).map { zip($0, $1).map(+) }
     }
 }
 

@@ -34,6 +34,12 @@ struct KillTests {
             if [.keysetSynced, .keysetRenamed].contains(point) {
                 #expect(
                     try place.opens(push, with: Self.path, change.made(in: place, isNew: point.isMade).1), "\(point)")
+                if change.name == "rotate", change.protection == .plain {
+                    let opened = try place.run(
+                        ["open", "--keys", Self.path, "--topic", Workplace.topic, "--at", KilledChange.time],
+                        stdin: push)
+                    #expect(opened.isSuccess && opened.payload == Workplace.inner, "\(point): \(opened)")
+                }
             }
             // A passphrase that the tool chose the cost of takes a second for each command.
             if change.protection != .passphrase || LongTests.areEnabled {

@@ -36,7 +36,8 @@ STDOUT = ""
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 TOKEN = re.compile(rb"[A-Za-z0-9_+/-]{11,}={0,2}")
 # JSON members whose value is a sentence for people.
-SENTENCE = re.compile(rb'"(message|advice|why|blockedBy|safe|text|verdict|next)": ?"(?:\\.|[^"\\])*"')
+SENTENCE = re.compile(
+    rb'"(message|advice|why|because|problem|blockedBy|safe|text|verdict|next)" ?: ?"(?:\\.|[^"\\])*"')
 ENVIRONMENT = {
     "PATH": os.environ["PATH"], "HOME": "/nonexistent", "TZ": "UTC", "LC_ALL": "C.UTF-8", "COLUMNS": "100",
     "NO_COLOR": "1", "TERM": "dumb",

@@ -62,9 +62,9 @@ struct Open: ParsableCommand {
 
     private func openBatch() throws {
         let keyset = try KeySource(keys, keyAccess).openingKeyset(device: nil)
+        let topic = try Topic(topic).description
         let senders = try SenderTrust(option: trust, keyAccess)
         let time = timeOptions.givenTime
-        let topic = try Topic(topic).description
         var run = try BatchRun<OpenWorker>(batch)
         try run.processAllLines {
             let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
