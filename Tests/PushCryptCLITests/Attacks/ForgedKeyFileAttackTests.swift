@@ -14,7 +14,7 @@ import Testing
         Forgery(testDescription: "a private key", jwk: { try BatchPlace.jwk("p256") }, message: "private key"),
         Forgery(
             testDescription: "curve P-384",
-            jwk: { try BatchPlace.registration("p256").replacing("P-256", with: "P-384") }, message: "P-384"),
+            jwk: { try BatchPlace.registration("p256").replacing("P-256", with: "P-384") }, message: "kty and crv"),
         Forgery(
             testDescription: "alg none",
             jwk: { try BatchPlace.registration("x25519").replacing("HPKE-3", with: "none") }, message: "alg"),
