@@ -33,13 +33,16 @@ import PushCryptCore
         while operations.contains(where: { !$0.hasEnded.isSet }) { Thread.sleep(forTimeInterval: 0.1) }
         memory.report(after: start.duration(to: .now), tally)
         let ways = Channel.all.map { "\($0): \(tally.count("\($0)"))" }
-        print("channels: " + ways.joined(separator: ", "))
-        for failure in tally.failures { print("FAILED: \(failure)") }
+        say("channels: " + ways.joined(separator: ", "))
+        for failure in tally.failures { say("FAILED: \(failure)") }
         let isFlat = memory.isWithinLimit
-        print(tally.failures.isEmpty && isFlat ? "passed" : "failed: \(tally.failureCount) wrong results, \(memory)")
+        say(tally.failures.isEmpty && isFlat ? "passed" : "failed: \(tally.failureCount) wrong results, \(memory)")
         exit(tally.failures.isEmpty && isFlat ? 0 : 1)
     }
 }
+
+/// Writes a line to stdout at once, also into a pipe.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 struct Options {
     enum Length {
@@ -103,7 +106,7 @@ final class MemoryCheck: CustomStringConvertible {
     }
 
     func report(after time: Duration, _ tally: Tally) {
-        print("\(time.components.seconds) s: \(tally), resident \(Self.residentByteCount >> 10) KiB, \(self)")
+        say("\(time.components.seconds) s: \(tally), resident \(Self.residentByteCount >> 10) KiB, \(self)")
     }
 
     /// In bytes, from `/proc/self/statm`.
