@@ -66,6 +66,10 @@ import Testing
         #expect(delivery.failure == .attachmentFailed && delivery.isRestored)
         #expect(delivery.content.body.literal == "short")
         #expect(delivery.stageFailures.map(\.stage) == ["offload"])
+        let whole = try await AttackedPhone(phone.profile).show(Array(push.json)) {
+            $0.offload = OffloadFetcher(transport: OneBody(bytes: blob.bytes))
+        }
+        #expect(whole.failure == nil && whole.content.body.literal == "whole a")
     }
 
     @Test(

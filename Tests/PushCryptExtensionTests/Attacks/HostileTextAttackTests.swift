@@ -60,19 +60,32 @@ import Testing
         "a hostile text as the offloaded payload: attachmentFailed, the short sealed alert",
         arguments: HostileText.allCases)
     func offloadedPayload(hostile: HostileText) async throws {
-        let text = hostile.text(from: Array(#"{"aps":{"alert":"whole"}}"#.utf8))
+        let whole = Array(#"{"aps":{"alert":"whole"}}"#.utf8)
+        #expect(try await offloading(whole).content.body.literal == "whole")
+        let text = hostile.text(from: whole)
+        guard text.count <= OffloadReference.maximumSize else {
+            // The reference can't be written, and a hand-made one makes the message malformed.
+            let blob = try SealedBlob(text, for: .payload)
+            #expect(throws: (any Error).self) {
+                try OffloadReference(url: "https://example.com/9", blob: blob.reference)
+            }
+            return
+        }
+        let delivery = try await offloading(text)
+        #expect(delivery.failure == .attachmentFailed && delivery.isRestored)
+        #expect(delivery.content.body.literal == "short")
+    }
+
+    /// Shows a push whose offloaded payload is this text.
+    private func offloading(_ text: [UInt8]) async throws -> DeliverySession.Delivery {
         let blob = try SealedBlob(text, for: .payload)
-        // A reference to a longer payload can't be written, so that no fetch begins.
-        guard blob.reference.size <= OffloadReference.maximumSize else { return }
         let reference = try OffloadReference(url: "https://example.com/9", blob: blob.reference)
         let push = try Sealer(topic: TestPush.topic, clock: { TestPush.now }).seal(
             Array(#"{"aps":{"alert":"short"}}"#.utf8), to: TestKeys.recipient("x25519"), placeholder: .standard,
             offload: reference)
-        let delivery = try await phone.show(Array(push.json)) { configuration in
-            configuration.offload = OffloadFetcher(transport: OneBody(bytes: blob.bytes))
+        return try await phone.show(Array(push.json)) {
+            $0.offload = OffloadFetcher(transport: OneBody(bytes: blob.bytes))
         }
-        #expect(delivery.failure == .attachmentFailed && delivery.isRestored)
-        #expect(delivery.content.body.literal == "short")
     }
 
     @Test("a hostile text as a registered JWK: KeyError malformed, nothing is sealed", arguments: HostileText.allCases)
