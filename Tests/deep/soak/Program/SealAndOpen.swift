@@ -172,13 +172,21 @@ struct DeviceKeys {
     init(_ place: SoakPlace) { self.place = place }
 
     mutating func opener(_ channel: Channel, for push: [UInt8]) throws -> Opener {
-        let text = String(decoding: push, as: UTF8.self)
-        let kid = text.firstMatch(of: /"kid":"([^"]*)"/).flatMap { KeyID(String($0.1)) }
-        let skid = text.firstMatch(of: /"skid":"([^"]*)"/).flatMap { KeyID(String($0.1)) }
+        let (kid, skid) = (Self.id("\"kid\":\"", in: push), Self.id("\"skid\":\"", in: push))
         let keyset = try keyset(channel.key, kid)
         return try Opener(
             topic: SoakPlace.topic, keyring: KeysetKeyring(keyset),
             senders: channel.isSigned ? .pinned(trusted(skid)) : .unsigned)
+    }
+
+    /// The key id behind a text: `skid` ends the payload, and `kid` is before `sealed`, the longest member.
+    private static func id(_ name: String, in push: [UInt8]) -> KeyID? {
+        let name = Array(name.utf8)
+        for start in [push.count - name.count - KeyID.characterCount - 3] + Array(0..<min(push.count, 600))
+        where start >= 0 && push[start...].starts(with: name) {
+            return KeyID(String(decoding: push[(start + name.count)...].prefix(KeyID.characterCount), as: UTF8.self))
+        }
+        return nil
     }
 
     private mutating func keyset(_ key: Channel.Key, _ kid: KeyID?) throws -> Keyset {
