@@ -168,6 +168,10 @@ let package = Package(
             dependencies: ["PushCryptExtension", "PushCryptSQLite", "PushCryptApple"]
                 + appleFrameworks,
             path: "Tests/ExtensionProcess"),
+        // Tests/deep/soak/run runs it.
+        .executableTarget(
+            name: "PushCryptSoak", dependencies: ["PushCryptCore", "PushCryptExtension", "PushCryptSender"],
+            path: "Tests/deep/soak/Program"),
         .testTarget(
             name: "PushCryptPropertyTests",
             dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]

@@ -3,12 +3,26 @@ import PushCryptTestSupport
 import Testing
 
 /// One test of a file of C2SP/wycheproof's testvectors_v1.
-protocol WycheproofTest: Decodable, Sendable {
+protocol WycheproofTest: Sendable {
+    /// A group of the file: its tests, with what they have in common.
+    associatedtype Group: WycheproofGroup where Group.Test == Self
+
     var tcId: Int { get }
     var comment: String { get }
     var category: WycheproofCategory { get }
     /// Throws unless `backend` does what the category requires.
     func check(_ backend: any CryptoBackend) throws
+}
+
+protocol WycheproofGroup: Decodable {
+    associatedtype Test
+
+    var tests: [Test] { get }
+}
+
+/// A group whose tests are complete in themselves.
+struct WycheproofTests<Test: WycheproofTest & Decodable>: WycheproofGroup {
+    let tests: [Test]
 }
 
 enum WycheproofResult: String, Decodable {
@@ -33,12 +47,8 @@ struct WycheproofVector<Test: WycheproofTest>: Sendable, CustomStringConvertible
 }
 
 struct WycheproofFile<Test: WycheproofTest>: Decodable {
-    private struct Group: Decodable {
-        let tests: [Test]
-    }
-
     let numberOfTests: Int
-    private let testGroups: [Group]
+    private let testGroups: [Test.Group]
 
     var tests: [Test] { testGroups.flatMap(\.tests) }
 

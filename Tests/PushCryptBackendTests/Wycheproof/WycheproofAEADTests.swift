@@ -47,7 +47,9 @@ enum ChaCha20Poly1305: AEADFamily {
     static let algorithms = [AEADAlgorithm.chaCha20Poly1305]
 }
 
-struct AEADTest<Family: AEADFamily>: WycheproofTest {
+struct AEADTest<Family: AEADFamily>: WycheproofTest, Decodable {
+    typealias Group = WycheproofTests<Self>
+
     let tcId: Int
     let comment: String
     let result: WycheproofResult

@@ -19,7 +19,9 @@ import Testing
 }
 
 /// The invalid tests request more than 255 blocks.
-struct HKDFTest: WycheproofTest {
+struct HKDFTest: WycheproofTest, Decodable {
+    typealias Group = WycheproofTests<Self>
+
     let tcId: Int
     let comment: String
     let result: WycheproofResult

@@ -26,7 +26,9 @@ import Testing
 }
 
 /// Half of the tags are truncated to 16 bytes. The backends don't truncate, so the check compares the first 16 bytes.
-struct HMACTest: WycheproofTest {
+struct HMACTest: WycheproofTest, Decodable {
+    typealias Group = WycheproofTests<Self>
+
     let tcId: Int
     let comment: String
     let result: WycheproofResult

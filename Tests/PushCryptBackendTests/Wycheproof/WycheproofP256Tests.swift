@@ -18,7 +18,9 @@ import Testing
     }
 }
 
-struct P256Test: WycheproofTest {
+struct P256Test: WycheproofTest, Decodable {
+    typealias Group = WycheproofTests<Self>
+
     enum CodingKeys: String, CodingKey {
         case tcId, comment, result, shared
         case publicKey = "public"

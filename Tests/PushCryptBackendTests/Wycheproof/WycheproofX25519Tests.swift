@@ -25,7 +25,9 @@ import Testing
 
 /// The file's 254 acceptable tests are keys on the twist, non-canonical keys and keys of small order. Only those whose
 /// shared secret is zero may be refused, and RFC 9180 section 7.1.4 says that they must.
-struct X25519Test: WycheproofTest {
+struct X25519Test: WycheproofTest, Decodable {
+    typealias Group = WycheproofTests<Self>
+
     enum CodingKeys: String, CodingKey {
         case tcId, comment, shared
         case publicKey = "public"

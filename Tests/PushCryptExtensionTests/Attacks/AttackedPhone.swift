@@ -1,0 +1,113 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptSimulator
+import Testing
+
+/// A phone whose pushes an attacker can change, with the backend that seals them: the sender library on one side, the
+/// extension library with its real store on the other.
+struct AttackedPhone {
+    /// Whose key it is, and whether the app pins the backend's signing key.
+    struct Profile: Sendable, CustomStringConvertible {
+        let key: String
+        let isSigned: Bool
+
+        var description: String { isSigned ? "\(key), signed" : key }
+
+        static let all = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"].flatMap { key in
+            [Profile(key: key, isSigned: false), Profile(key: key, isSigned: true)]
+        }
+        static let signed = all.filter(\.isSigned)
+        static let unsigned = all.filter { !$0.isSigned }
+    }
+
+    /// What the app shows for a push that wasn't restored.
+    static let ownTitle = "My App"
+    static let secret = #"{"aps":{"alert":{"title":"Zoë","body":"Meet me at nine"},"category":"INVITE"},"room":7}"#
+
+    let profile: Profile
+    /// The topic that the app is configured with.
+    var topic = TestPush.topic
+    private let folder: StoreFolder
+
+    init(_ profile: Profile) throws {
+        self.profile = profile
+        folder = try StoreFolder()
+    }
+
+    /// The payload that the backend sends to this phone.
+    func push(_ json: String = secret, topic: String = TestPush.topic, options: Sealer.Options = .init()) throws
+        -> [UInt8]
+    {
+        let signer = try profile.isSigned ? TestKeys.sender("sender") : nil
+        let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { TestPush.now })
+        let placeholder = Placeholder.literal(title: "New message", body: nil)
+        return Array(
+            try sealer.seal(Array(json.utf8), to: TestKeys.recipient(profile.key), placeholder: placeholder).json)
+    }
+
+    /// Runs the extension for one payload. Each call opens the store again, as a new process does.
+    ///
+    /// - Parameters:
+    ///   - keys: the phone's keys, if it has others than the profile's.
+    ///   - senders: the pinned senders, if they are others than the backend's.
+    func show(
+        _ payload: [UInt8], at time: UnixTime = TestPush.now, keys: Keyset? = nil, senders: SenderTrust? = nil,
+        _ change: (inout ExtensionConfiguration) throws -> Void = { _ in }
+    ) async throws -> DeliverySession.Delivery {
+        let usual = try profile.isSigned ? SenderTrust.pinned(TestKeys.trusted(["sender"])) : .unsigned
+        var configuration = try ExtensionConfiguration(
+            topic: topic, keyring: KeysetKeyring(keys ?? TestKeys.keyset(profile.key)), senders: senders ?? usual,
+            fallback: .bundled(.literal(title: Self.ownTitle, body: nil)))
+        configuration.replayGuard = folder.store()
+        configuration.clock = { time }
+        configuration.timer = ManualTimer()
+        try change(&configuration)
+        return await configuration.delivery(of: payload)
+    }
+}
+
+/// Expects that the phone shows exactly ``AttackedPhone/secret``.
+func expectSecretShown(_ delivery: DeliverySession.Delivery, location: SourceLocation = #_sourceLocation) {
+    var content = NotificationContent()
+    content.title.literal = "Zoë"
+    content.body.literal = "Meet me at nine"
+    content.category = "INVITE"
+    content.userInfo = Array(AttackedPhone.secret.utf8)
+    #expect(delivery.failure == nil && delivery.isRestored, sourceLocation: location)
+    #expect(delivery.content == content, sourceLocation: location)
+}
+
+/// Expects that the phone shows the app's own text and nothing of the payload: no category, no badge, no target and no
+/// member for the app but the failure class.
+func expectOwnTextShown(
+    _ delivery: DeliverySession.Delivery, _ failure: FailureClass, hasSound: Bool = false, _ comment: Comment? = nil,
+    location: SourceLocation = #_sourceLocation
+) {
+    var content = NotificationContent()
+    content.title.literal = AttackedPhone.ownTitle
+    content.userInfo = Array(#"{"pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#.utf8)
+    if hasSound { content.sound = NotificationContent.Sound(name: "default") }
+    #expect(delivery.failure == failure, comment, sourceLocation: location)
+    #expect(!delivery.isRestored, comment, sourceLocation: location)
+    #expect(delivery.content == content, comment, sourceLocation: location)
+}
+
+/// What a relay can do to the text of a payload.
+extension [UInt8] {
+    /// The value of a string member.
+    func member(_ name: String) throws -> String {
+        let match = try #require(
+            text.firstMatch(of: try Regex("\"\(name)\":\"([^\"]*)\"", as: (Substring, Substring).self)))
+        return String(match.output.1)
+    }
+
+    /// The payload with another value of a string member.
+    func with(_ name: String, _ value: String) throws -> [UInt8] {
+        replacing("\"\(name)\":\"\(try member(name))\"", with: "\"\(name)\":\"\(value)\"")
+    }
+
+    /// The payload without its signature's key id.
+    func withoutSKID() throws -> [UInt8] { replacing(#","skid":"\#(try member("skid"))""#, with: "") }
+}

@@ -1,0 +1,154 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSender
+import PushCryptTestSupport
+import Testing
+
+/// The attacker chooses a key: he registers a JWK at the backend, or serves a list of senders to the app.
+@Suite("Attacks with chosen keys") struct KeyAttackTests {
+    /// A public JWK with one change, and the error of a sender that reads it.
+    struct Forgery: Sendable, CustomStringConvertible {
+        let description: String
+        let jwk: [UInt8]
+        let code: KeyError.Code
+
+        init(_ description: String, _ jwk: [UInt8], _ code: KeyError.Code) {
+            self.description = description
+            self.jwk = jwk
+            self.code = code
+        }
+
+        init(_ what: String, _ key: String, _ old: String, _ new: String, _ code: KeyError.Code) {
+            self.init("\(key): \(what)", ReferenceVectors.shared.publicJWK(key).replacing(old, with: new), code)
+        }
+    }
+
+    static let forgeries: [Forgery] = privateParts + curves + algorithms + identities + points
+
+    private static let privateParts = ["p256", "p256 psk", "x25519", "x25519 psk"].map { key in
+        Forgery("\(key): the private part", ReferenceVectors.shared.jwk(key), .wrongKind)
+    }
+
+    private static let curves =
+        ["P-384", "P-521", "secp256k1", "p-256", "X25519", ""].map {
+            Forgery("curve \($0)", "p256", #""crv":"P-256""#, #""crv":"\#($0)""#, .unsupportedKey)
+        }
+        + ["X448", "Ed25519", "Ed448", "P-256"].map {
+            Forgery("curve \($0)", "x25519", #""crv":"X25519""#, #""crv":"\#($0)""#, .unsupportedKey)
+        }
+
+    private static let algorithms = [("p256", "HPKE-7"), ("x25519", "HPKE-3"), ("shared", "HKDF-A256GCM")].flatMap {
+        key, alg in
+        ["none", "None", "HPKE-0", "ECDH-ES", "dir", ""].map {
+            Forgery("alg \($0)", key, #""alg":"\#(alg)""#, #""alg":"\#($0)""#, .unsupportedKey)
+        }
+    }
+
+    private static let identities = [
+        Forgery("the kid of another key", "p256", "jWNm9kJQc8Y", "sVDwTtXScNM", .kidMismatch),
+        Forgery("the kid of another key", "x25519", "_20Z-S_-56M", "QzfU0rOQVPk", .kidMismatch),
+        Forgery("two kids", "p256", #""kty":"#, #""kid":"sVDwTtXScNM","kty":"#, .malformed),
+        Forgery("two kty", "x25519", #""x":"#, #""kty":"oct","x":"#, .malformed),
+        Forgery(
+            "the d of another key",
+            ReferenceVectors.shared.jwk("p256").replacing(
+                #""d":"\#(ReferenceVectors.shared.keys["p256"]?["d"] ?? "")""#,
+                with: #""d":"\#(ReferenceVectors.shared.keys["other p256"]?["d"] ?? "")""#), .invalidKey),
+        Forgery(
+            "the d of another key",
+            ReferenceVectors.shared.jwk("x25519").replacing(
+                #""d":"\#(ReferenceVectors.shared.keys["x25519"]?["d"] ?? "")""#,
+                with: #""d":"\#(ReferenceVectors.shared.keys["other x25519"]?["d"] ?? "")""#), .invalidKey),
+        Forgery("a sender's key to seal to", ReferenceVectors.shared.publicJWK("sender"), .wrongKind),
+    ]
+
+    /// The kid is the right one of the bad point.
+    private static let points = [
+        Forgery("a P-256 point off the curve", p256(y: ReferenceVectors.shared.keys["p256"]?["x"] ?? ""), .invalidKey),
+        Forgery("the X25519 point 0", x25519([UInt8](repeating: 0, count: 32)), .invalidKey),
+        Forgery("the X25519 point 1", x25519([1] + [UInt8](repeating: 0, count: 31)), .invalidKey),
+        Forgery(
+            "an X25519 point of order 8",
+            x25519(.init(hex: "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800")), .invalidKey),
+        Forgery(
+            "an X25519 coordinate of p", x25519([0xed] + [UInt8](repeating: 0xff, count: 30) + [0x7f]), .invalidKey),
+    ]
+
+    private static func p256(y: String) -> [UInt8] {
+        let x = ReferenceVectors.shared.keys["p256"]?["x"] ?? ""
+        return jwk(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#, alg: "HPKE-7")
+    }
+
+    private static func x25519(_ x: [UInt8]) -> [UInt8] {
+        jwk(#"{"crv":"X25519","kty":"OKP","x":"\#(Base64URL.encode(x))"}"#, alg: "HPKE-3")
+    }
+
+    /// - Parameter thumbprint: the input of RFC 7638.
+    private static func jwk(_ thumbprint: String, alg: String) -> [UInt8] {
+        guard let digest = try? Backends.openSSL.backend.sha256(Array(thumbprint.utf8).bytes) else { return [] }
+        let kid = Base64URL.encode(Array(digest[..<8]))
+        return Array(#"{"alg":"\#(alg)","kid":"\#(kid)",\#(thumbprint.dropFirst())"#.utf8)
+    }
+
+    @Test("a stranger registers a forged JWK: its KeyError, nothing is sealed", arguments: forgeries)
+    func registration(forgery: Forgery) throws {
+        let error = #expect(throws: KeyError.self) { try Recipient(jwk: forgery.jwk) }
+        #expect(error?.code == forgery.code)
+        // In a set, the same key is refused for the same reason.
+        let set = Array(#"{"keys":["#.utf8) + forgery.jwk + Array("]}".utf8)
+        let inSet = #expect(throws: KeyError.self) { try Keyset(json: set).recipient(at: TestPush.now) }
+        #expect(inSet?.code == forgery.code)
+    }
+
+    @Test(
+        "a JWK set has one kid twice: duplicateKey, or kidMismatch if the keys differ",
+        arguments: ["p256", "x25519", "shared"])
+    func duplicateKid(key: String) throws {
+        let jwk = ReferenceVectors.shared.publicJWK(key)
+        let kid = try TestKeys.id(key).rawText
+        let other = ReferenceVectors.shared.publicJWK("other \(key)")
+            .replacing(try TestKeys.id("other \(key)").rawText, with: kid)
+        for (second, code) in [(jwk, KeyError.Code.duplicateKey), (other, .kidMismatch)] {
+            let keys = [#"{"keys":["#, jwk.text, ",", second.text, #"],"pushcrypt":{"seq":1,"keys":{"\#(kid)":{}}}}"#]
+            let error = #expect(throws: KeyError.self) { try Keyset(json: Array(keys.joined().utf8)) }
+            #expect(error?.code == code)
+        }
+    }
+
+    static let forgedSenders: [Forgery] = [
+        Forgery("the private part", ReferenceVectors.shared.jwk("sender"), .wrongKind),
+        Forgery("curve Ed448", "sender", #""crv":"Ed25519""#, #""crv":"Ed448""#, .unsupportedKey),
+        Forgery("curve X25519", "sender", #""crv":"Ed25519""#, #""crv":"X25519""#, .unsupportedKey),
+        Forgery("alg none", "sender", #""alg":"Ed25519""#, #""alg":"none""#, .unsupportedKey),
+        Forgery("alg HS256", "sender", #""alg":"Ed25519""#, #""alg":"HS256""#, .unsupportedKey),
+        Forgery("the kid of another sender", "sender", "QG8-uR3dGvs", "ycNJpgJHrzI", .kidMismatch),
+        Forgery(
+            "the d of another sender",
+            ReferenceVectors.shared.jwk("sender").replacing(
+                #""d":"\#(ReferenceVectors.shared.keys["sender"]?["d"] ?? "")""#,
+                with: #""d":"\#(ReferenceVectors.shared.keys["other sender"]?["d"] ?? "")""#), .invalidKey),
+        Forgery("a recipient's key", ReferenceVectors.shared.publicJWK("x25519"), .wrongKind),
+        Forgery("a shared key", ReferenceVectors.shared.publicJWK("shared"), .wrongKind),
+        // A point of order 1: everyone could sign for it.
+        Forgery(
+            "an Ed25519 point of small order",
+            jwk(
+                #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.encode([1] + [UInt8](repeating: 0, count: 31)))"}"#,
+                alg: "Ed25519"), .invalidKey),
+    ]
+
+    @Test(
+        "a server lists a forged sender key: unsuitable, nothing is pinned and no push opens", arguments: forgedSenders)
+    func sender(forgery: Forgery) async throws {
+        let folder = try TemporaryFolder()
+        let pins = SenderPins(folder: folder.path + "/pins")
+        expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: forgery.jwk) }
+        #expect(try pins.sequence() == nil)
+        let phone = try AttackedPhone(.init(key: "p256", isSigned: true))
+        expectOwnTextShown(try await phone.show(phone.push(), senders: .pinned(pins)), .unknownKey)
+        if forgery.code != .wrongKind {
+            let error = #expect(throws: KeyError.self) { try TrustedSenders(json: forgery.jwk) }
+            #expect(error?.code == forgery.code)
+        }
+    }
+}

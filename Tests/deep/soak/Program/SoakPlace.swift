@@ -1,0 +1,159 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSender
+
+/// A way to seal: the recipient's keyset, and whether the message is signed.
+struct Channel: Sendable, CustomStringConvertible {
+    enum Key: String, CaseIterable {
+        case p256, x25519, p256PSK, x25519PSK, shared, device
+
+        /// The keyset's folder.
+        var keyset: String { self == .device ? "shared" : rawValue }
+        /// The keysets that the tool rotates. A psk is part of a registration, which an app replaces by itself.
+        var rotates: Bool { self != .p256PSK && self != .x25519PSK }
+    }
+
+    let key: Key
+    let isSigned: Bool
+
+    var description: String { "\(key)\(isSigned ? " signed" : "")" }
+
+    static let all = Key.allCases.flatMap { [Channel(key: $0, isSigned: false), Channel(key: $0, isSigned: true)] }
+}
+
+/// Keysets on disk that the tool made and rotates, watchers that follow them, and a clock that moves a day at a time.
+final class SoakPlace: @unchecked Sendable {
+    // Unchecked: `days` is under the lock, and everything else is constant.
+    static let topic = "com.example.app"
+    static let device = "phone-1_A"
+    private static let start: Int64 = 1_800_000_000
+
+    let folder: String
+    private let tool: String
+    private let lock = NSLock()
+    private var days: Int64 = 0
+    private var watchers: [String: KeysetWatcher] = [:]
+    private var registrations: [String: Recipient] = [:]
+
+    struct ToolFailure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(folder: String, tool: String) throws {
+        self.folder = folder
+        self.tool = tool
+        let policy = ["--rotate-every", "10d", "--publish-lead", "2d"]
+        let kinds = [
+            ["shared", "shared"], ["p256", "recipient", "--suite", "p256"],
+            ["x25519", "recipient", "--suite", "x25519"], ["p256PSK", "recipient", "--suite", "p256", "--psk"],
+            ["x25519PSK", "recipient", "--suite", "x25519", "--psk"], ["sender", "sender"],
+        ]
+        try FileManager.default.createDirectory(atPath: folder + "/Keys", withIntermediateDirectories: true)
+        for kind in kinds {
+            try run(
+                ["keys", "create", "Keys/" + kind[0], "--kind"] + kind[1...] + ["--insecure-plaintext"] + policy
+                    + at)
+        }
+        for name in ["p256PSK", "x25519PSK"] {
+            let record = try run(["keys", "export", "Keys/" + name, "--registration"] + at)
+            registrations[name] = try Recipient(jwk: record)
+        }
+        let clock: @Sendable () -> UnixTime = { [unowned self] in now }
+        for name in ["shared", "sender"] {
+            watchers[name] = try KeysetWatcher(folder: path(name), pollInterval: .milliseconds(200), clock: clock)
+        }
+        for name in ["p256", "x25519"] {
+            watchers[name] = try KeysetWatcher(
+                file: path(name) + "/public.jwks.json", pollInterval: .milliseconds(200), clock: clock)
+        }
+    }
+
+    var now: UnixTime { lock.withLock { UnixTime(Self.start + days * 86_400) } }
+    private var at: [String] { ["--at", "\(now.seconds)"] }
+
+    func path(_ keyset: String) -> String { folder + "/Keys/" + keyset }
+
+    func recipient(_ key: Channel.Key) throws -> Recipient {
+        if let registration = registrations[key.keyset] { return registration }
+        guard let watcher = watchers[key.keyset] else { throw ToolFailure(description: "no watcher of \(key)") }
+        return try key == .device ? watcher.recipient(device: DeviceID(Self.device)) : watcher.recipient()
+    }
+
+    func senderKey() throws -> SenderKey? { try watchers["sender"]?.senderKey() }
+
+    /// Moves the clock by a day, lets the tool rotate, and runs a batch through it, again and again.
+    func rotateAndRunBatches(until isDone: Flag, _ tally: Tally) {
+        var known = watchers.mapValues(\.current.keyIDs)
+        while !isDone.isSet {
+            do {
+                lock.withLock { days += 1 }
+                let rotated = try run(["rotate", "--all", "Keys"] + at)
+                let text = String(decoding: rotated, as: UTF8.self)
+                tally.add(text.components(separatedBy: "  done ").count - 1, "rotations")
+                // The pending key must be known two days before it seals: here, before the clock moves on.
+                for (name, watcher) in watchers {
+                    let onDisk = try Keyset(file: path(name) + "/public.jwks.json", orFolder: path(name)).keyIDs
+                    watcher.checkNow()
+                    let keys = watcher.current.keyIDs
+                    if keys != onDisk { tally.fail("\(name): the watcher has \(keys), the file \(onDisk)") }
+                    if keys != known[name] { tally.add("reloads") }
+                    known[name] = keys
+                }
+                try runBatch(tally)
+            } catch {
+                tally.fail("the tool: \(error)")
+                Thread.sleep(forTimeInterval: 1)
+            }
+            Thread.sleep(forTimeInterval: 0.5)
+        }
+    }
+
+    private func runBatch(_ tally: Tally) throws {
+        let keyset = ["shared", "p256", "x25519"].randomElement() ?? "shared"
+        let payloads = (0..<200).map { #"{"aps":{"alert":"line \#($0) of day \#(now.seconds)"},"n":1.50}"# }
+        let lines = payloads.map { #"{"payload":\#($0)}"# + "\n" }.joined()
+        let options = ["--topic", Self.topic] + at
+        let sealed = try run(
+            ["seal", "--batch", "--to", "Keys/" + keyset, "--sign-with", "Keys/sender"] + options, Data(lines.utf8))
+        let opened = try run(
+            ["open", "--batch", "--keys", "Keys/" + keyset, "--trust", "Keys/sender"] + options, sealed)
+        let texts = String(decoding: opened, as: UTF8.self).split(separator: "\n")
+        let isWhole = texts.count == payloads.count && zip(texts, payloads).allSatisfy { $0.contains($1) }
+        isWhole ? tally.add(payloads.count, "batch lines") : tally.fail("a batch to \(keyset) came back changed")
+    }
+
+    /// Runs the tool in the folder of `Keys`; it must exit 0.
+    @discardableResult
+    private func run(_ arguments: [String], _ input: Data = Data()) throws -> Data {
+        let (inputPath, outputPath) = (folder + "/stdin", folder + "/stdout")
+        try input.write(to: URL(fileURLWithPath: inputPath))
+        guard FileManager.default.createFile(atPath: outputPath, contents: nil),
+            let stdin = FileHandle(forReadingAtPath: inputPath), let stdout = FileHandle(forWritingAtPath: outputPath)
+        else { throw ToolFailure(description: "no files for the tool in \(folder)") }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: tool)
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        (process.standardInput, process.standardOutput) = (stdin, stdout)
+        try process.run()
+        process.waitUntilExit()
+        try stdin.close()
+        try stdout.close()
+        guard process.terminationStatus == 0 else {
+            throw ToolFailure(description: "\(arguments.joined(separator: " ")) exited \(process.terminationStatus)")
+        }
+        return try Data(contentsOf: URL(fileURLWithPath: outputPath))
+    }
+}
+
+extension Keyset {
+    /// Reads the published set, or the folder of a keyset that publishes none.
+    init(file: String, orFolder folder: String) throws {
+        if FileManager.default.fileExists(atPath: file) {
+            try self.init(file: file)
+        } else {
+            try self.init(folder: folder)
+        }
+    }
+}
