@@ -1,10 +1,10 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptPrimitives
 
 /// The name of a record: the key's id and, for a device key derived from a shared master, the device's id.
-struct RecordName: Hashable, Sendable, CustomStringConvertible {
-    let kid: KeyID
-    let device: DeviceID?
+package struct RecordName: Hashable, Sendable, CustomStringConvertible {
+    package let kid: KeyID
+    package let device: DeviceID?
 
     init(_ kid: KeyID, _ device: DeviceID?) {
         self.kid = kid
@@ -12,11 +12,11 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Why a JSON text has no name. The reason contains no part of the text.
-    struct Missing: Error {
-        let reason: String
+    package struct Missing: Error {
+        package let reason: String
     }
 
-    init(_ record: JSONValue) throws(Missing) {
+    package init(_ record: JSONValue) throws(Missing) {
         guard record.kind == .object else { throw Missing(reason: "not a JSON object") }
         guard let kid = record["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
             throw Missing(reason: "no kid of \(KeyID.characterCount) characters of base64url")
@@ -33,7 +33,7 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads the name of a row of the table.
-    init(kid: String, device: String) throws(Missing) {
+    package init(kid: String, device: String) throws(Missing) {
         guard let kid = KeyID(kid), device.isEmpty || (try? DeviceID(device)) != nil else {
             throw Missing(reason: "kid or device is invalid")
         }
@@ -43,23 +43,23 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
     /// The value of the table's column `device`; empty if there is no device.
     var deviceText: String { device?.description ?? "" }
 
-    var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }
+    package var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }
 }
 
 /// A record of a directory, or why no message can be sealed to it.
-struct StoredRecord {
+package struct StoredRecord {
     let name: RecordName
-    let result: Result<KeyRecord, Flaw>
+    package let result: Result<KeyRecord, Flaw>
 
     /// Why a record can't be used. The reason contains no key bytes.
-    struct Flaw: Error {
-        let reason: String
-        let isPrivateKey: Bool
+    package struct Flaw: Error {
+        package let reason: String
+        package let isPrivateKey: Bool
     }
 
     /// - Parameter text: the caller wipes it.
     /// - Returns: nil if the text isn't a record with that name.
-    init?(_ text: [UInt8], named name: RecordName) {
+    package init?(_ text: [UInt8], named name: RecordName) {
         guard let root = try? JSONText(text).root, let found = try? RecordName(root), found == name else { return nil }
         self.name = name
         result = Result { () throws(Flaw) in try Self.record(root, kid: name.kid) }
@@ -85,7 +85,7 @@ struct StoredRecord {
 
 extension KeyRecord {
     /// Whether both have the same key and the same psk.
-    func isSameRecipient(as other: KeyRecord) -> Bool {
+    package func isSameRecipient(as other: KeyRecord) -> Bool {
         guard let own = try? thumbprint(), let others = try? other.thumbprint(), own == others else { return false }
         switch (material, other.material) {
         case (.recipient(_, _, let psk), .recipient(_, _, let otherPSK)): return psk == otherPSK
