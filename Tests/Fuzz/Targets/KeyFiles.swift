@@ -58,40 +58,55 @@ func fuzzContainer(_ bytes: [UInt8]) throws {
     let kinds: [ImportedKey.RawKind?] = [nil, .recipient(.p256), .recipient(.x25519), .sender, .shared]
     let kind = kinds[input.byte() % kinds.count]
     let file = Array(input.rest)
+    if let key = try contained(file) { try writeContainers(key) }
+    if let keyset = try imported(file, kind) {
+        for entry in keyset.entries { try export(entry.record, keyset.kind) }
+    }
+}
+
+private func contained(_ file: [UInt8]) throws -> ContainedKey? {
     do {
-        let key = try KeyContainer.read(file.bytes)
-        var forms: [KeyContainer.Form] = [.publicKey]
-        if key.privateKey != nil { forms.append(.privateKey) }
-        for form in forms {
-            for encoding in [KeyContainer.Encoding.pem, .der] {
-                let written = try KeyContainer.write(key, as: form, encoding: encoding)
-                let again = try KeyContainer.read(written.bytes)
-                try require(again.publicKey == key.publicKey, "a written container has the same public key")
-                try require((again.privateKey == nil) == (form.isPublic), "a container has what its form names")
-                try require(form.isPublic || again.privateKey == key.privateKey, "the private key is the same")
-            }
-        }
+        return try KeyContainer.read(file.bytes)
     } catch let error as KeyContainerError {
         try require(error.code != .privateKeyMissing && error.code != .wrongPassphrase, "no passphrase was given")
+        return nil
     }
-    do {
-        let keyset = try ImportedKey.read(file, rawKind: kind, passphrase: nil)
-        for entry in keyset.entries {
-            try require(entry.record.isPrivateAsymmetric || keyset.kind == .shared, "an imported key can open or sign")
-            let jwk = try ExportedKey.privateKey(entry.record, as: .jwk, passphrase: nil)
-            let again = try ImportedKey.read(jwk, rawKind: nil, passphrase: nil)
-            try require(again.keyIDs == [entry.record.kid], "an exported key is imported again")
-            let raw = try ExportedKey.privateKey(entry.record, as: .raw, passphrase: nil)
-            let rawKind: ImportedKey.RawKind =
-                keyset.kind == .shared ? .shared : entry.record.algorithm.group.map { .recipient($0) } ?? .sender
-            let read = try ImportedKey.read(raw, rawKind: rawKind, passphrase: nil)
-            try require(read.keyIDs == [entry.record.kid], "an exported raw key is imported again")
+}
+
+private func writeContainers(_ key: ContainedKey) throws {
+    let forms: [KeyContainer.Form] = key.privateKey == nil ? [.publicKey] : [.publicKey, .privateKey]
+    for form in forms {
+        for encoding in [KeyContainer.Encoding.pem, .der] {
+            let written = try KeyContainer.write(key, as: form, encoding: encoding)
+            let again = try KeyContainer.read(written.bytes)
+            try require(again.publicKey == key.publicKey, "a written container has the same public key")
+            try require((again.privateKey == nil) == form.isPublic, "a container has what its form names")
+            try require(form.isPublic || again.privateKey == key.privateKey, "the private key is the same")
         }
+    }
+}
+
+private func imported(_ file: [UInt8], _ kind: ImportedKey.RawKind?) throws -> Keyset? {
+    do {
+        return try ImportedKey.read(file, rawKind: kind, passphrase: nil)
     } catch let error as KeyError {
         try require(error.code != .backendFailure, "no input makes the backend fail: \(error.reason)")
     } catch let error as KeystoreError {
         try require(error.code == .secretNeeded, "no passphrase was given")
     }
+    return nil
+}
+
+private func export(_ record: KeyRecord, _ kind: KeyKind) throws {
+    try require(record.isPrivateAsymmetric || kind == .shared, "an imported key can open or sign")
+    let jwk = try ExportedKey.privateKey(record, as: .jwk, passphrase: nil)
+    let again = try ImportedKey.read(jwk, rawKind: nil, passphrase: nil)
+    try require(again.keyIDs == [record.kid], "an exported key is imported again")
+    let raw = try ExportedKey.privateKey(record, as: .raw, passphrase: nil)
+    let rawKind: ImportedKey.RawKind =
+        kind == .shared ? .shared : record.algorithm.group.map { .recipient($0) } ?? .sender
+    let read = try ImportedKey.read(raw, rawKind: rawKind, passphrase: nil)
+    try require(read.keyIDs == [record.kid], "an exported raw key is imported again")
 }
 
 extension KeyContainer.Form {
@@ -151,9 +166,11 @@ private func checkWriting(_ stored: StoredKeyset) throws {
 
 private func fuzzSealedFile(keys: [UInt8], metadata: [UInt8]) throws {
     let file = try EncryptedKeyset.file(keys: keys, sealedWith: metadata, shown: metadata)
+    var stored: StoredKeyset?
     let failure = try keystoreError {
-        try checkWriting(KeysetFile(file, path: "fuzz").unlocked(EncryptedKeyset.source))
+        stored = try KeysetFile(file, path: "fuzz").unlocked(EncryptedKeyset.source)
     }
+    if let stored { try checkWriting(stored) }
     // A member "digest" in the mutated part isn't the file's.
     try require(failure == nil || failure == .damaged, "authentic keys have no other error than that of their content")
 }

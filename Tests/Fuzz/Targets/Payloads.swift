@@ -26,8 +26,9 @@ func fuzzOuterPayload(_ input: [UInt8]) throws {
     case .success(let push):
         try require(push.payload == FuzzKeys.shared.inner, "an opened payload is what was sealed")
     case .failure(let failure):
-        try require(
-            [.unknownKey, .undecryptable].contains(failure), "\(failure) is a class for payloads of an unknown sender")
+        // Some of the vectors contain messages that are authentic and wrong.
+        let isDocumented = [.unknownKey, .undecryptable, .malformed, .expired, .notYetValid].contains(failure)
+        try require(isDocumented, "\(failure) is a documented class")
     }
 }
 

@@ -53,11 +53,14 @@ indirect enum SlowJSON: Equatable {
         return .object(members.filter { member in !names.contains { Array($0.utf8) == member.name } })
     }
 
-    /// Whether all numbers have at most 15 characters and no exponent.
-    var hasOnlyShortNumbers: Bool {
+    /// Whether Foundation keeps every value: it refuses some numbers that a double can't represent (here all with more than
+    /// 15 characters or an exponent), and drops U+FEFF at the start of a string.
+    var isReadByFoundation: Bool {
         switch self {
-        case .object(let members): members.allSatisfy { $0.value.hasOnlyShortNumbers }
-        case .array(let elements): elements.allSatisfy(\.hasOnlyShortNumbers)
+        case .object(let members):
+            members.allSatisfy { SlowJSON.string($0.name).isReadByFoundation && $0.value.isReadByFoundation }
+        case .array(let elements): elements.allSatisfy(\.isReadByFoundation)
+        case .string(let bytes): !bytes.starts(with: [0xef, 0xbb, 0xbf])
         case .number(let text): text.utf8.count <= 15 && !text.lowercased().contains("e")
         default: true
         }
