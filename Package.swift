@@ -218,7 +218,7 @@ let package = Package(
         .target(
             name: "PushCryptFuzzTargets",
             dependencies: [
-                "PushCryptPrimitives", "PushCryptCore", "PushCryptHPKE", "PushCryptOpenSSL", "PushCryptExtension",
+                "PushCryptPrimitives", "PushCryptCore", "PushCryptHPKE", "PushCryptExtension",
                 "PushCryptKeysets", "PushCryptKeystore", "PushCryptRecipients", "pushcrypt",
             ],
             path: "Tests/Fuzz/Targets"),

@@ -17,8 +17,6 @@ struct FuzzKeys: RecipientKeyring {
     let senderRecord: KeyRecord
     let trusted: TrustedSenders
     let topic: Topic
-    /// The inner payload of all sealed payloads in the vectors.
-    let inner: [UInt8]
 
     static let now = UnixTime(1_800_000_000)
 
@@ -50,7 +48,6 @@ struct FuzzKeys: RecipientKeyring {
         signer = try SenderKey(entry(sender))
         trusted = try TrustedSenders(Keyset([entry(sender.publicRecord(keepingPSK: false))]))
         topic = try Topic(try require(root["topic"]?.string, "the vectors have a topic"))
-        inner = Array(try require(root["inner"]?.utf8, "the vectors have an inner payload"))
     }
 
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {

@@ -22,13 +22,18 @@ func fuzzOuterPayload(_ input: [UInt8]) throws {
         return try expect([error], openingOuter(input))
     }
     try checkOuter(outer, text, tree)
-    switch openingOuter(input) {
-    case .success(let push):
-        try require(push.payload == FuzzKeys.shared.inner, "an opened payload is what was sealed")
-    case .failure(let failure):
+    // The result depends on the envelope only: no other outer member changes what is opened, or why it isn't.
+    let placeholder = Array(#""x""#.utf8)
+    let frame = OuterFrame(placeholder: placeholder, exposed: [], kid: outer.kid, skid: outer.skid)
+    switch (openingOuter(input), openingOuter(frame.payload(sealed: outer.sealed))) {
+    case (.success(let push), .success(let bare)):
+        try require(push.payload == bare.payload && push.messageID == bare.messageID, "the same message is opened")
+        try require(push.kid == outer.kid && push.signedBy == outer.skid, "the keys are the envelope's")
+    case (.failure(let failure), .failure(let bare)):
         // Some of the vectors contain messages that are authentic and wrong.
         let isDocumented = [.unknownKey, .undecryptable, .malformed, .expired, .notYetValid].contains(failure)
-        try require(isDocumented, "\(failure) is a documented class")
+        try require(isDocumented && failure == bare, "\(failure) is documented and has no other reason")
+    default: throw Violation(description: "outer members decide whether a payload opens")
     }
 }
 
