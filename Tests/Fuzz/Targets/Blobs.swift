@@ -11,7 +11,9 @@ import PushCryptPrimitives
 func fuzzBlob(_ bytes: [UInt8]) throws {
     var input = FuzzInput(bytes)
     let control = input.byte()
-    let length = input.number() * 3
+    // Half of the lengths are short, for speed; the others are up to two chunks.
+    let size = input.number()
+    let length = size < 0x8000 ? size & 0xfff : (size & 0x7fff) * 4
     // Not too many pieces, for speed.
     let (piece, place) = (max(input.number() + 1, length / 500), input.number())
     let pattern = input.rest.isEmpty ? [0] : Array(input.rest)

@@ -54,13 +54,13 @@ indirect enum SlowJSON: Equatable {
     }
 
     /// Whether Foundation keeps every value: it refuses some numbers that a double can't represent (here all with more than
-    /// 15 characters or an exponent), and drops U+FEFF at the start of a string.
+    /// 15 characters or an exponent), and drops U+FEFF at the start of a string and after an escape.
     var isReadByFoundation: Bool {
         switch self {
         case .object(let members):
             members.allSatisfy { SlowJSON.string($0.name).isReadByFoundation && $0.value.isReadByFoundation }
         case .array(let elements): elements.allSatisfy(\.isReadByFoundation)
-        case .string(let bytes): !bytes.starts(with: [0xef, 0xbb, 0xbf])
+        case .string(let bytes): !String(decoding: bytes, as: UTF8.self).unicodeScalars.contains("\u{feff}")
         case .number(let text): text.utf8.count <= 15 && !text.lowercased().contains("e")
         default: true
         }
