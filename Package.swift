@@ -37,6 +37,12 @@ let appleStubs: [Target] = []
 let appleExamples: [Target.Dependency] = []
 #endif
 
+// Coverage-guided fuzzing (Tests/Fuzz/run). libFuzzer brings its own `main`, so the tool is a library without its own.
+let isFuzzing = Context.environment["PUSHCRYPT_FUZZING"] == "1"
+let fuzzer: [Target] = [
+    .executableTarget(name: "pushcrypt-fuzz", dependencies: ["PushCryptFuzzTargets"], path: "Tests/Fuzz/Runner")
+]
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v16), .macOS(.v13), .macCatalyst(.v16), .watchOS(.v9), .tvOS(.v16), .visionOS(.v1)],
@@ -213,9 +219,23 @@ let package = Package(
                 "pushcrypt", "PushCryptExtension", "PushCryptKeystore", "PushCryptSender", "PushCryptSQLite",
                 "PushCryptTestSupport",
             ]),
-    ] + appleStubs,
+        .target(
+            name: "PushCryptFuzzTargets",
+            dependencies: [
+                "PushCryptPrimitives", "PushCryptCore", "PushCryptHPKE", "PushCryptExtension",
+                "PushCryptKeysets", "PushCryptKeystore", "PushCryptRecipients", "pushcrypt",
+            ],
+            path: "Tests/Fuzz/Targets"),
+        .testTarget(name: "PushCryptFuzzTests", dependencies: ["PushCryptFuzzTargets", "PushCryptTestSupport"]),
+    ] + (isFuzzing ? fuzzer : []) + appleStubs,
     swiftLanguageModes: [.v6]
 )
+
+if isFuzzing, let tool = package.targets.first(where: { $0.name == "pushcrypt" }) {
+    package.targets.removeAll { $0.name == "pushcrypt" }
+    package.targets.append(
+        .target(name: tool.name, dependencies: tool.dependencies, path: tool.path, exclude: ["Main.swift"]))
+}
 
 for target in package.targets where target.type != .system {
     var settings: [SwiftSetting] = [

@@ -1,17 +1,17 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptPrimitives
 
 /// The name of a record: the key's id and, for a device key derived from a shared master, the device's id.
-struct RecordName: Hashable, Sendable, CustomStringConvertible {
-    let kid: KeyID
-    let device: DeviceID?
+package struct RecordName: Hashable, Sendable, CustomStringConvertible {
+    package let kid: KeyID
+    package let device: DeviceID?
 
     init(_ kid: KeyID, _ device: DeviceID?) {
         self.kid = kid
         self.device = device
     }
 
-    init(_ record: JSONValue) throws(RecordFlaw) {
+    package init(_ record: JSONValue) throws(RecordFlaw) {
         guard record.kind == .object else { throw RecordFlaw(reason: "not a JSON object") }
         guard let kid = record["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
             throw RecordFlaw(reason: "no kid of \(KeyID.characterCount) characters of base64url")
@@ -27,30 +27,30 @@ struct RecordName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads the name of a row of the table; nil for an invalid kid or device.
-    init?(kid: String, device: String) {
+    package init?(kid: String, device: String) {
         guard let kid = KeyID(kid), device.isEmpty || (try? DeviceID(device)) != nil else { return nil }
         self.init(kid, try? DeviceID(device))
     }
 
     /// The value of the table's column `device`; empty if there is no device.
     var deviceText: String { device?.description ?? "" }
-    var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }
+    package var description: String { device.map { "\(kid) of device \($0)" } ?? "\(kid)" }
 }
 
 /// Why a record can't be used, or a JSON text has no name. The reason contains no key bytes and no part of the text.
-struct RecordFlaw: Error {
-    let reason: String
-    var isPrivateKey = false
+package struct RecordFlaw: Error {
+    package let reason: String
+    package var isPrivateKey = false
 }
 
 /// A record of a directory, or why no message can be sealed to it.
-struct StoredRecord {
+package struct StoredRecord {
     let name: RecordName
-    let result: Result<KeyRecord, RecordFlaw>
+    package let result: Result<KeyRecord, RecordFlaw>
 
     /// - Parameter text: the caller wipes it.
     /// - Returns: nil if the text isn't a record with that name.
-    init?(_ text: [UInt8], named name: RecordName) {
+    package init?(_ text: [UInt8], named name: RecordName) {
         guard let root = try? JSONText(text).root, let found = try? RecordName(root), found == name else { return nil }
         self.name = name
         result = Result { try KeyRecord(root, backend: DefaultBackend.shared) }.mapError { error in
@@ -65,7 +65,7 @@ struct StoredRecord {
 
 extension KeyRecord {
     /// Whether both have the same key and the same psk.
-    func isSameRecipient(as other: KeyRecord) -> Bool {
+    package func isSameRecipient(as other: KeyRecord) -> Bool {
         guard let own = try? thumbprint(), let others = try? other.thumbprint(), own == others else { return false }
         switch (material, other.material) {
         case (.recipient(_, _, let psk), .recipient(_, _, let otherPSK)): return psk == otherPSK

@@ -1,20 +1,20 @@
-import PushCryptCore
+package import PushCryptCore
 
 /// One line of a batch's input. Members that the command doesn't name stay unchanged.
 ///
 /// ```
 /// {"payload": {<a payload>}, ["device": "<device id>"], ...}
 /// ```
-struct QueueLine {
+package struct QueueLine {
     /// The members that a command reads.
-    enum Field: Int, CaseIterable {
+    package enum Field: Int, CaseIterable {
         case payload, to, device, placeholder, expires, expose, pushcrypt
 
         fileprivate static let names = allCases.map { "\($0)" }
     }
 
     /// The change of a member.
-    enum Edit {
+    package enum Edit {
         case keep
         /// Removes the member with the comma and the white space before it.
         case remove
@@ -25,13 +25,13 @@ struct QueueLine {
     /// The longest line in bytes: many times a payload, with room for other members.
     static let limitInBytes = 1 << 20
 
-    let payload: JSONValue
-    let device: DeviceID?
+    package let payload: JSONValue
+    package let device: DeviceID?
     private let bytes: [UInt8]
     private var members: [(range: Range<Int>, value: Range<Int>, field: Field?)] = []
     private var values: [JSONValue?] = Array(repeating: nil, count: Field.allCases.count)
 
-    init(_ line: [UInt8]) throws(LineRefusal) {
+    package init(_ line: [UInt8]) throws(LineRefusal) {
         let text: JSONText
         do {
             text = try JSONText(line)
@@ -65,7 +65,7 @@ struct QueueLine {
     /// - Parameters:
     ///   - added: a member with its name, to append as the last member.
     ///   - edit: returns the change of each known member; never `remove` for the payload.
-    func append(to output: inout [UInt8], adding added: [UInt8]? = nil, _ edit: (Field) -> Edit) {
+    package func append(to output: inout [UInt8], adding added: [UInt8]? = nil, _ edit: (Field) -> Edit) {
         var end = 0
         var keptAny = false
         for member in members {

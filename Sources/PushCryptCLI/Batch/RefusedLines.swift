@@ -11,8 +11,8 @@ import Foundation
 #endif
 
 /// Why a line is refused: a class for scripts and a message for people. Neither contains any part of the line.
-struct LineRefusal: Error {
-    let reason: String
+package struct LineRefusal: Error {
+    package let reason: String
     let message: String
 
     private init(_ reason: String, _ message: String) {
@@ -63,7 +63,7 @@ struct LineRefusal: Error {
 /// {"line": <number, from 1>, "reason": "<class>", "message": "<text>", "input": "<the line>"}
 /// ```
 /// A line that is too long, or not UTF-8, is written as `inputBase64` instead of `input`.
-struct RefusedLines {
+package struct RefusedLines {
     private(set) var count = 0
     private let file: NewFile?
     /// The bytes of a long line that don't fill a base64 group of three yet.
@@ -108,7 +108,7 @@ struct RefusedLines {
     /// Gives the file its final name. An unfinished line is dropped.
     func publish() throws { try file?.publish() }
 
-    static func record(of line: [UInt8], number: Int, _ refusal: LineRefusal) -> [UInt8] {
+    package static func record(of line: [UInt8], number: Int, _ refusal: LineRefusal) -> [UInt8] {
         var record = start(number, refusal)
         if line.count <= QueueLine.limitInBytes, Array(String(decoding: line, as: UTF8.self).utf8) == line {
             record += #""input":"#.utf8
