@@ -220,14 +220,14 @@ func fuzzRecord(_ input: [UInt8]) throws {
         name = try RecordName(JSONText(input).root)
     } catch is JSONError {
         return try require(SlowJSON(input) == nil, "JSONText accepts what the slow reader accepts")
-    } catch let error as RecordName.Missing {
+    } catch let error as RecordFlaw {
         return try require(!error.reason.isEmpty, "a missing name has a reason")
     }
     let tree = try require(SlowJSON(input), "the slow reader accepts what JSONText accepts")
     try require(tree["kid"]?.bytes == Array("\(name.kid)".utf8), "the kid is the member")
     try require(tree["device"]?.bytes == name.device.map { Array("\($0)".utf8) }, "the device is the member")
     let stored = try require(StoredRecord(input, named: name), "a record is found under its name")
-    let other = try RecordName(kid: "AAAAAAAAAAA", device: "fuzz")
+    let other = try require(RecordName(kid: "AAAAAAAAAAA", device: "fuzz"), "the name is valid")
     try require(name == other || StoredRecord(input, named: other) == nil, "a record has no other name")
     switch stored.result {
     case .success(let record):
