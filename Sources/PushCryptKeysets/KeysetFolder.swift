@@ -24,6 +24,9 @@ package struct KeysetFolder: Sendable {
 
     package var exists: Bool { FileSystem.exists(path + "/" + Self.keysetName) }
 
+    /// Whether the folder has an audit log but no `keyset.json`. A command for all keysets must report such a folder.
+    package var hasLostKeyset: Bool { !exists && FileSystem.exists(path + "/" + Self.auditName) }
+
     /// Reads the keyset's file. File and folder must be private, except those of the published demo keysets.
     ///
     /// - Throws: `KeystoreError`, `KeyError`.

@@ -19,6 +19,6 @@ package struct Keystore: Sendable {
     package func everyKeyset() throws -> [String] {
         try KeystoreError.convertingFileErrors { try FileSystem.names(in: path) }
             .filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
-            .filter { FileSystem.isFolder($0) && KeysetFolder($0).exists }
+            .filter { FileSystem.isFolder($0) && (KeysetFolder($0).exists || KeysetFolder($0).hasLostKeyset) }
     }
 }

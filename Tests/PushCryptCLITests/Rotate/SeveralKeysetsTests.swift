@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 @Suite("rotate of several keysets", .ownThreads)
@@ -46,6 +47,17 @@ struct SeveralKeysetsTests {
         #expect(output.hasOneLineOnStderr)
         #expect(try plans(output).map { $0["keyset"] as? String } == ["Keys/backend"])
         #expect(try place.states("Keys/backend", at: Self.due) == ["primary", "pending"])
+    }
+
+    @Test("rotate --all and keys list report a keyset whose keyset.json is lost, exit 66, and process the others")
+    func lost() throws {
+        try FileManager.default.removeItem(at: place.folder.file("Keys/app/keyset.json"))
+        let rotated = try place.run("rotate", "--all", "--json", "--at", Self.due)
+        #expect(rotated.exit == 66 && rotated.stderr.contains("Keys/app"), "\(rotated)")
+        #expect(try plans(rotated).map { $0["keyset"] as? String } == ["Keys/backend"])
+        let listed = try place.run("keys", "list", "Keys", "--at", Self.due)
+        #expect(listed.exit == 66 && (listed.text + listed.stderr).contains("Keys/app"), "\(listed)")
+        #expect(listed.text.contains("backend"))
     }
 
     @Test("a blocked keyset and a due one together exit 75")
