@@ -62,7 +62,8 @@ import Testing
         let path = store.folder.path
         let source = SecretSource.asked {
             counter.secrets += 1
-            try Folder(path).lock(.exclusive, .none)
+            // A process that another test starts keeps a copy of the released lock's descriptor until it runs its program.
+            try Folder(path).lock(.exclusive, .until(.now + .seconds(10)))
             return Self.secret
         }
         let rotation = try rotate(day: 84, source, counter)
