@@ -6,7 +6,7 @@ package struct Verification: Sendable {
     package struct Check: Hashable, Sendable, Encodable {
         package enum Outcome: String, Hashable, Sendable, Encodable {
             case ok
-            /// An interrupted change was finished or discarded.
+            /// An interrupted change was finished or discarded. The JSON value is part of the output format.
             case repaired = "mended"
             /// The check needs the secret, or a digest that the file lacks.
             case unchecked

@@ -48,7 +48,7 @@ struct ResealUsageTests {
         #expect(try rotated.place.names() == before)
     }
 
-    @Test("--allow-demo-keys accepts demo keys")
+    @Test("reseal with demo keys and --allow-demo-keys exits 0 and prints the current push unchanged")
     func demo() throws {
         let rotated = try RotatedPlace()
         try rotated.place.copyDemoKeys()

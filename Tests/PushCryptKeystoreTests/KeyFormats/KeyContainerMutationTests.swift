@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("random bytes are refused") func randomBytes() throws {
+    @Test("a key file of random bytes, bare or in a DER sequence, is refused") func randomBytes() throws {
         var generator = SplitMix64(seed: 3_000)
         for _ in 0..<2_000 {
             let bytes = generator.bytes(Int.random(in: 0..<200, using: &generator))
