@@ -140,7 +140,8 @@ let package = Package(
             dependencies: ["PushCryptPrimitives", "PushCryptCryptoKit", "PushCryptOpenSSL"],
             path: "Tests/Support"
         ),
-        .testTarget(name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport"]),
+        .testTarget(
+            name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport", "PushCryptFaults"]),
         .testTarget(name: "PushCryptFilesTests", dependencies: ["PushCryptFiles", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptHPKETests", dependencies: ["PushCryptHPKE", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptCoreTests", dependencies: ["PushCryptCore", "PushCryptTestSupport"]),
@@ -174,10 +175,37 @@ let package = Package(
             dependencies: ["PushCryptExtension", "PushCryptSQLite", "PushCryptApple"]
                 + appleFrameworks,
             path: "Tests/ExtensionProcess"),
+        // A program whose system calls are steps: tests run it in every order with another one, and kill it at each step. No
+        // test target depends on it, because SwiftPM would link its system calls into the tests.
+        .target(name: "CPushCryptSteppedCalls", path: "Tests/SteppedProcess/SystemCalls"),
+        .executableTarget(
+            name: "PushCryptSteppedProcess",
+            dependencies: [
+                "CPushCryptSteppedCalls", "PushCryptFiles", "PushCryptCore", "PushCryptKeysets", "PushCryptKeystore",
+                "PushCryptSender", "PushCryptExtension", "PushCryptPrimitives",
+            ],
+            path: "Tests/SteppedProcess/Program"),
         // Tests/deep/soak/run runs it.
         .executableTarget(
             name: "PushCryptSoak", dependencies: ["PushCryptCore", "PushCryptExtension", "PushCryptSender"],
             path: "Tests/deep/soak/Program"),
+        // Tests/deep/faults/run runs it, and so do the tests of the backends.
+        .executableTarget(
+            name: "PushCryptFaults",
+            dependencies: [
+                "PushCryptPrimitives", "PushCryptOpenSSL", "CPushCryptOpenSSL", "PushCryptCore", "PushCryptHPKE",
+                "PushCryptKeysets", "PushCryptKeystore", "PushCryptSender", "PushCryptExtension",
+            ],
+            path: "Tests/deep/faults/Program"),
+        // Tests/deep/memory/run runs it.
+        .executableTarget(
+            name: "PushCryptMemory",
+            dependencies: ["PushCryptCore", "PushCryptKeysets", "PushCryptSender", "PushCryptExtension"],
+            path: "Tests/deep/memory/Program"),
+        // Tests/deep/timing/run runs it.
+        .executableTarget(
+            name: "PushCryptTiming", dependencies: ["PushCryptPrimitives", "PushCryptCore"],
+            path: "Tests/deep/timing/Program"),
         .testTarget(
             name: "PushCryptPropertyTests",
             dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]

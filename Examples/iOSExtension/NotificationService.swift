@@ -6,13 +6,17 @@ final class NotificationService: PushCryptNotificationService {
         let group = try AppGroup("group.com.example.app")
         let store = SharedStore(folder: group.path(of: "pushes"), role: .extension)
 
+        // The sender keys of the last set that the app accepted. A publisher in the app's sender-pins.json signed it.
+        let senders = try SenderPins(
+            folder: group.path(of: "senders"), publishers: SenderSetPins(resource: "sender-pins"),
+            topic: "com.example.app")
+
         // The topic is the app's bundle identifier. The keyring has the keys that the app created and registered. The
-        // senders are the backend keys that the app pinned. The fallback, a key of the app's strings, is shown when a
-        // push can't be restored.
+        // fallback, a key of the app's strings, is shown when a push can't be restored.
         var configuration = try ExtensionConfiguration(
             topic: "com.example.app",
             keyring: KeychainKeyring(accessGroup: "ABCDE12345.com.example.shared", usesSecureEnclave: false),
-            senders: .pinned(SenderPins(folder: group.path(of: "senders"))),
+            senders: .pinned(senders),
             fallback: .bundled(.localized(title: "NEW_MESSAGE", body: nil)))
 
         // Text to show before the device's first unlock.

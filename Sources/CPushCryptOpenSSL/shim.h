@@ -27,6 +27,16 @@
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 
+// Empties the thread's error queue. Returns 1 if an error in it is a lack of memory. Here and not in Swift, because the
+// reason is a macro.
+static inline int pushcrypt_clear_errors(void) {
+    int lacks_memory = 0;
+    unsigned long error;
+    while ((error = ERR_get_error()) != 0)
+        lacks_memory |= ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+    return lacks_memory;
+}
+
 // An X25519 key object from bytes, with the public key only where there is no private one. Here and not in Swift, because
 // an OSSL_PARAM keeps the pointer to its name, and so that no array is made for every message.
 static inline int pushcrypt_x25519_fromdata(

@@ -37,6 +37,8 @@ public struct ExtensionSetupError: Error, Hashable, Sendable, CustomStringConver
 
         /// The running target's entitlements don't name the app group, or the name is misspelt.
         public static let notEntitled = Code(name: "notEntitled")
+        /// The app's resources don't contain a file.
+        public static let missingResource = Code(name: "missingResource")
         /// `configure()` isn't overridden.
         public static let notConfigured = Code(name: "notConfigured")
     }

@@ -8,6 +8,8 @@ package struct KeysetMetadata: Hashable, Sendable {
     package var sequence: Int64
     package var timeline: KeyTimeline
     package var policy: RotationPolicy
+    /// How a sender keyset's signed set is published; nil if it isn't.
+    package var publication: PublicationPolicy?
     package var audit: AuditHead
     package var traits: [KeyID: Traits]
 
@@ -23,12 +25,13 @@ package struct KeysetMetadata: Hashable, Sendable {
 
     package init(
         kind: KeyKind, sequence: Int64 = 0, timeline: KeyTimeline = KeyTimeline([]), policy: RotationPolicy,
-        audit: AuditHead = .none, traits: [KeyID: Traits] = [:]
+        publication: PublicationPolicy? = nil, audit: AuditHead = .none, traits: [KeyID: Traits] = [:]
     ) {
         self.kind = kind
         self.sequence = sequence
         self.timeline = timeline
         self.policy = policy
+        self.publication = publication
         self.audit = audit
         self.traits = traits
     }
@@ -69,7 +72,7 @@ extension KeysetMetadata {
 
 /// ```
 /// "pushcrypt": {
-///   "seq": n, "updatedAt": TIME, "kind": KIND, "policy": POLICY, "audit": AUDIT,
+///   "seq": n, "updatedAt": TIME, "kind": KIND, "policy": POLICY, ["publication": PUBLICATION,] "audit": AUDIT,
 ///   "keys": {kid: {TIMES, "suite": SUITE, ["psk": true]}, ...}
 /// }
 /// ```
@@ -95,13 +98,15 @@ extension KeysetMetadata {
         self.init(
             kind: kind, sequence: sequence, timeline: timeline,
             policy: try member["policy"].map { try RotationPolicy($0) } ?? .standard,
+            publication: try Self.publication(member["publication"], kind, timeline),
             audit: try AuditHead(member["audit"]), traits: traits)
     }
 
     private static func kind(_ member: JSONValue, _ traits: some Sequence<Traits>) throws -> KeyKind {
         let kinds = Set(traits.map(\.suite.kind))
         guard kinds.count <= 1 else {
-            throw KeyError(.wrongKind, "the set mixes kinds of keys; a set contains recipient, shared or sender keys")
+            throw KeyError(
+                .wrongKind, "the set mixes kinds of keys; a set contains recipient, shared, sender or publisher keys")
         }
         let named = member["kind"]?.string.flatMap(KeyKind.init(rawValue:))
         guard let kind = named ?? kinds.first, kinds.isEmpty || kinds.contains(kind) else {
@@ -110,10 +115,23 @@ extension KeysetMetadata {
         return kind
     }
 
+    /// Without `updatedAt`, it would be unknown when the signed set was issued.
+    private static func publication(
+        _ member: JSONValue?, _ kind: KeyKind, _ timeline: KeyTimeline
+    ) throws -> PublicationPolicy? {
+        guard let member else { return nil }
+        guard kind == .sender, timeline.updatedAt != nil else {
+            throw KeyError(.malformed, "only a set of sender keys with updatedAt has a publication member")
+        }
+        return try PublicationPolicy(member)
+    }
+
     package var json: [UInt8] {
         var output = Array("{\n    \"seq\": \(sequence), ".utf8)
         if let updatedAt = timeline.updatedAt { output += "\"updatedAt\": \"\(updatedAt)\", ".utf8 }
-        output += "\"kind\": \"\(kind.rawValue)\",\n    \"policy\": \(policy.json),\n    \"audit\": ".utf8
+        output += "\"kind\": \"\(kind.rawValue)\",\n    \"policy\": \(policy.json),\n".utf8
+        if let publication { output += "    \"publication\": \(publication.json),\n".utf8 }
+        output += "    \"audit\": ".utf8
         audit.append(to: &output)
         output += ",\n    \"keys\": {\n      ".utf8
         let keys = timeline.keys.map { key in
@@ -170,5 +188,36 @@ extension AuditHead {
             JSONWriter.appendString(line, to: &output)
         }
         output += "]}".utf8
+    }
+}
+
+extension KeysetMetadata {
+    /// The steps that the policy requires.
+    ///
+    /// - Parameters:
+    ///   - time: the clock's time.
+    ///   - beginsNow: whether a rotation begins before it is due.
+    ///   - confirmsClock: whether an operator has confirmed a clock that seems wrong.
+    ///   - coverage: the verdict for a key; nil if there are no reports.
+    package func plan(
+        at time: UnixTime, beginsNow: Bool = false, confirmsClock: Bool = false,
+        coverage: @escaping (KeyID) -> RotationPlan.CoverageVerdict? = { _ in nil }
+    ) -> RotationPlan {
+        guard kind != .publisher else { return RotationPlan(publishers: timeline, at: time) }
+        return RotationPlan(
+            timeline, policy, publication: publication, at: time, beginsNow: beginsNow, confirmsClock: confirmsClock,
+            coverage: coverage)
+    }
+
+    /// The members of the signed set of a sender keyset, which was issued at its last change; nil if none is published.
+    package var signedSet: SenderSetPublication? {
+        guard let publication, let issuedAt = timeline.updatedAt else { return nil }
+        return try? publication.publication(sequence: sequence, issuedAt: issuedAt)
+    }
+
+    /// When a key that is added now begins to seal; nil if an operator must promote it. A publisher's key signs at once,
+    /// beside the others.
+    package func nextActivation(at now: UnixTime) -> UnixTime? {
+        kind == .publisher || policy.requiredCoverage != nil ? nil : now + policy.publishLeadInSeconds
     }
 }

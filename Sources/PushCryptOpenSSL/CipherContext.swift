@@ -17,7 +17,6 @@ final class CipherContext {
     }
 
     deinit {
-        emptyOutput.deallocate()
         EVP_CIPHER_CTX_free(context)
     }
 
@@ -42,7 +41,7 @@ final class CipherContext {
         guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
         return try [UInt8](count: count) { plaintext in
             try plaintext.withUnsafeMutableBufferPointer { buffer in
-                let plaintext = buffer.baseAddress ?? emptyOutput
+                let plaintext = buffer.baseAddress ?? Self.emptyOutput
                 try update(ciphertext.extracting(first: count), into: plaintext)
                 try ciphertext.extracting(last: AEADAlgorithm.tagByteCount).withUnsafeBufferPointer { tag in
                     try control(EVP_CTRL_AEAD_SET_TAG, UnsafeMutablePointer(mutating: tag.baseAddress!))
@@ -93,6 +92,7 @@ final class CipherContext {
         try check(result, "EVP_CIPHER_CTX_ctrl")
     }
 
-    /// The output buffer of an empty plaintext. If the pointer were NULL, OpenSSL would read the input as aad.
-    private let emptyOutput = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
+    /// The output of an empty plaintext, which nothing is written to. If the pointer were NULL, OpenSSL would read the input
+    /// as aad.
+    private nonisolated(unsafe) static let emptyOutput = UnsafeMutablePointer<UInt8>.allocate(capacity: 16)
 }

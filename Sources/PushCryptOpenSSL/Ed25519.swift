@@ -18,26 +18,24 @@ final class Ed25519VerificationKey: VerificationKey, @unchecked Sendable {
         let key = serialized.withUnsafeBufferPointer { bytes in
             EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, bytes.baseAddress, bytes.count)
         }
-        self.key = try unwrap(key, "not an Ed25519 public key", .invalidPublicKey)
+        // OpenSSL accepts any 32 bytes here, so only a lack of memory can be the reason.
+        self.key = try unwrap(key, "EVP_PKEY_new_raw_public_key_ex")
         self.serialized = serialized.withUnsafeBufferPointer { Array($0) }
     }
 
     deinit { EVP_PKEY_free(key) }
 
-    func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) -> Bool {
-        guard signature.count == Self.signatureByteCount, let context = EVP_MD_CTX_new() else { return false }
+    func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) throws -> Bool {
+        guard signature.count == Self.signatureByteCount else { return false }
+        let context = try unwrap(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
         defer { EVP_MD_CTX_free(context) }
-        guard EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key, nil) == 1 else {
-            ERR_clear_error()
-            return false
-        }
+        try check(EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key, nil), "EVP_DigestVerifyInit_ex")
         let result = signature.withUnsafeBufferPointer { signature in
             message.withUnsafeBufferPointer { message in
                 EVP_DigestVerify(context, signature.baseAddress, signature.count, message.baseAddress, message.count)
             }
         }
-        if result != 1 { ERR_clear_error() }
-        return result == 1
+        return try isVerified(result, "EVP_DigestVerify")
     }
 }
 

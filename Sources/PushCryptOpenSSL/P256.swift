@@ -13,8 +13,9 @@ final class P256PublicKey: DHPublicKey, @unchecked Sendable {
     var group: DHGroup { .p256 }
 
     init(_ serialized: Span<UInt8>) throws {
-        let point = try CurvePoint()
-        try point.read(serialized, ThreadContext.current.pointee.p256())
+        let scratch = try ThreadContext.current.pointee.p256()
+        let point = try CurvePoint(scratch.group)
+        try point.read(serialized, scratch)
         self.point = point
         self.serialized = Array(serialized)
     }
@@ -22,7 +23,7 @@ final class P256PublicKey: DHPublicKey, @unchecked Sendable {
     /// The public key of `scalar`.
     fileprivate init(of scalar: SecretNumber) throws {
         let scratch = try ThreadContext.current.pointee.p256()
-        let point = try CurvePoint()
+        let point = try CurvePoint(scratch.group)
         try point.setToProduct(scalar, scratch)
         var serialized = [UInt8]()
         try point.append(to: &serialized, scratch)
@@ -45,17 +46,18 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     static func generate() throws -> P256PrivateKey {
         let scalar = try SecretNumber()
-        try scalar.setToRandomScalar()
+        try scalar.setToRandomScalar(of: ThreadContext.current.pointee.p256().group)
         return try P256PrivateKey(scalar: scalar)
     }
 
     /// 32 bytes, big-endian, in 1..<n.
     convenience init(_ serialized: Span<UInt8>) throws {
         let scalar = try SecretNumber()
-        serialized.withUnsafeBufferPointer { bytes in
-            _ = BN_bin2bn(bytes.baseAddress, Int32(bytes.count), scalar.pointer)
+        let read = serialized.withUnsafeBufferPointer { bytes in
+            BN_bin2bn(bytes.baseAddress, Int32(bytes.count), scalar.pointer)
         }
-        let order = EC_GROUP_get0_order(try Algorithms.shared.p256())
+        _ = try unwrap(read, "BN_bin2bn")
+        let order = EC_GROUP_get0_order(try ThreadContext.current.pointee.p256().group)
         guard BN_is_zero(scalar.pointer) == 0, BN_cmp(scalar.pointer, order) < 0 else {
             throw CryptoError(.invalidPrivateKey, "a P-256 private key is in 1..<n")
         }
@@ -91,7 +93,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
         let point = try point(of: recipient)
         let scratch = try ThreadContext.current.pointee.p256()
         defer { scratch.wipe() }
-        try scratch.scalar.setToRandomScalar()
+        try scratch.scalar.setToRandomScalar(of: scratch.group)
         try scratch.agree(scratch.scalar, point, into: &secret)
         try scratch.point.setToProduct(scratch.scalar, scratch)
         try scratch.point.append(to: &output, scratch)
@@ -117,8 +119,8 @@ final class P256Scratch {
     init() throws {
         group = try Algorithms.shared.p256()
         scalar = try SecretNumber()
-        point = try CurvePoint()
-        product = try CurvePoint()
+        point = try CurvePoint(group)
+        product = try CurvePoint(group)
         x = try SecretNumber()
         context = try unwrap(BN_CTX_new(), "BN_CTX_new")
     }
@@ -138,7 +140,7 @@ final class P256Scratch {
     func wipe() {
         BN_clear(scalar.pointer)
         BN_clear(x.pointer)
-        let generator = Algorithms.shared.p256Generator
+        let generator = EC_GROUP_get0_generator(group)
         EC_POINT_copy(point.pointer, generator)
         EC_POINT_copy(product.pointer, generator)
     }
@@ -155,9 +157,9 @@ final class SecretNumber {
 
     deinit { BN_clear_free(pointer) }
 
-    /// Sets a uniformly random number in 1..<n.
-    func setToRandomScalar() throws {
-        let order = EC_GROUP_get0_order(try Algorithms.shared.p256())
+    /// Sets a uniformly random number in 1..<n, where n is the order of `group`.
+    func setToRandomScalar(of group: OpaquePointer) throws {
+        let order = EC_GROUP_get0_order(group)
         repeat {
             try check(BN_priv_rand_range(pointer, order), "BN_priv_rand_range")
         } while BN_is_zero(pointer) == 1
@@ -176,7 +178,7 @@ final class SecretNumber {
 final class CurvePoint {
     let pointer: OpaquePointer
 
-    init() throws { pointer = try unwrap(EC_POINT_new(Algorithms.shared.p256()), "EC_POINT_new") }
+    init(_ group: OpaquePointer) throws { pointer = try unwrap(EC_POINT_new(group), "EC_POINT_new") }
     deinit { EC_POINT_clear_free(pointer) }
 
     /// SEC 1 section 2.3.4, uncompressed only: 0x04, x, y, 65 bytes.
@@ -216,7 +218,7 @@ extension OpenSSLBackend {
     /// - Throws: `CryptoError` with `invalidPublicKey` if no point of the curve has that x.
     public func uncompressedP256Point(_ compressed: Span<UInt8>) throws -> [UInt8] {
         let scratch = try ThreadContext.current.pointee.p256()
-        let point = try CurvePoint()
+        let point = try CurvePoint(scratch.group)
         let result = compressed.withUnsafeBufferPointer { bytes in
             EC_POINT_oct2point(scratch.group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
         }

@@ -34,7 +34,7 @@ extension OpenSSLBackend {
                 algorithm.pointee.parameter, context, direction == .encrypt ? 1 : 0)
         }
         try check(
-            started, "OpenSSL doesn't have the cipher or key derivation, or not with these parameters",
+            started, "OpenSSL lacks the cipher or the key derivation, refuses their parameters, or lacks memory",
             .invalidParameters)
         var (updatedCount, finishedCount): (Int32, Int32) = (0, 0)
         let output = try SecretBytes(count: input.count + Int(EVP_MAX_BLOCK_LENGTH)) { output in

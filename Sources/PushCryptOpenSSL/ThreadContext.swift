@@ -79,27 +79,42 @@ extension AEADAlgorithm {
 
 /// Algorithms that are fetched once per process: an implicit fetch in every call locks a mutex and doubles the cost.
 ///
-/// `@unchecked Sendable`: OpenSSL's fetched algorithms and groups are immutable and may be shared between threads.
-final class Algorithms: @unchecked Sendable {
+/// A fetch that fails is tried again by the next call, because a lack of memory passes. The fetched objects are immutable,
+/// never freed, and may be shared between threads.
+final class Algorithms: Sendable {
     static let shared = Algorithms()
 
-    private let aes128GCM = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)
-    private let aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
-    private let chaCha20Poly1305 = EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
-    private let p256Group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
+    /// The addresses of the objects.
+    private let ciphers = Locked<[AEADAlgorithm: UInt]>([:])
+    private let p256Group = Locked<UInt?>(nil)
 
     /// - Throws: `CryptoError` if the installed OpenSSL was built or configured without the cipher.
     func cipher(_ algorithm: AEADAlgorithm) throws -> OpaquePointer {
-        switch algorithm {
-        case .aes128GCM: try unwrap(aes128GCM, "EVP_CIPHER_fetch AES-128-GCM")
-        case .aes256GCM: try unwrap(aes256GCM, "EVP_CIPHER_fetch AES-256-GCM")
-        case .chaCha20Poly1305: try unwrap(chaCha20Poly1305, "EVP_CIPHER_fetch ChaCha20-Poly1305")
+        let address = try ciphers.withLock { ciphers in
+            if let known = ciphers[algorithm] { return known }
+            let fetched =
+                switch algorithm {
+                case .aes128GCM: try unwrap(EVP_CIPHER_fetch(nil, "AES-128-GCM", nil), "EVP_CIPHER_fetch AES-128-GCM")
+                case .aes256GCM: try unwrap(EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), "EVP_CIPHER_fetch AES-256-GCM")
+                case .chaCha20Poly1305:
+                    try unwrap(
+                        EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil), "EVP_CIPHER_fetch ChaCha20-Poly1305")
+                }
+            ciphers[algorithm] = UInt(bitPattern: fetched)
+            return UInt(bitPattern: fetched)
         }
+        return OpaquePointer(bitPattern: address)!
     }
 
-    /// The group's generator, which the group owns.
-    var p256Generator: OpaquePointer? { p256Group.flatMap(EC_GROUP_get0_generator) }
-
     /// The group P-256 with its arithmetic tables.
-    func p256() throws -> OpaquePointer { try unwrap(p256Group, "EC_GROUP_new_by_curve_name P-256") }
+    func p256() throws -> OpaquePointer {
+        let address = try p256Group.withLock { group in
+            if let group { return group }
+            let made = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
+            let address = UInt(bitPattern: try unwrap(made, "EC_GROUP_new_by_curve_name P-256"))
+            group = address
+            return address
+        }
+        return OpaquePointer(bitPattern: address)!
+    }
 }

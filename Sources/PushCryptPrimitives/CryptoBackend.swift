@@ -160,7 +160,8 @@ public protocol VerificationKey: AnyObject, Sendable {
     /// The key, 32 bytes.
     var serialized: [UInt8] { get }
     /// Whether `signature`, 64 bytes, is a signature of `message` by this key.
-    func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) -> Bool
+    /// - Throws: `CryptoError` with `backendFailure` if the library could not verify it.
+    func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) throws -> Bool
 }
 
 /// An error of a primitive. It contains no key, plaintext or ciphertext bytes.

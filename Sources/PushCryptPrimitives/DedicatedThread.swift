@@ -4,6 +4,9 @@ import Dispatch
 package enum DedicatedThread {
     /// Runs `body` on a new thread, or on a dispatch queue if the system can't create a thread.
     package static func run(_ body: @escaping @Sendable () -> Void) {
+        #if DEBUG
+        let body = ThreadObservation.observer?.thread(body) ?? body
+        #endif
         let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
         guard unsafe startDetached(work) else {
             unsafe Unmanaged<Work>.fromOpaque(work).release()

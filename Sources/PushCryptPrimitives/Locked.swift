@@ -8,7 +8,12 @@ package final class Locked<State: Sendable>: Sendable {
     package init(_ state: State) { lock = OSAllocatedUnfairLock(initialState: state) }
 
     package func withLock<Result: Sendable>(_ body: @Sendable (inout State) throws -> Result) rethrows -> Result {
-        try lock.withLock(body)
+        #if DEBUG
+        let observer = ThreadObservation.observer
+        observer?.willLock(ObjectIdentifier(self))
+        defer { observer?.didUnlock(ObjectIdentifier(self)) }
+        #endif
+        return try lock.withLock(body)
     }
 }
 #else
@@ -33,6 +38,11 @@ package final class Locked<State: Sendable>: @unchecked Sendable {
     }
 
     package func withLock<Result: Sendable>(_ body: @Sendable (inout State) throws -> Result) rethrows -> Result {
+        #if DEBUG
+        let observer = ThreadObservation.observer
+        observer?.willLock(ObjectIdentifier(self))
+        defer { observer?.didUnlock(ObjectIdentifier(self)) }
+        #endif
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(&state)

@@ -15,7 +15,7 @@ enum KeyringCommand {
         let keyring = FileKeyring(folder: arguments[1])
         switch arguments[0] {
         case "read": say(read(keyring, KeyID(arguments[2])!))
-        case "pins": say(pins(SenderPins(folder: arguments[1])))
+        case "pins": say(pins(UnsignedSenderPins(folder: arguments[1])))
         case "make": say(make(keyring))
         case "rotate": try rotate(keyring)
         default: exit(64)
@@ -31,7 +31,7 @@ enum KeyringCommand {
         }
     }
 
-    private static func pins(_ pins: SenderPins) -> String {
+    private static func pins(_ pins: UnsignedSenderPins) -> String {
         do throws(FailureClass) {
             _ = try pins.trustedSenders()
             return "trusted"

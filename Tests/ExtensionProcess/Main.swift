@@ -18,6 +18,7 @@ enum ExtensionProcess {
         "offload": Offload.run,
         "open-all": OpenAll.run,
         "receive": Receive.run,
+        "senders": SenderSetCommand.run,
         "store-claim": StoreClaim.run,
         "store-hammer": StoreHammer.run,
         "store-hold": StoreHold.run,

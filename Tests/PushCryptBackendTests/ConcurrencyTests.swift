@@ -76,8 +76,8 @@ private struct SharedWork: Sendable {
         }
         let message = generator.bytes(100)
         let signature = try signingKey.signature(for: message.bytes)
-        guard signingKey.publicKey.isValid(signature.bytes, for: message.bytes) else { throw Failure() }
-        guard !signingKey.publicKey.isValid(signature.flipping(bit: 300).bytes, for: message.bytes) else {
+        guard try signingKey.publicKey.isValid(signature.bytes, for: message.bytes) else { throw Failure() }
+        guard try !signingKey.publicKey.isValid(signature.flipping(bit: 300).bytes, for: message.bytes) else {
             throw Failure()
         }
         _ = try backend.randomSecret(count: 32)

@@ -49,6 +49,6 @@ extension CryptoBackend {
 
 extension VerificationKey {
     func accepts(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-        isValid(signature.bytes, for: message.bytes)
+        try! isValid(signature.bytes, for: message.bytes)
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 /// docs/cli.md matches the tool.
 @Suite("the page of the command line tool")
 struct CommandLinePageTests {
     /// Whether `python3` runs.
-    private static let hasPython = exitStatus(["python3", "-c", ""]) == 0
+    private static let hasPython = succeeds(["python3", "-c", ""])
 
     @Test(
         "docs/cli.md has the help that the tool prints; docs/make_cli.py writes it",
@@ -13,7 +14,7 @@ struct CommandLinePageTests {
     func help() throws {
         let script = Documents.packageRoot.appendingPathComponent("docs/make_cli.py").path
         let tool = try TranscriptTests.buildFolder().appendingPathComponent("pushcrypt").path
-        #expect(Self.exitStatus(["python3", "-B", script, "--tool", tool, "--check"]) == 0)
+        #expect(Self.succeeds(["python3", "-B", script, "--tool", tool, "--check"]))
     }
 
     /// Commands, with the row of the page that describes their output.
@@ -72,13 +73,7 @@ struct CommandLinePageTests {
         }
     }
 
-    private static func exitStatus(_ command: [String]) -> Int32? {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.standardInput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
-        process.waitUntilExit()
-        return process.terminationStatus
+    private static func succeeds(_ command: [String]) -> Bool {
+        (try? ChildProcess(executable: "/usr/bin/env", arguments: command).run()) == .exit(0)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 /// Runs the commands of the documents' transcripts in one shell and compares what they print.
@@ -69,19 +70,16 @@ struct TranscriptTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let separator = "== next step =="
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         // The transcript builds first, which isn't necessary here. The output is a file, because the processes of other tests
         // could inherit a pipe and keep it open.
         let preparation = "exec >output 2>&1; swift() { :; }; \(tools)\n"
-        shell.arguments = ["-c", preparation + commands.joined(separator: "\necho '\(separator)'\n")]
-        shell.currentDirectoryURL = folder
         var environment = ProcessInfo.processInfo.environment
         environment["PATH"] = "\(try buildFolder().path):\(environment["PATH"] ?? "/usr/bin:/bin")"
-        shell.environment = environment
-        shell.standardInput = FileHandle.nullDevice
-        try shell.run()
-        shell.waitUntilExit()
+        let shell = ChildProcess(
+            executable: "/bin/sh",
+            arguments: ["-c", preparation + commands.joined(separator: "\necho '\(separator)'\n")],
+            environment: environment, folder: folder.path)
+        _ = try shell.run()
         let text = try String(contentsOf: folder.appendingPathComponent("output"), encoding: .utf8)
         return text.components(separatedBy: separator + "\n").map { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 }
     }

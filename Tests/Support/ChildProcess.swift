@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Darwin)
 import Darwin
 private typealias FileActions = posix_spawn_file_actions_t?
@@ -10,8 +12,8 @@ private typealias Attributes = posix_spawnattr_t
 
 /// A child process by posix_spawn(2) and waitpid(2).
 ///
-/// Foundation's `Process` isn't used: its `run` crashed with many processes at a time, and its children inherit the
-/// thread's signal mask, which blocks nearly all signals. They would miss SIGPIPE, and a shell would wait forever for
+/// Foundation's `Process` isn't used: its `run` crashes at times if more than a thousand files are open, and its children inherit
+/// the thread's signal mask, which blocks nearly all signals. They would miss SIGPIPE, and a shell would wait forever for
 /// SIGCHLD.
 public struct ChildProcess {
     private let executable: String
@@ -35,15 +37,17 @@ public struct ChildProcess {
     }
 
     /// - Parameters:
+    ///   - environment: this process's environment by default.
     ///   - folder: the working directory.
     ///   - stdin: the path of a file for the standard stream, as are the next two.
     public init(
-        executable: String, arguments: [String], environment: [String: String], folder: String, stdin: String,
-        stdout: String, stderr: String
+        executable: String, arguments: [String],
+        environment: [String: String]? = nil, folder: String = "/",
+        stdin: String = "/dev/null", stdout: String = "/dev/null", stderr: String = "/dev/null"
     ) {
         self.executable = executable
         self.arguments = arguments
-        self.environment = environment
+        self.environment = environment ?? ProcessInfo.processInfo.environment
         self.folder = folder
         (self.stdin, self.stdout, self.stderr) = (stdin, stdout, stderr)
     }
@@ -67,6 +71,7 @@ public struct ChildProcess {
             try unsafe check("addopen", posix_spawn_file_actions_addopen(&actions, number, path, mode, 0))
         }
         try unsafe check("addchdir", Self.addChangeOfFolder(&actions, folder))
+        try unsafe closeOtherDescriptors(&actions)
         try setSignals(of: &attributes)
         var child = pid_t()
         let words = CStrings([executable] + arguments)
@@ -78,6 +83,13 @@ public struct ChildProcess {
         return RunningProcess(child)
     }
 
+    /// A child that keeps a copy of another test's socket would keep its connection open.
+    private func closeOtherDescriptors(_ actions: inout FileActions) throws {
+        #if !canImport(Darwin)
+        try unsafe check("addclosefrom", Self.addCloseFrom?(&actions, 3) ?? 0)
+        #endif
+    }
+
     /// Blocks no signal and doesn't ignore SIGPIPE, like a shell that starts a command.
     private func setSignals(of attributes: inout Attributes) throws {
         var (none, defaults) = (sigset_t(), sigset_t())
@@ -86,7 +98,10 @@ public struct ChildProcess {
         _ = unsafe sigaddset(&defaults, SIGPIPE)
         try unsafe check("setsigmask", posix_spawnattr_setsigmask(&attributes, &none))
         try unsafe check("setsigdefault", posix_spawnattr_setsigdefault(&attributes, &defaults))
-        let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        var flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        #if canImport(Darwin)
+        flags |= Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        #endif
         try unsafe check("setflags", posix_spawnattr_setflags(&attributes, flags))
     }
 
@@ -103,6 +118,11 @@ public struct ChildProcess {
     private static let addChangeOfFolder = unsafe unsafeBitCast(
         dlsym(nil, "posix_spawn_file_actions_addchdir_np"),
         to: (@convention(c) (UnsafeMutablePointer<FileActions>, UnsafePointer<CChar>) -> Int32).self)
+    /// Glibc has it since 2.34; nil before.
+    private static let addCloseFrom = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map { symbol in
+        unsafe unsafeBitCast(
+            symbol, to: (@convention(c) (UnsafeMutablePointer<FileActions>, Int32) -> Int32).self)
+    }
     private static var emptyFileActions: FileActions { unsafe FileActions() }
     private static var emptyAttributes: Attributes { Attributes() }
     #endif

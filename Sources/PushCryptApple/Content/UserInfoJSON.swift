@@ -32,9 +32,8 @@ private enum PropertyList {
     private struct NumberOutOfRange: Error {}
 
     static func dictionary<Key: Hashable>(_ object: JSONValue, key: (String) -> Key) throws -> [Key: Any] {
-        let members = object.members
-        var result = [Key: Any](minimumCapacity: members.count)
-        for member in members {
+        var result = [Key: Any](minimumCapacity: object.members.count)
+        for member in object.members {
             if let value = try value(member.value) { result[key(member.name)] = value }
         }
         return result
@@ -44,10 +43,9 @@ private enum PropertyList {
         switch value.kind {
         case .object: return try dictionary(value, key: \.self)
         case .array:
-            let elements = value.elements
             var result: [Any] = []
-            result.reserveCapacity(elements.count)
-            for element in elements {
+            result.reserveCapacity(value.elements.count)
+            for element in value.elements {
                 if let value = try Self.value(element) { result.append(value) }
             }
             return result

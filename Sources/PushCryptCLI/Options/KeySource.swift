@@ -115,16 +115,11 @@ struct KeySource {
 }
 
 extension Opener {
-    init(topic: String, keys: String, device: String?, trust: String?, _ access: KeyAccess) throws {
+    init(
+        topic: String, keys: String, device: String?, trust: @autoclosure () throws -> SenderTrust, _ access: KeyAccess
+    ) throws {
         let keyset = try KeySource(keys, access).openingKeyset(device: DeviceID(option: device))
-        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: SenderTrust(option: trust, access))
-    }
-}
-
-extension SenderTrust {
-    /// - Parameter path: the value of `--trust`; nil accepts unsigned payloads only.
-    init(option path: String?, _ access: KeyAccess) throws {
-        self = try path.map { .pinned(try KeySource($0, access, allowsPublic: true).trustedSenders()) } ?? .unsigned
+        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: trust())
     }
 }
 

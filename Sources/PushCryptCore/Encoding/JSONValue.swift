@@ -122,31 +122,56 @@ package struct JSONMember: Sendable {
 
 extension JSONValue {
     /// The members of an object in the order of the text; empty for any other value.
-    package var members: [JSONMember] {
-        let container = node
-        guard container.kind == .object else { return [] }
-        var members: [JSONMember] = []
-        var name = index + 1
-        while name < container.next {
-            JSONSteps.add(2)
-            members.append(
-                JSONMember(key: JSONValue(text: text, index: name), value: JSONValue(text: text, index: name + 1)))
-            name = Int(text.tape[name + 1].next)
-        }
-        return members
-    }
+    package var members: JSONChildren<JSONMember> { JSONChildren(of: self, .object) }
 
     /// The elements of an array in the order of the text; empty for any other value.
-    package var elements: [JSONValue] {
-        let container = node
-        guard container.kind == .array else { return [] }
-        var elements: [JSONValue] = []
-        var element = index + 1
-        while element < container.next {
-            JSONSteps.add(1)
-            elements.append(JSONValue(text: text, index: element))
-            element = Int(text.tape[element].next)
-        }
-        return elements
+    package var elements: JSONChildren<JSONValue> { JSONChildren(of: self, .array) }
+}
+
+/// The members of an object or the elements of an array. Each is made when it is read, because an array of all members of a
+/// large payload would take much of an extension's memory.
+package struct JSONChildren<Child: JSONChild>: Collection, Sendable {
+    /// A tape index. Not an integer, so that `elements[0]` doesn't compile.
+    package struct Index: Comparable, Sendable {
+        fileprivate let node: Int
+
+        package static func < (left: Self, right: Self) -> Bool { left.node < right.node }
+    }
+
+    private let text: JSONText
+    package let startIndex, endIndex: Index
+
+    fileprivate init(of container: JSONValue, _ kind: JSONValue.Kind) {
+        let node = container.node
+        text = container.text
+        startIndex = Index(node: container.index + 1)
+        endIndex = node.kind == kind ? Index(node: Int(node.next)) : startIndex
+    }
+
+    package func index(after index: Index) -> Index {
+        JSONSteps.add(Child.nodeCount)
+        return Index(node: Int(text.tape[index.node + Child.nodeCount - 1].next))
+    }
+
+    package subscript(index: Index) -> Child { Child(text, at: index.node) }
+}
+
+package protocol JSONChild: Sendable {
+    /// The nodes before the content: a name and a value, or a value.
+    static var nodeCount: Int { get }
+    init(_ text: JSONText, at index: Int)
+}
+
+extension JSONValue: JSONChild {
+    package static let nodeCount = 1
+
+    package init(_ text: JSONText, at index: Int) { self.init(text: text, index: index) }
+}
+
+extension JSONMember: JSONChild {
+    package static let nodeCount = 2
+
+    package init(_ text: JSONText, at index: Int) {
+        self.init(key: JSONValue(text: text, index: index), value: JSONValue(text: text, index: index + 1))
     }
 }

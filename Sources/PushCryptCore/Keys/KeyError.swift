@@ -31,6 +31,24 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidTopic = Code(name: "invalidTopic")
         /// The times of the rotation policy contradict each other.
         public static let invalidPolicy = Code(name: "invalidPolicy")
+        /// A signed set of sender keys exceeds a limit: its bytes, signatures, keys, topics or revoked keys.
+        public static let tooLarge = Code(name: "tooLarge")
+        /// No pinned publisher signed the set of sender keys, or no signature is valid.
+        public static let notSigned = Code(name: "notSigned")
+        /// The signed set has another id than the pinned one.
+        public static let otherSet = Code(name: "otherSet")
+        /// The signed set is for other apps.
+        public static let otherTopic = Code(name: "otherTopic")
+        /// The signed set has another epoch than the pinned one.
+        public static let otherEpoch = Code(name: "otherEpoch")
+        /// The signed set is older than the accepted one.
+        public static let rolledBack = Code(name: "rolledBack")
+        /// Another set was accepted with the same `seq`, or a key has the id of another key that was revoked.
+        public static let conflict = Code(name: "conflict")
+        /// The `validUntil` of the signed set has passed.
+        public static let expired = Code(name: "expired")
+        /// The set of sender keys was issued at a time that is still to come.
+        public static let issuedInFuture = Code(name: "issuedInFuture")
         /// The cryptographic library failed: no entropy, no memory.
         public static let backendFailure = Code(name: "backendFailure")
     }

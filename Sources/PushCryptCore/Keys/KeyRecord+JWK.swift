@@ -8,8 +8,10 @@ package import PushCryptPrimitives
 /// | suite 2   | kty "OKP", crv "X25519", x, [d], alg "HPKE-3", kid, [psk]                |
 /// | suite 4   | kty "oct", k, alg "HKDF-A256GCM", kid, [device]                          |
 /// | sender    | kty "OKP", crv "Ed25519", x, [d], alg "Ed25519", kid                     |
+/// | publisher | the members of a sender, role "publisher"                                |
 ///
-/// Other members are ignored, as RFC 7517 section 4 requires.
+/// Other members are ignored, as RFC 7517 section 4 requires. The role isn't part of the thumbprint, so the same key pair
+/// has the same kid in both roles.
 extension KeyRecord {
     /// - Throws: `KeyError`.
     package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
@@ -41,9 +43,10 @@ private struct JWKReader {
 
     func material(kty: String) throws -> KeyRecord.Material {
         let crv = jwk["crv"]?.string
-        guard let algorithm = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
+        guard let type = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
             throw KeyError(.unsupportedKey, "pushcrypt doesn't support keys with this kty and crv")
         }
+        let algorithm = try type == .ed25519 && isPublisher() ? .publisher : type
         guard jwk["alg"]?.string == algorithm.alg else {
             throw KeyError(.unsupportedKey, "key \(kid): alg must be \"\(algorithm.alg)\" for a key of this kind")
         }
@@ -51,8 +54,18 @@ private struct JWKReader {
         case .p256: try recipient(.p256, [4] + coordinate("x") + coordinate("y"))
         case .x25519: try recipientX25519()
         case .shared: try shared()
-        default: try sender()
+        case .publisher: try signing { .publisher(publicKey: $0, privateKey: $1) }
+        default: try signing { .sender(publicKey: $0, privateKey: $1) }
         }
+    }
+
+    /// A role that this version doesn't know must not make the key a sender's.
+    private func isPublisher() throws -> Bool {
+        guard let role = jwk["role"] else { return false }
+        guard role.string == KeyAlgorithm.publisherRole else {
+            throw KeyError(.unsupportedKey, "key \(kid): role must be \"\(KeyAlgorithm.publisherRole)\" or absent")
+        }
+        return true
     }
 
     private func recipientX25519() throws -> KeyRecord.Material {
@@ -75,7 +88,9 @@ private struct JWKReader {
         return .recipient(publicKey: publicKey, privateKey: privateKey, psk: try secret("psk"))
     }
 
-    private func sender() throws -> KeyRecord.Material {
+    private func signing(
+        _ material: (any VerificationKey, (any SigningKey)?) -> KeyRecord.Material
+    ) throws -> KeyRecord.Material {
         try refuse("psk")
         try refuse("device")
         let x = try coordinate("x")
@@ -88,7 +103,7 @@ private struct JWKReader {
             guard key.publicKey.serialized == x else { throw invalid("d is not the private key of this public key") }
             return key
         }
-        return .sender(publicKey: publicKey, privateKey: privateKey)
+        return material(publicKey, privateKey)
     }
 
     private func shared() throws -> KeyRecord.Material {
@@ -126,7 +141,8 @@ private struct JWKReader {
     private func reportingInvalidKey<Key>(_ body: () throws -> Key) throws -> Key {
         do {
             return try body()
-        } catch let error as CryptoError where error.code != .backendFailure {
+        } catch let error as CryptoError {
+            guard error.code != .backendFailure else { throw KeyError(.backendFailure, "key \(kid): \(error.reason)") }
             throw invalid(error.reason)
         }
     }
@@ -141,7 +157,8 @@ extension KeyRecord {
         for (name, coordinate) in material.coordinates { output.append(name, coordinate.bytes) }
         switch material {
         case .recipient(_, let privateKey?, _): output.append("d", try privateKey.serialized)
-        case .sender(_, let privateKey?): output.append("d", try privateKey.serialized)
+        case .sender(_, let privateKey?), .publisher(_, let privateKey?):
+            output.append("d", try privateKey.serialized)
         case .shared(let secret, _): output.append("k", secret)
         default: break
         }
@@ -149,6 +166,7 @@ extension KeyRecord {
         switch material {
         case .recipient(_, _, let psk?): output.append("psk", psk)
         case .shared(_, let device?): output += #","device":"\#(device)""#.utf8
+        case .publisher: output += #","role":"\#(KeyAlgorithm.publisherRole)""#.utf8
         default: break
         }
         output.append(UInt8(ascii: "}"))
@@ -166,7 +184,7 @@ extension KeyRecord.Material {
             let serialized = publicKey.serialized
             guard publicKey.group == .p256 else { return [("x", serialized[...])] }
             return [("x", serialized[1..<33]), ("y", serialized[33..<65])]
-        case .sender(let publicKey, _): return [("x", publicKey.serialized[...])]
+        case .sender(let publicKey, _), .publisher(let publicKey, _): return [("x", publicKey.serialized[...])]
         case .shared: return []
         }
     }

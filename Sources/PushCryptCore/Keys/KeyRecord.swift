@@ -7,14 +7,17 @@ package struct KeyRecord: Sendable {
         case recipient(publicKey: any DHPublicKey, privateKey: (any DHPrivateKey)?, psk: SecretBytes?)
         /// Suite 4, 32 bytes: a shared secret or a master or, with `device`, the key of that device.
         case shared(SecretBytes, device: DeviceID?)
-        /// Ed25519.
+        /// Ed25519. It signs messages.
         case sender(publicKey: any VerificationKey, privateKey: (any SigningKey)?)
+        /// Ed25519. It signs published sets of sender keys, and never messages.
+        case publisher(publicKey: any VerificationKey, privateKey: (any SigningKey)?)
 
         var algorithm: KeyAlgorithm {
             switch self {
             case .recipient(let publicKey, _, _): publicKey.group == .p256 ? .p256 : .x25519
             case .shared: .shared
             case .sender: .ed25519
+            case .publisher: .publisher
             }
         }
     }
@@ -31,7 +34,7 @@ package struct KeyRecord: Sendable {
     /// Whether the record contains the private half of a key pair.
     package var isPrivateAsymmetric: Bool {
         switch material {
-        case .recipient(_, .some, _), .sender(_, .some): true
+        case .recipient(_, .some, _), .sender(_, .some), .publisher(_, .some): true
         default: false
         }
     }
@@ -43,13 +46,13 @@ package struct KeyRecord: Sendable {
 
 /// The use of a key.
 public struct KeyKind: RawRepresentable, Hashable, Sendable {
-    /// `recipient`, `shared` or `sender`.
+    /// `recipient`, `shared`, `sender` or `publisher`.
     public let rawValue: String
 
     /// Makes a kind from its name; nil for another text.
     public init?(rawValue: String) {
         self.init(rawValue)
-        guard [.recipient, .shared, .sender].contains(self) else { return nil }
+        guard [.recipient, .shared, .sender, .publisher].contains(self) else { return nil }
     }
 
     private init(_ rawValue: String) { self.rawValue = rawValue }
@@ -60,6 +63,8 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
     public static let shared = KeyKind("shared")
     /// A key pair that signs messages (Ed25519).
     public static let sender = KeyKind("sender")
+    /// A key pair that signs published sets of sender keys (Ed25519).
+    public static let publisher = KeyKind("publisher")
 }
 
 extension KeyRecord {
@@ -85,6 +90,9 @@ extension KeyRecord {
         case .sender:
             let key = try backend.generateSigningKey()
             return .sender(publicKey: key.publicKey, privateKey: key)
+        case .publisher:
+            let key = try backend.generateSigningKey()
+            return .publisher(publicKey: key.publicKey, privateKey: key)
         case .shared:
             return .shared(try backend.randomSecret(count: secretByteCount), device: nil)
         default:
@@ -108,6 +116,8 @@ extension KeyRecord {
             return KeyRecord(kid: kid, material: kept, backend: backend)
         case .sender(let publicKey, _):
             return KeyRecord(kid: kid, material: .sender(publicKey: publicKey, privateKey: nil), backend: backend)
+        case .publisher(let publicKey, _):
+            return KeyRecord(kid: kid, material: .publisher(publicKey: publicKey, privateKey: nil), backend: backend)
         case .shared:
             return self
         }

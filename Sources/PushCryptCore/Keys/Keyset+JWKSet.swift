@@ -23,9 +23,19 @@ extension Keyset {
         } catch {
             throw KeyError(.malformed, "not a JSON text: \(error)")
         }
+        guard root["payload"] == nil || root["signatures"] == nil else {
+            throw KeyError(
+                .malformed, "this is a signed sender set: it is read only with the pins of its publishers (--pins)")
+        }
         guard root["sealed"] == nil else {
             throw KeyError(.malformed, "the private keys are encrypted: give the keyset's folder, not its file")
         }
+        try self.init(root, backend: backend)
+    }
+
+    /// - Parameter root: a JWK or a JWK set.
+    /// - Throws: `KeyError`.
+    init(_ root: JSONValue, backend: any CryptoBackend) throws {
         guard let keys = root["keys"] else {
             try self.init([Entry(try KeyRecord(root, backend: backend), .always)])
             return
@@ -57,8 +67,10 @@ extension Keyset {
     }
 
     /// Writes the set as a JWK set with its secret members. The caller wipes the result.
-    /// - Parameter withHistory: whether `updatedAt` and `createdAt` are written, as in private files.
-    package func jwkSet(withHistory: Bool) throws -> [UInt8] {
+    /// - Parameters:
+    ///   - withHistory: whether `updatedAt` and `createdAt` are written, as in private files.
+    ///   - publication: the members of a signed set, which are written after `seq`.
+    package func jwkSet(withHistory: Bool, publication: SenderSetPublication? = nil) throws -> [UInt8] {
         var output = [UInt8]()
         output.reserveCapacity(256 + entries.count * (KeyRecord.maximumJWKByteCount + 256))
         output += "{\n  \"keys\": [\n    ".utf8
@@ -67,6 +79,7 @@ extension Keyset {
             try entry.record.appendJWK(to: &output)
         }
         output += "\n  ],\n  \"pushcrypt\": {\"seq\": \(sequence), ".utf8
+        if let publication { output += "\(publication.jsonMembers), ".utf8 }
         if withHistory, let updatedAt { output += "\"updatedAt\": \"\(updatedAt)\", ".utf8 }
         output += "\"keys\": {\n    ".utf8
         for (index, entry) in entries.enumerated() {

@@ -47,7 +47,8 @@ public struct Keyset: Sendable {
     package init(_ entries: [Entry], sequence: Int64 = 0, updatedAt: UnixTime? = nil) throws {
         guard let kind = entries.first?.record.kind else { throw KeyError(.malformed, "the set contains no key") }
         guard entries.allSatisfy({ $0.record.kind == kind }) else {
-            throw KeyError(.wrongKind, "the set mixes kinds of keys; a set contains recipient, shared or sender keys")
+            throw KeyError(
+                .wrongKind, "the set mixes kinds of keys; a set contains recipient, shared, sender or publisher keys")
         }
         var seen = Set<KeyID>()
         for entry in entries where !seen.insert(entry.record.kid).inserted {
@@ -57,6 +58,15 @@ public struct Keyset: Sendable {
         self.sequence = sequence
         self.updatedAt = updatedAt
         self.entries = entries
+    }
+
+    /// - Throws: `KeyError` with `wrongKind` unless all keys have this kind. A publisher's key is never a sender's, nor a
+    ///   sender's a publisher's, although both are Ed25519 keys.
+    func requireKind(_ expected: KeyKind) throws(KeyError) {
+        guard kind == expected else {
+            throw KeyError(
+                .wrongKind, "the set contains \(kind.rawValue) keys; \(expected.rawValue) keys are needed")
+        }
     }
 
     /// The ids of all keys, in the order of the set.

@@ -46,8 +46,8 @@ public struct Recipient: Sendable {
             suite = .shared
             device = owner
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
-        case .sender:
-            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key, which only signs")
+        case .sender, .publisher:
+            throw KeyError(.wrongKind, "key \(record.kid) is a \(record.kind.rawValue)'s key, which only signs")
         }
     }
 }
@@ -107,8 +107,8 @@ public struct RecipientKey: Sendable {
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
         case .recipient:
             throw KeyError(.wrongKind, "key \(record.kid) is a public key: opening needs its private key")
-        case .sender:
-            throw KeyError(.wrongKind, "key \(record.kid) is a sender's key, which only signs")
+        case .sender, .publisher:
+            throw KeyError(.wrongKind, "key \(record.kid) is a \(record.kind.rawValue)'s key, which only signs")
         }
     }
 }

@@ -31,6 +31,8 @@ extension Keyset {
 public struct TrustedSenders: Sendable {
     private let keyset: Keyset
     private let revoked: Set<KeyID>
+    /// From then on no key verifies; nil for a set that isn't signed.
+    private var endsAt: UnixTime?
 
     /// Reads a published JWK set of sender keys.
     ///
@@ -45,9 +47,7 @@ public struct TrustedSenders: Sendable {
     /// - Parameter thumbprints: RFC 7638 thumbprints, 32 bytes, of keys that are revoked in addition to those of the set.
     /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.
     package init(_ keyset: Keyset, revoked thumbprints: Set<[UInt8]>) throws {
-        guard keyset.kind == .sender else {
-            throw KeyError(.wrongKind, "the set contains \(keyset.kind.rawValue) keys; sender keys are needed")
-        }
+        try keyset.requireKind(.sender)
         self.keyset = keyset
         let entries = try keyset.entries.filter { entry in
             try entry.lifecycle.revokedAt != nil || thumbprints.contains(entry.record.thumbprint())
@@ -55,9 +55,20 @@ public struct TrustedSenders: Sendable {
         revoked = Set(entries.map(\.record.kid))
     }
 
+    /// The keys of a signed set, which are judged no earlier than its `issuedAt`. They verify until its `validUntil`.
+    ///
+    /// - Parameters:
+    ///   - thumbprints: RFC 7638 thumbprints, 32 bytes, of all keys that were revoked in the set's epoch.
+    ///   - graceInSeconds: how long the keys verify after `validUntil`.
+    package init(_ set: SignedSenderSet, revoked thumbprints: Set<[UInt8]>, graceInSeconds: Int64) throws {
+        try self.init(set.keyset, revoked: thumbprints)
+        endsAt = set.publication.validUntil + graceInSeconds
+    }
+
     /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`. A revoked key verifies nothing as soon as its set
     ///   is read. The times of the message and of the device don't matter, because an attacker may have changed them.
     package func verificationKey(_ skid: KeyID, at time: UnixTime) throws(FailureClass) -> any VerificationKey {
+        if let endsAt, endsAt <= time { throw .keyExpired }
         guard !revoked.contains(skid) else { throw .keyRevoked }
         guard case .sender(let key, _) = try keyset.openingEntry(skid, at: time).record.material else {
             throw .unknownKey

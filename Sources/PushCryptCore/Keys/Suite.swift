@@ -76,7 +76,7 @@ extension Suite {
     }
 }
 
-/// The algorithm of a key: a suite or, for a sender's key, Ed25519. With its names in keysets and JWKs.
+/// The algorithm of a key: a suite or, for the key of a sender or publisher, Ed25519. With its names in keysets and JWKs.
 package struct KeyAlgorithm: RawRepresentable, Hashable, Sendable, CaseIterable {
     /// The name in keysets and on the command line.
     package let rawValue: String
@@ -93,7 +93,13 @@ package struct KeyAlgorithm: RawRepresentable, Hashable, Sendable, CaseIterable 
     package static let shared = KeyAlgorithm("shared", .shared, .shared, kty: "oct", crv: nil, alg: "HKDF-A256GCM")
     package static let ed25519 = KeyAlgorithm("ed25519", nil, .sender, kty: "OKP", crv: "Ed25519", alg: "Ed25519")
 
-    package static let allCases: [KeyAlgorithm] = [.p256, .x25519, .shared, .ed25519]
+    package static let publisher = KeyAlgorithm(
+        "ed25519-publisher", nil, .publisher, kty: "OKP", crv: "Ed25519", alg: "Ed25519")
+
+    package static let allCases: [KeyAlgorithm] = [.p256, .x25519, .shared, .ed25519, .publisher]
+
+    /// The member `role` of a publisher's JWK, which distinguishes it from a sender's.
+    static let publisherRole = "publisher"
 
     private init(_ name: String, _ suite: Suite?, _ kind: KeyKind, kty: String, crv: String?, alg: String) {
         rawValue = name

@@ -15,18 +15,21 @@ package struct RotationPlan: Hashable, Sendable {
         case add(activatesAt: UnixTime?)
         case promote(KeyID)
         case destroy(KeyID)
+        /// Issues the signed set again, with the same keys.
+        case renew
 
         package var name: String {
             switch self {
             case .add: "add"
             case .promote: "promote"
             case .destroy: "destroy"
+            case .renew: "renew"
             }
         }
 
         package var kid: KeyID? {
             switch self {
-            case .add: nil
+            case .add, .renew: nil
             case .promote(let kid), .destroy(let kid): kid
             }
         }
@@ -48,19 +51,33 @@ package struct RotationPlan: Hashable, Sendable {
     package private(set) var blocked: [Step] = []
     /// The step that will be due next. It may be blocked too.
     package private(set) var next: Step?
+    /// Why the keyset is never rotated; nil if it is.
+    package private(set) var exemption: String?
+
+    /// The plan for publisher keys: no step is ever due (PROTOCOL section 10).
+    package init(publishers timeline: KeyTimeline, at time: UnixTime) {
+        at = timeline.effective(time)
+        exemption = Self.publishers
+    }
+
+    package static let publishers =
+        "publisher keys are never rotated: apps trust the publishers of their bundle, so they change with an app update"
 
     /// - Parameters:
+    ///   - publication: that of a sender keyset whose signed set is published.
     ///   - time: the clock's time. The plan is for no earlier time than the last change.
     ///   - beginsNow: whether a rotation begins before it is due.
     ///   - confirmsClock: whether an operator has confirmed a clock that seems wrong.
     ///   - coverage: the verdict for a key; nil if there are no reports.
     package init(
-        _ timeline: KeyTimeline, _ policy: RotationPolicy, at time: UnixTime, beginsNow: Bool = false,
-        confirmsClock: Bool = false, coverage: @escaping (KeyID) -> CoverageVerdict? = { _ in nil }
+        _ timeline: KeyTimeline, _ policy: RotationPolicy, publication: PublicationPolicy? = nil, at time: UnixTime,
+        beginsNow: Bool = false, confirmsClock: Bool = false,
+        coverage: @escaping (KeyID) -> CoverageVerdict? = { _ in nil }
     ) {
         at = timeline.effective(time)
         let planner = RotationPlanner(
-            timeline: timeline, policy: policy, now: at, beginsNow: beginsNow, coverage: coverage)
+            timeline: timeline, policy: policy, publication: publication, now: at, beginsNow: beginsNow,
+            coverage: coverage)
         let clockObjection = confirmsClock ? nil : timeline.clockObjection(to: time, policy)
         for var step in planner.steps() {
             if step.dueAt > at {
@@ -70,6 +87,8 @@ package struct RotationPlan: Hashable, Sendable {
             step.blockedBy = clockObjection ?? step.blockedBy
             if step.blockedBy == nil { due.append(step) } else { blocked.append(step) }
         }
+        // Every other step issues the set, too.
+        if due.count > 1 { due.removeAll { $0.action == .renew } }
     }
 }
 
@@ -92,12 +111,23 @@ extension KeyTimeline {
 struct RotationPlanner {
     let timeline: KeyTimeline
     let policy: RotationPolicy
+    let publication: PublicationPolicy?
     let now: UnixTime
     let beginsNow: Bool
     let coverage: (KeyID) -> RotationPlan.CoverageVerdict?
 
     func steps() -> [RotationPlan.Step] {
         [timeline.primary(at: now) == nil ? additionWithoutPrimary() : succession()] + erasures()
+            + [renewal()].compactMap(\.self)
+    }
+
+    /// Every change issues the signed set, so it ages only while the keys don't change.
+    private func renewal() -> RotationPlan.Step? {
+        guard let publication, let issuedAt = timeline.updatedAt else { return nil }
+        let validUntil = publication.validUntil(issuedAt: issuedAt)
+        return .init(
+            action: .renew, dueAt: publication.renewsAt(issuedAt: issuedAt),
+            why: "the set was issued at \(issuedAt) and is valid until \(validUntil); its keys don't change")
     }
 
     /// Only a file written by hand has no key that seals.

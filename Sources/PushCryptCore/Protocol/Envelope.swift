@@ -56,11 +56,17 @@ package enum Envelope {
             let plaintext = try open(sealed, with: key, info: info)
             guard let sender else { return plaintext }
             guard plaintext.count >= MessageSignature.byteCount else { throw .undecryptable }
-            guard let name = try? key.scheme.recipientName(backend: key.backend) else { throw .internalError }
+            let isValid: Bool
             let message = plaintext.bytes.extracting(droppingFirst: MessageSignature.byteCount)
-            let input = MessageSignature.input(info: info, recipientName: name, message: message)
             let signature = plaintext.bytes.extracting(first: MessageSignature.byteCount)
-            guard sender.key.isValid(signature, for: input.bytes) else { throw .undecryptable }
+            do {
+                let name = try key.scheme.recipientName(backend: key.backend)
+                let input = MessageSignature.input(info: info, recipientName: name, message: message)
+                isValid = try sender.key.isValid(signature, for: input.bytes)
+            } catch {
+                throw .internalError
+            }
+            guard isValid else { throw .undecryptable }
             return Array(message)
         }
     }

@@ -164,11 +164,16 @@ package enum Freshness {
     /// The tolerated difference between two clocks, in seconds.
     package static let toleranceInSeconds: Int64 = 600
 
+    /// The time to judge messages and sender keys at.
+    package static func now(clock: UnixTime, highestIssuedAt: UnixTime?) -> UnixTime {
+        highestIssuedAt.map { max(clock, $0 - toleranceInSeconds) } ?? clock
+    }
+
     /// - Returns: `expired`, `notYetValid`, or nil for a valid time.
     package static func failure(
         issuedAt: UnixTime, expiresAt: UnixTime, clock: UnixTime, highestIssuedAt: UnixTime?
     ) -> FailureClass? {
-        let now = highestIssuedAt.map { max(clock, $0 - toleranceInSeconds) } ?? clock
+        let now = now(clock: clock, highestIssuedAt: highestIssuedAt)
         if issuedAt > now + toleranceInSeconds { return .notYetValid }
         return expiresAt <= now || issuedAt < now - MessageHeader.windowInSeconds ? .expired : nil
     }

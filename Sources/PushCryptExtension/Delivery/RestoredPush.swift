@@ -48,7 +48,8 @@ extension ExtensionConfiguration {
     func restore(
         _ payload: [UInt8], at time: UnixTime, unless hasEnded: () -> Bool
     ) -> Result<RestoredPush, FailureClass> {
-        let result = opener.untimed(payload, at: time).flatMap { push in
+        let highest = { replayGuard.flatMap { try? $0.highestIssuedAt(at: time) } }
+        let result = opener.untimed(payload, at: time, highestIssuedAt: highest).flatMap { push in
             let content = content(of: push)
             return hasEnded() ? .failure(.timedOut) : claimed(push, content, at: time)
         }

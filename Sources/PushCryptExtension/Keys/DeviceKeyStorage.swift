@@ -79,6 +79,12 @@ public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible
         public static let superseded = Code(name: "superseded")
         /// The set of sender keys is older than the pinned set.
         public static let rolledBack = Code(name: "rolledBack")
+        /// No pinned publisher signed the set of sender keys.
+        public static let notSigned = Code(name: "notSigned")
+        /// The signed set is another one than the pinned set, or for another app or another epoch.
+        public static let otherSet = Code(name: "otherSet")
+        /// The signed set was valid until an earlier time.
+        public static let expired = Code(name: "expired")
         /// The system failed: no space, no entropy, or an unexpected status.
         public static let failed = Code(name: "failed")
     }
@@ -92,6 +98,22 @@ public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
+    }
+
+    /// - Parameter action: what failed, as the beginning of a sentence.
+    init(_ error: any Error, doing action: String) {
+        let code: Code =
+            switch (error as? KeyError)?.code {
+            case .notSigned?: .notSigned
+            case .otherSet?, .otherTopic?, .otherEpoch?: .otherSet
+            case .rolledBack?: .rolledBack
+            case .conflict?: .conflict
+            case .expired?: .expired
+            case .backendFailure?: .failed
+            case .some: .unsuitable
+            case nil: .failed
+            }
+        self.init(code, "\(action): \(error)")
     }
 
     /// The reason.

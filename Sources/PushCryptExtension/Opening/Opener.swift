@@ -28,11 +28,11 @@ public struct Opener: Sendable {
     /// protocol: form, keys, decryption, signature, content, time.
     ///
     /// - Parameter highestIssuedAt: the highest `iat` that this recipient has accepted and confirmed. With it a clock that is
-    ///   set back doesn't make expired pushes valid.
+    ///   set back makes neither expired pushes nor expired sender keys valid.
     public func open(
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
     ) -> Result<OpenedPush, FailureClass> {
-        untimed(payload, at: time).flatMap { push in
+        untimed(payload, at: time, highestIssuedAt: { highestIssuedAt }).flatMap { push in
             Freshness.failure(
                 issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: highestIssuedAt
             ).map { .failure($0) } ?? .success(push)
@@ -40,11 +40,13 @@ public struct Opener: Sendable {
     }
 
     /// Opens a payload of any age: the caller checks its freshness.
-    func untimed(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, FailureClass> {
+    func untimed(
+        _ payload: [UInt8], at time: UnixTime, highestIssuedAt: () -> UnixTime?
+    ) -> Result<OpenedPush, FailureClass> {
         Result { () throws(FailureClass) in
             let outer = try Self.outerPayload(payload)
             let key = try keyring.key(outer.kid, at: time)
-            let signer = try senders.verificationKey(outer.skid, at: time)
+            let signer = try senders.verificationKey(outer.skid, at: time, highestIssuedAt: highestIssuedAt)
             let message = try Envelope.open(outer.sealed, with: key, signedBy: signer, topic: topic)
             let inner = try InnerPayload(message: message)
             guard let header = inner.header else { throw .malformed }

@@ -1,230 +1,193 @@
 public import PushCryptCore
 
-/// The sender keys that the app trusts, in `FOLDER/senders.json`, which it shares with its extension: a published JWK set,
-/// which an older set can't replace, and all keys that were ever revoked.
+/// The sender keys that the app trusts: a set that a publisher has signed. `FOLDER/sender-set.json`, which the app shares with
+/// its extension, has the last accepted set.
 ///
-/// Ship the first set with the app, or fetch it from an equally trusted source: it determines which signatures are accepted.
-/// A later set only has to be newer, so fetch it only from the backend, over TLS.
+/// The app's bundle pins the publishers, the set and an epoch (`SenderSetPins`), so only an app update changes whom the app
+/// trusts. Who answers for the app's server, and who has a sender's key, can't. A publisher's key stays off the backends that
+/// push.
 ///
-/// Revocation is final. A key that an accepted set revokes never verifies again, even if the clock is set back, a later set
-/// lists the key as valid, or ``forget()`` is called. Only the deletion of the file, for example with the app, removes the
-/// revocation.
+/// ```
+/// let pins = try SenderPins(folder: group.path(of: "senders"), publishers: bundled, topic: "com.example.app")
+/// try pins.accept(document)                fetched at the app's start, at most daily, and before its first registration
+/// ```
+/// Ship a first signed set with the app too: it is accepted like a fetched one, and pushes open before the first fetch.
+///
+/// A set is accepted only if it is newer than the last one. A key that an accepted set revokes never verifies again in this
+/// epoch, even if a later set doesn't list it or lists it as valid, or the clock is set back. Nothing in this library forgets
+/// that when the user signs out. Only an app update with a higher epoch does, and the deletion of the file, for example with
+/// the app.
+///
+/// Two devices could be served two different sets that a publisher has signed. Report ``version()`` to the backend with the
+/// app's registration, so that it can see that.
 public struct SenderPins: Sendable {
-    private static let name = "senders.json"
+    private static let name = "sender-set.json"
     private let folder: String
+    private let pins: SenderSetPins
+    private let topic: Topic
+    private let graceInSeconds: Int64
 
     /// Creates pins in a folder of the app group's container; it may be the folder of a ``FileKeyring``.
-    public init(folder: String) { self.folder = folder }
-
-    /// Pins a first published JWK set, UTF-8. A set that is already pinned stays.
     ///
-    /// - Returns: whether the set was pinned.
-    /// - Throws: `DeviceKeyError` with `unsuitable` if the JSON isn't a set of public sender keys; `conflict` if a key has the
-    ///   id of another key that was revoked; `locked`.
+    /// - Parameters:
+    ///   - publishers: what the app's bundle pins.
+    ///   - topic: the app's bundle identifier, not the extension's.
+    ///   - graceInSeconds: how long a set verifies after its `validUntil`. A stolen sender key that was revoked meanwhile is
+    ///     accepted for as long if the device gets no new set. A negative value counts as 0.
+    /// - Throws: `KeyError` with `invalidTopic`.
+    public init(
+        folder: String, publishers: SenderSetPins, topic: String, graceInSeconds: Int64 = 0
+    ) throws(KeyError) {
+        self.folder = folder
+        self.topic = try Topic(topic)
+        self.graceInSeconds = max(graceInSeconds, 0)
+        pins = publishers
+    }
+
+    /// Accepts a signed set, as the tool publishes it, or throws and keeps the last one.
+    ///
+    /// - Parameters:
+    ///   - document: a JWS in JSON, at most 256 KiB. It may come from any source.
+    ///   - time: the device's clock. If it is behind the last set's `issuedAt`, that counts.
+    /// - Returns: false if the set was accepted before.
+    /// - Throws: `DeviceKeyError` with `notSigned` if no pinned publisher signed it; `otherSet` if it is another set, for
+    ///   another app or for another epoch; `rolledBack` for a lower `seq`; `conflict` for other content with the same `seq`;
+    ///   `expired` after its `validUntil`; `unsuitable` for another form or a limit; `damaged` if the stored set was changed,
+    ///   see ``discardDamaged()``; `locked`, `insecure`, `failed`.
     @discardableResult
-    public func pinFirst(json: [UInt8]) throws(DeviceKeyError) -> Bool {
-        let new = try PinnedSenderSet(json, isStored: false)
+    public func accept(_ document: [UInt8], at time: UnixTime = .now) throws(DeviceKeyError) -> Bool {
+        let set: SignedSenderSet
+        do { set = try SignedSenderSet.verify(document, publishers: pins.publishers) } catch {
+            throw DeviceKeyError(error, doing: "the set of sender keys is not accepted")
+        }
         let folder = try KeyFolder(folder, creating: true)
         try folder.lock()
-        var state = PinnedSenders()
-        do throws(DeviceKeyError) {
-            state = try PinnedSenders(stored: folder.read(Self.name))
-        } catch  where error.code == .damaged {
-            return false
-        } catch  where error.code == .notFound {}
-        guard state.set == nil, try state.pin(new) else { return false }
-        try folder.replace(Self.name, with: state.json)
+        let stored = try Self.read(folder)
+        let current = try stored.flatMap { stored throws(DeviceKeyError) in try usable(stored) }
+        let state: SenderSetState
+        do {
+            state = try SenderSetState(
+                accepting: set, pins: pins, topic: topic, stored: stored?.state,
+                at: max(time, current?.publication.issuedAt ?? time))
+        } catch {
+            throw DeviceKeyError(error, doing: "the set of sender keys is not accepted")
+        }
+        // The same set may be stored with signatures of publishers that the app no longer pins.
+        if current != nil, state == stored?.state { return false }
+        try folder.replace(Self.name, with: StoredSenderSet(state: state, document: document).json)
         return true
     }
 
-    /// Replaces the pinned set by a newer published JWK set, UTF-8. Revoked keys stay revoked.
+    /// Returns which set was accepted in the pinned epoch; nil if none was. The app reports it with its registration.
     ///
-    /// - Returns: false if the set is already pinned.
-    /// - Throws: `DeviceKeyError` with `rolledBack` for a lower `seq`; `conflict` for other content with the same `seq`, or
-    ///   another key with the same id; `notFound` before ``pinFirst(json:)``; `unsuitable`, `locked`; `damaged` if the
-    ///   pinned set can't be read, so that its `seq` is unknown.
+    /// - Throws: `DeviceKeyError` with `locked`, `damaged`, `insecure`, `failed`.
+    public func version() throws(DeviceKeyError) -> SenderSetVersion? {
+        let stored: StoredSenderSet?
+        do throws(DeviceKeyError) { stored = try Self.read(KeyFolder(folder)) } catch  where error.code == .notFound {
+            return nil
+        }
+        guard let stored, try usable(stored) != nil else { return nil }
+        return SenderSetVersion(stored.state)
+    }
+
+    /// Removes the stored set if it was damaged, with the memory of its revocations, so that ``accept(_:at:)`` accepts any
+    /// valid set. A set that can be read stays.
+    ///
+    /// - Returns: whether a damaged set was removed.
+    /// - Throws: `DeviceKeyError` with `locked`, `insecure`, `failed`.
     @discardableResult
-    public func update(json: [UInt8]) throws(DeviceKeyError) -> Bool {
-        let new = try PinnedSenderSet(json, isStored: false)
-        let folder = try KeyFolder(folder)
-        try folder.lock()
-        var state = try PinnedSenders(stored: folder.read(Self.name))
-        guard state.set != nil else { throw DeviceKeyError(.notFound, "no sender keys are pinned") }
-        guard try state.pin(new) else { return false }
-        try folder.replace(Self.name, with: state.json)
-        return true
-    }
-
-    /// Removes the pinned set and its `seq`, when the user signs out or the file is damaged. Until the next
-    /// ``pinFirst(json:)`` no sender is trusted.
-    ///
-    /// Revocations are kept: signing out and in again must not make a stolen key valid. They are lost only if the file
-    /// is damaged and they can't be read.
-    ///
-    /// - Throws: `DeviceKeyError` with `locked`.
-    public func forget() throws(DeviceKeyError) {
+    public func discardDamaged() throws(DeviceKeyError) -> Bool {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)
             try folder.lock()
-            var json: [UInt8] = []
             do throws(DeviceKeyError) {
-                json = try folder.read(Self.name)
-            } catch  where error.code == .damaged {}
-            let state = PinnedSenders(revocationsOf: json)
-            if state.revoked.isEmpty {
+                if let stored = try Self.read(folder) { _ = try usable(stored) }
+                return false
+            } catch  where error.code == .damaged {
                 try folder.remove(Self.name)
-            } else {
-                try folder.replace(Self.name, with: state.json)
+                return true
             }
-        } catch  where error.code == .notFound {}
+        } catch  where error.code == .notFound { return false }
     }
 
-    /// Returns the `seq` of the pinned set; nil if none is pinned.
+    /// Returns the keys that the extension verifies with. The stored set is verified again.
     ///
-    /// - Throws: `DeviceKeyError` with `locked`, `damaged`.
-    public func sequence() throws(DeviceKeyError) -> Int64? {
+    /// Pass the pins themselves to the opener, as `.pinned(pins)`: then a set that can't be read makes the push fail,
+    /// and unsigned pushes are never opened.
+    ///
+    /// - Throws: `FailureClass`: `unknownKey` if no set was accepted in the pinned epoch, no pinned publisher signed the
+    ///   stored one, or it was changed; `keyLocked` before the first unlock, `internalError`.
+    public func trustedSenders() throws(FailureClass) -> TrustedSenders {
+        let found: (stored: StoredSenderSet, set: SignedSenderSet)?
         do throws(DeviceKeyError) {
-            return try read().set?.keyset.sequence
+            let stored = try Self.read(KeyFolder(folder))
+            found = if let stored, let set = try usable(stored) { (stored, set) } else { nil }
+        } catch {
+            throw error.failureClass
+        }
+        guard let found else { throw .unknownKey }
+        do {
+            return try TrustedSenders(
+                found.set, revoked: found.stored.state.revoked, graceInSeconds: graceInSeconds)
+        } catch {
+            throw .internalError
+        }
+    }
+
+    private static func read(_ folder: KeyFolder) throws(DeviceKeyError) -> StoredSenderSet? {
+        do throws(DeviceKeyError) {
+            return try StoredSenderSet(folder.read(name))
         } catch  where error.code == .notFound {
             return nil
         }
     }
 
-    /// Returns the keys that the extension verifies with; throws if there is no set.
-    ///
-    /// Pass the pins themselves to the opener, as `.pinned(pins)`: then a set that can't be read makes the push fail,
-    /// and unsigned pushes are never opened.
-    ///
-    /// - Throws: `FailureClass`: `unknownKey` if nothing is pinned or the file is damaged, `keyLocked` before the first
-    ///   unlock, `internalError`.
-    public func trustedSenders() throws(FailureClass) -> TrustedSenders {
-        let state: PinnedSenders
-        do throws(DeviceKeyError) { state = try read() } catch { throw error.failureClass }
-        guard let set = state.set, let senders = try? TrustedSenders(set.keyset, revoked: state.revoked) else {
-            throw .unknownKey
-        }
-        return senders
-    }
-
-    private func read() throws(DeviceKeyError) -> PinnedSenders {
-        try PinnedSenders(stored: try KeyFolder(folder).read(Self.name))
-    }
-}
-
-/// The stored state of ``SenderPins``. One file contains set and revocations, so they are replaced in one step.
-///
-/// ```
-/// {["set": JWK SET,] "revoked": ["<RFC 7638 thumbprint, 43 characters of base64url>", ...]}
-/// ```
-/// `revoked` contains every key that any accepted set revoked, and never shrinks. There is no `set` after
-/// ``SenderPins/forget()``.
-struct PinnedSenders {
-    private(set) var set: PinnedSenderSet?
-    private(set) var revoked: Set<[UInt8]> = []
-
-    init() {}
-
-    /// - Throws: `DeviceKeyError` with `damaged`.
-    init(stored json: [UInt8]) throws(DeviceKeyError) {
-        let (root, revoked) = try Self.read(json)
-        self.revoked = revoked
-        set = try root["set"].map { set throws(DeviceKeyError) in
-            try PinnedSenderSet(Array(set.rawBytes), isStored: true)
-        }
-    }
-
-    /// Reads only the revocations; none if they can't be read.
-    init(revocationsOf json: [UInt8]) { revoked = (try? Self.read(json).revoked) ?? [] }
-
-    private static func read(_ json: [UInt8]) throws(DeviceKeyError) -> (root: JSONValue, revoked: Set<[UInt8]>) {
-        guard let root = (try? JSONText(json))?.root, let list = root["revoked"], list.kind == .array else {
-            throw DeviceKeyError(.damaged, "the pinned sender keys are not a JSON object with a list of revoked keys")
-        }
-        let elements = list.elements
-        let revoked = elements.compactMap { $0.utf8.flatMap(Base64URL.decode) }.filter { $0.count == 32 }
-        guard revoked.count == elements.count else {
-            throw DeviceKeyError(.damaged, "a revoked sender key is not a thumbprint")
-        }
-        return (root, Set(revoked))
-    }
-
-    /// UTF-8.
-    var json: [UInt8] {
-        let set = set.map { "\"set\": \(String(decoding: $0.text, as: UTF8.self)), " } ?? ""
-        let names = revoked.map { "\"\(Base64URL.encode($0))\"" }.sorted()
-        return Array("{\(set)\"revoked\": [\(names.joined(separator: ", "))]}\n".utf8)
-    }
-
-    /// - Returns: false if the set is already pinned.
-    /// - Throws: `DeviceKeyError` with `rolledBack` or `conflict`.
-    mutating func pin(_ new: PinnedSenderSet) throws(DeviceKeyError) -> Bool {
-        if let set, try !new.isNewer(than: set) { return false }
-        try new.checkIDs(revoked: revoked)
-        set = new
-        revoked.formUnion(new.revoked)
-        return true
-    }
-}
-
-/// A published set of sender keys in canonical form: sorted by id and written by this library, so that equal sets have
-/// equal bytes.
-struct PinnedSenderSet {
-    let keyset: Keyset
-    /// RFC 7638 thumbprints, 32 bytes each, of the keys with a revocation time, even one in the future.
-    let revoked: Set<[UInt8]>
-    let text: [UInt8]
-
-    /// - Throws: `DeviceKeyError` with `damaged` for a stored set, `unsuitable` for a published one.
-    init(_ json: [UInt8], isStored: Bool) throws(DeviceKeyError) {
+    /// The stored set; nil if an app update has changed the publishers, the set or the epoch since it was accepted. Throws
+    /// `DeviceKeyError` with `damaged`; `failed` if the library could not verify the set.
+    private func usable(_ stored: StoredSenderSet) throws(DeviceKeyError) -> SignedSenderSet? {
+        // An app update with a higher epoch replaces any state, also a damaged one.
+        guard stored.state.epoch >= pins.epoch else { return nil }
         do {
-            let read = try Keyset(json: json)
-            guard !read.entries.contains(where: \.record.isPrivateAsymmetric) else {
-                throw KeyError(.wrongKind, "it contains private keys")
-            }
-            let sorted = read.entries.sorted { $0.record.kid < $1.record.kid }
-            keyset = try Keyset(sorted, sequence: read.sequence)
-            // Refuses all other kinds of keys.
-            _ = try TrustedSenders(keyset)
-            revoked = Set(try sorted.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
-            text = try keyset.jwkSet(withHistory: false)
+            let set = try SignedSenderSet.verify(stored.document, publishers: pins.publishers)
+            // At its own issuedAt, because a set that has expired since then isn't damaged.
+            let state = try SenderSetState(
+                accepting: set, pins: pins, topic: topic, stored: stored.state, at: set.publication.issuedAt)
+            if state == stored.state { return set }
+        } catch let error as KeyError where error.isAboutPins {
+            return nil
         } catch {
-            throw isStored
-                ? DeviceKeyError(.damaged, "the pinned sender keys can't be read: \(error)")
-                : DeviceKeyError(.unsuitable, "not a published set of sender keys: \(error)")
+            // A lack of memory says nothing about the file.
+            let error = DeviceKeyError(error, doing: "\(folder)/\(Self.name) can't be verified")
+            guard error.code != .failed else { throw error }
         }
+        throw DeviceKeyError(
+            .damaged, "\(folder)/\(Self.name) was changed: discard it, and accept a signed set of sender keys again")
+    }
+}
+
+extension KeyError {
+    /// Whether a set would be accepted by an app that pins other publishers, another set or another epoch.
+    fileprivate var isAboutPins: Bool { [.notSigned, .otherSet, .otherTopic, .otherEpoch].contains(code) }
+}
+
+/// Which signed set of sender keys a device has accepted. A backend that compares the reports of its devices sees whether
+/// some of them were served another set, or an old one.
+public struct SenderSetVersion: Hashable, Sendable {
+    /// The pinned epoch.
+    public let epoch: Int64
+    /// The number of the set.
+    public let sequence: Int64
+    /// SHA-256 of the set's payload, 32 bytes.
+    public let digest: [UInt8]
+
+    init(_ state: SenderSetState) {
+        epoch = state.epoch
+        sequence = state.sequence
+        digest = state.digest
     }
 
-    /// A key id is 64 bits of a thumbprint, so an attacker can make a key with the id of a revoked key. Throws
-    /// `DeviceKeyError` with `conflict`.
-    func checkIDs(revoked: Set<[UInt8]>) throws(DeviceKeyError) {
-        for entry in keyset.entries {
-            guard let own = try? entry.record.thumbprint() else { continue }
-            let id = own.prefix(KeyID.byteCount)
-            guard !revoked.contains(where: { $0 != own && $0.prefix(KeyID.byteCount) == id }) else {
-                throw DeviceKeyError(.conflict, "a revoked sender key has the same id \(entry.record.kid)")
-            }
-        }
-    }
-
-    /// - Returns: false for the same set.
-    /// - Throws: `DeviceKeyError` with `rolledBack` or `conflict`.
-    func isNewer(than pinned: PinnedSenderSet) throws(DeviceKeyError) -> Bool {
-        let own = keyset.sequence
-        let theirs = pinned.keyset.sequence
-        guard own >= theirs else {
-            throw DeviceKeyError(
-                .rolledBack, "the set of sender keys is number \(own), older than the pinned \(theirs)")
-        }
-        guard own > theirs else {
-            if text == pinned.text { return false }
-            throw DeviceKeyError(.conflict, "another set of sender keys is pinned under number \(own)")
-        }
-        for entry in keyset.entries {
-            guard let known = pinned.keyset.entry(entry.record.kid) else { continue }
-            guard let new = try? entry.record.thumbprint(), new == (try? known.record.thumbprint()) else {
-                throw DeviceKeyError(.conflict, "another sender key has the id \(entry.record.kid)")
-            }
-        }
-        return true
+    /// The members for a registration, UTF-8 JSON: `{"epoch":1,"seq":7,"digest":"..."}`. The digest is base64url.
+    public var json: [UInt8] {
+        Array(#"{"epoch":\#(epoch),"seq":\#(sequence),"digest":"\#(Base64URL.encode(digest))"}"#.utf8)
     }
 }

@@ -22,8 +22,13 @@ public struct SenderTrust: Sendable {
         SenderTrust { () throws(FailureClass) in senders }
     }
 
-    /// Opens payloads that are signed by a key that is pinned when the push is received.
+    /// Opens payloads that are signed by a key of the signed set that was accepted last when the push is received.
     public static func pinned(_ pins: SenderPins) -> SenderTrust {
+        SenderTrust { () throws(FailureClass) in try pins.trustedSenders() }
+    }
+
+    /// Opens payloads that are signed by a key of an unsigned set: the one that is pinned when the push is received.
+    public static func pinned(_ pins: UnsignedSenderPins) -> SenderTrust {
         SenderTrust { () throws(FailureClass) in try pins.trustedSenders() }
     }
 
@@ -35,8 +40,11 @@ public struct SenderTrust: Sendable {
     /// The key that must have signed the payload; nil if the payload must be unsigned. Throws `FailureClass`:
     /// `undecryptable` for an unsigned payload if senders are pinned; `unknownKey`, `keyExpired`, `keyRevoked`; the
     /// error of the source.
+    ///
+    /// - Parameter highestIssuedAt: read only if senders are pinned. A key is judged no earlier than 10 minutes before it, so
+    ///   that a key that has expired doesn't verify again when the clock is set back.
     func verificationKey(
-        _ skid: KeyID?, at time: UnixTime
+        _ skid: KeyID?, at time: UnixTime, highestIssuedAt: () -> UnixTime?
     ) throws(FailureClass) -> (skid: KeyID, key: any VerificationKey)? {
         guard let source else {
             guard skid == nil else { throw .unknownKey }
@@ -44,6 +52,7 @@ public struct SenderTrust: Sendable {
         }
         let senders = try source()
         guard let skid else { throw .undecryptable }
-        return (skid, try senders.verificationKey(skid, at: time))
+        let now = Freshness.now(clock: time, highestIssuedAt: highestIssuedAt())
+        return (skid, try senders.verificationKey(skid, at: now))
     }
 }

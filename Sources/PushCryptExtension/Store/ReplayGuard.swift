@@ -17,6 +17,13 @@ public protocol ReplayGuard: Sendable {
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass>
 
+    /// Returns the highest `iat` of an accepted message that freshness relies on at the clock's time, so that the keys of
+    /// pinned senders are judged no earlier than 10 minutes before it; nil if there is none. A guard without this function
+    /// returns nil: then a clock that is set back makes expired sender keys valid.
+    ///
+    /// - Throws: an error if it can't be read. It then counts as nil.
+    func highestIssuedAt(at time: UnixTime) throws -> UnixTime?
+
     /// Marks the message as seen after its content was handed to the system. The claim no longer lapses. Throws an error if
     /// nothing can be remembered.
     func markSeen(_ claim: MessageClaim) throws
@@ -24,6 +31,11 @@ public protocol ReplayGuard: Sendable {
     /// Releases the claim of a message that wasn't shown, so that it can be claimed again at once. Does nothing if the
     /// message was seen or another claim has replaced this one. Throws an error if nothing can be remembered.
     func release(_ claim: MessageClaim) throws
+}
+
+extension ReplayGuard {
+    /// Returns nil.
+    public func highestIssuedAt(at time: UnixTime) throws -> UnixTime? { nil }
 }
 
 /// The right to show a message. Only one session has it at a time.
@@ -54,7 +66,7 @@ extension SharedStore: ReplayGuard {
         let range = UnixTime.protocolRange
         guard range.contains(issuedAt.seconds), range.contains(expiresAt.seconds) else { return .failure(.replayed) }
         let message = MessageStamp(id: messageID, issuedAt: issuedAt, expiresAt: expiresAt)
-        let clock = min(max(time.seconds, range.lowerBound), range.upperBound)
+        let clock = Self.clock(time)
         let answer: Result<MessageClaim, FailureClass>
         do throws(StoreError) {
             answer = try claimInFile(message, at: clock)
@@ -66,6 +78,17 @@ extension SharedStore: ReplayGuard {
             try? unwritten.release(claim)
             return .failure(.replayed)
         }
+    }
+
+    /// Returns the highest `iat` from the file. Throws `StoreError` if the file can't be used.
+    public func highestIssuedAt(at time: UnixTime) throws -> UnixTime? {
+        let state = try perform { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
+        return state.highest(at: Self.clock(time)).map { UnixTime($0) }
+    }
+
+    /// The time within the protocol's range.
+    private static func clock(_ time: UnixTime) -> Int64 {
+        min(max(time.seconds, UnixTime.protocolRange.lowerBound), UnixTime.protocolRange.upperBound)
     }
 
     /// Marks a claimed message as seen. Throws `StoreError` if neither file nor memory can be used.

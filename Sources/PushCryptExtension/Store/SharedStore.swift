@@ -42,7 +42,8 @@ public final class SharedStore: Sendable {
         /// How long a receipt is stored, in seconds.
         public var receiptLifetimeInSeconds: Int64 = 7 * 86_400
         /// How long a call waits in total for other threads and processes, at most a minute. A session makes one call before
-        /// its text is restored, so keep it well below the session's 25 seconds.
+        /// its text is restored, and another one with pinned senders, which waits for 10 ms if the first one waited in vain.
+        /// Keep it well below the session's 25 seconds.
         public var busyTimeout: Duration = .seconds(2)
 
         /// Creates a configuration with the defaults.

@@ -186,6 +186,10 @@ package struct AuditEvent: Hashable, Sendable {
     package enum Action: String, Sendable, CaseIterable {
         case created, added, imported, promoted, retired, revoked, destroyed
         case policyChanged, protectionChanged
+        /// The id, the topics, the epoch or the validity of the signed set.
+        case publicationChanged
+        /// The signed set was issued again.
+        case renewed
         case logRestarted = "logBegunAnew"
     }
 

@@ -34,6 +34,7 @@ package struct KeysetExamination {
         if !snapshot.isDemo { examineProtection(file.protection) }
         examineLifecycles(file.metadata.timeline)
         if !snapshot.isDemo { examineRotation(file.metadata) }
+        if let set = file.metadata.signedSet { examineSignedSet(set) }
         examineLog(file.metadata.audit)
         if !snapshot.isDemo { examinePublic(file.metadata) }
     }
@@ -163,10 +164,12 @@ extension KeysetExamination {
                 "publishLead is 0: after each rotation, devices show a placeholder until they have fetched the new key",
                 advice: command("keys policy --publish-lead 7d"))
         }
-        let plan = RotationPlan(metadata.timeline, metadata.policy, at: now, confirmsClock: true)
+        let condition = metadata.signedSet?.condition(at: now) ?? .valid
+        let plan = metadata.plan(at: now, confirmsClock: true)
         for step in plan.due {
             // examineLifecycles reports expired keys.
             if case .destroy = step.action { continue }
+            if step.action == .renew, condition != .valid { continue }
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
@@ -180,6 +183,19 @@ extension KeysetExamination {
         }
     }
 
+    mutating func examineSignedSet(_ set: SenderSetPublication) {
+        let issued = "the signed set was issued at \(set.issuedAt) and"
+        let advice = command("rotate") + ", then export and publish the set"
+        switch set.condition(at: now) {
+        case .valid: break
+        case .expiring: add(.warning, "set-expiring", "\(issued) is valid until \(set.validUntil)", advice: advice)
+        case .expired:
+            add(
+                .error, "set-expired", "\(issued) was valid until \(set.validUntil): apps verify nothing with it",
+                advice: advice)
+        }
+    }
+
     /// A week: keys that expire within it are reported.
     private static let soonInSeconds: Int64 = 7 * 86_400
     /// A day, so that a host that rotates daily is never late.
@@ -188,7 +204,8 @@ extension KeysetExamination {
 
 extension RotationPlan.Step {
     fileprivate var description: String {
-        action.kid.map { "to \(action.name) key \($0)" } ?? "to \(action.name) the next key"
+        if action == .renew { return "to renew the signed set" }
+        return action.kid.map { "to \(action.name) key \($0)" } ?? "to \(action.name) the next key"
     }
 }
 
@@ -206,14 +223,17 @@ package enum UnknownMembers {
             for (index, key) in keys.elements.enumerated() { paths += unknown(in: key, "keys[\(index)].", keyMembers) }
         }
         guard let metadata = root["pushcrypt"] else { return paths }
-        paths += unknown(in: metadata, "pushcrypt.", ["seq", "updatedAt", "kind", "policy", "audit", "keys"])
+        paths += unknown(in: metadata, "pushcrypt.", metadataMembers)
         paths += unknown(in: metadata["policy"], "pushcrypt.policy.", policyMembers)
+        paths += unknown(in: metadata["publication"], "pushcrypt.publication.", publicationMembers)
         paths += unknown(in: metadata["audit"], "pushcrypt.audit.", ["count", "head", "last"])
         guard let keys = metadata["keys"] else { return paths }
         return paths + keys.members.flatMap { unknown(in: $0.value, "pushcrypt.keys.\($0.name).", lifecycleMembers) }
     }
 
-    private static let keyMembers: Set = ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device"]
+    private static let keyMembers: Set = ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device", "role"]
+    private static let metadataMembers: Set = ["seq", "updatedAt", "kind", "policy", "publication", "audit", "keys"]
+    private static let publicationMembers: Set = ["set", "topics", "epoch", "validFor"]
     private static let policyMembers: Set = ["rotateEvery", "publishLead", "overlap", "keep", "requireCoverage"]
     private static let lifecycleMembers: Set = [
         "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt", "suite", "psk",

@@ -52,7 +52,7 @@ package enum ExportedKey {
             let algorithm: ContainedKey.Algorithm = publicKey.group == .p256 ? .p256 : .x25519
             guard let privateKey else { return try ContainedKey(algorithm, publicKey: publicKey.serialized) }
             return try ContainedKey(algorithm, privateKey: privateKey.serialized)
-        case .sender(let publicKey, let privateKey):
+        case .sender(let publicKey, let privateKey), .publisher(let publicKey, let privateKey):
             guard let privateKey else { return try ContainedKey(.ed25519, publicKey: publicKey.serialized) }
             return try ContainedKey(.ed25519, privateKey: privateKey.serialized)
         case .shared:

@@ -8,13 +8,15 @@ package enum ImportedKey {
     package enum RawKind: Sendable {
         case recipient(DHGroup)
         case sender
+        case publisher
         case shared
     }
 
     /// Reads the private or shared keys in `bytes`, with their lifecycles if a set contains them.
     ///
     /// - Parameters:
-    ///   - rawKind: the kind of a raw key, which is encoded in base64 or base64url.
+    ///   - rawKind: the kind of a raw key, which is encoded in base64 or base64url. An Ed25519 key in PEM or DER is a
+    ///     publisher's if this is `publisher`, otherwise a sender's.
     ///   - passphrase: for an encrypted PKCS#8 container.
     /// - Throws: `KeyError`; `KeystoreError` with `secretNeeded` or `wrongSecret` for an encrypted container.
     package static func read(_ bytes: [UInt8], rawKind: RawKind?, passphrase: SecretBytes?) throws -> Keyset {
@@ -24,13 +26,13 @@ package enum ImportedKey {
             } else if bytes.isBase64Line {
                 try raw(bytes, rawKind)
             } else {
-                try container(bytes, passphrase)
+                try container(bytes, rawKind, passphrase)
             }
         for entry in keyset.entries { try requirePrivate(entry.record) }
         return keyset
     }
 
-    private static func container(_ bytes: [UInt8], _ passphrase: SecretBytes?) throws -> Keyset {
+    private static func container(_ bytes: [UInt8], _ kind: RawKind?, _ passphrase: SecretBytes?) throws -> Keyset {
         let key = try contained(bytes, passphrase)
         guard let privateKey = key.privateKey else {
             throw KeyError(.wrongKind, "the file contains a public key; a keyset needs the private one")
@@ -38,7 +40,9 @@ package enum ImportedKey {
         switch key.algorithm {
         case .p256: return try single(.recipient(.p256), privateKey)
         case .x25519: return try single(.recipient(.x25519), privateKey)
-        case .ed25519: return try single(.sender, privateKey)
+        case .ed25519:
+            if case .publisher? = kind { return try single(.publisher, privateKey) }
+            return try single(.sender, privateKey)
         }
     }
 
@@ -76,6 +80,9 @@ package enum ImportedKey {
             case .sender:
                 let key = try backend.signingKey(secret.bytes)
                 material = .sender(publicKey: key.publicKey, privateKey: key)
+            case .publisher:
+                let key = try backend.signingKey(secret.bytes)
+                material = .publisher(publicKey: key.publicKey, privateKey: key)
             case .recipient(let group):
                 let key = try backend.privateKey(group, secret.bytes)
                 material = .recipient(publicKey: key.publicKey, privateKey: key, psk: nil)
@@ -93,7 +100,7 @@ package enum ImportedKey {
             throw KeyError(
                 .wrongDevice, "key \(record.kid) is a device's own key, not a master: it stays on its device")
         case .shared: return
-        case .recipient, .sender:
+        case .recipient, .sender, .publisher:
             guard record.isPrivateAsymmetric else {
                 throw KeyError(.wrongKind, "key \(record.kid) is a public key; a keyset needs the private one")
             }

@@ -4,13 +4,13 @@ import PushCryptPrimitives
 
 /// Changes an unlocked keyset. Every change is made by this type, which checks it and adds a line to the audit log.
 package struct KeysetEditor: Sendable {
-    package private(set) var stored: StoredKeyset
+    package internal(set) var stored: StoredKeyset
     /// The time of the change: the clock's, but no earlier than the last change.
     package let now: UnixTime
-    package private(set) var events: [AuditEvent] = []
+    package internal(set) var events: [AuditEvent] = []
     /// Descriptions of the pushes that devices can't open because of the changes.
-    package private(set) var losses: [String] = []
-    private var givenUp: Set<KeyID> = []
+    package internal(set) var losses: [String] = []
+    var givenUp: Set<KeyID> = []
 
     package init(_ stored: StoredKeyset, at time: UnixTime) {
         self.stored = stored
@@ -28,7 +28,7 @@ package struct KeysetEditor: Sendable {
     }
 
     package var metadata: KeysetMetadata { stored.metadata }
-    private var policy: RotationPolicy { stored.metadata.policy }
+    var policy: RotationPolicy { stored.metadata.policy }
 
     /// Makes a key with the suite of the keyset's newest key, and with a psk if the newest key has one.
     ///
@@ -51,19 +51,23 @@ package struct KeysetEditor: Sendable {
                 "the keyset contains \(metadata.kind.rawValue) keys; key \(record.kid) is a "
                     + "\(record.kind.rawValue) key")
         }
+        if metadata.kind == .publisher { try requireRoomForPublisher(activatesAt: activatesAt) }
         try stored.metadata.timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
         stored.records[record.kid] = record
         stored.metadata.traits[record.kid] = .init(suite: record.algorithm, demandsPSK: record.hasPSK)
-        let detail = activatesAt.map { $0 <= now ? "seals at once" : "seals from \($0)" } ?? "waits to be promoted"
+        let waiting = metadata.kind == .publisher ? "signs sets beside the others" : "waits to be promoted"
+        let detail = activatesAt.map { $0 <= now ? "seals at once" : "seals from \($0)" } ?? waiting
         events.append(AuditEvent(action, record.kid, detail: detail))
     }
 
     package mutating func promote(_ kid: KeyID, force: Bool) throws {
+        try refusePublisher("promoted", "every publisher key signs until it is destroyed")
         let loss = try stored.metadata.timeline.promote(kid, at: now, policy, force: force)
         note(.promoted, kid, loss)
     }
 
     package mutating func retire(_ kid: KeyID) throws {
+        try refusePublisher("retired", "every publisher key signs until it is destroyed")
         let loss = try stored.metadata.timeline.retire(kid, at: now, policy)
         note(.retired, kid, loss)
     }
@@ -74,6 +78,10 @@ package struct KeysetEditor: Sendable {
     /// - Returns: the successor's kid; nil if the key wasn't the primary.
     @discardableResult
     package mutating func revoke(_ kid: KeyID, successor: KeyID? = nil) throws -> KeyID? {
+        try refusePublisher(
+            "revoked",
+            "apps trust them until an update pins other publishers; for a stolen key, ship an update with other publishers "
+                + "and a higher epoch, then destroy the key")
         let wasPrimary = metadata.timeline.state(of: kid, at: now) == .primary
         guard wasPrimary || successor == nil else {
             throw LifecycleError(.wrongState, "key \(kid) is not the one that seals; revoking it needs no successor")
@@ -98,13 +106,15 @@ package struct KeysetEditor: Sendable {
     }
 
     package mutating func destroy(_ kid: KeyID, force: Bool) throws {
+        guard metadata.kind != .publisher else { return try destroyPublisher(kid, force: force) }
         let loss = try stored.metadata.timeline.destroy(kid, at: now, policy, force: force)
         stored.records[kid] = nil
         givenUp.insert(kid)
         note(.destroyed, kid, loss)
     }
 
-    package mutating func adopt(_ policy: RotationPolicy) {
+    package mutating func adopt(_ policy: RotationPolicy) throws {
+        try refusePublisher("rotated by a policy", "they change with an app update")
         let old = self.policy
         guard policy != old else { return }
         stored.metadata.policy = policy
@@ -127,8 +137,8 @@ package struct KeysetEditor: Sendable {
         events.append(AuditEvent(.logRestarted, detail: "\(flaw); the old log is \(oldName)"))
     }
 
-    /// - Returns: the steps and the keys that they added, promoted or erased.
-    package mutating func carryOut(_ plan: RotationPlan) throws -> [(step: RotationPlan.Step, kid: KeyID)] {
+    /// - Returns: the steps and the keys that they added, promoted or erased; nil for a step without a key.
+    package mutating func carryOut(_ plan: RotationPlan) throws -> [(step: RotationPlan.Step, kid: KeyID?)] {
         try plan.due.map { step in
             switch step.action {
             case .add(let activatesAt): return (step, try add(activatesAt: activatesAt))
@@ -138,6 +148,9 @@ package struct KeysetEditor: Sendable {
             case .destroy(let kid):
                 try destroy(kid, force: false)
                 return (step, kid)
+            case .renew:
+                renewSet()
+                return (step, nil)
             }
         }
     }
@@ -155,7 +168,7 @@ package struct KeysetEditor: Sendable {
         return result
     }
 
-    private mutating func note(_ action: AuditEvent.Action, _ kid: KeyID, _ losses: [String]) {
+    mutating func note(_ action: AuditEvent.Action, _ kid: KeyID, _ losses: [String]) {
         self.losses += losses
         events.append(
             AuditEvent(action, kid, detail: losses.isEmpty ? nil : "loses: " + losses.joined(separator: "; ")))

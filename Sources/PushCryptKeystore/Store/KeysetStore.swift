@@ -117,7 +117,7 @@ extension KeysetStore {
     package struct Rotation {
         /// The plan for the keyset before the rotation. Its due steps were carried out, except in a dry run.
         package let plan: RotationPlan
-        package let done: [(step: RotationPlan.Step, kid: KeyID)]
+        package let done: [(step: RotationPlan.Step, kid: KeyID?)]
         package let metadata: KeysetMetadata
         /// Messages about an interrupted change that was finished or discarded.
         package let notices: [String]

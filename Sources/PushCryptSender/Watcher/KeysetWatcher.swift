@@ -130,7 +130,7 @@ public final class KeysetWatcher: Sendable {
     public func checkNow() { loop.checkNow(.request) }
 
     /// Runs the timer's check now.
-    func tick() { loop.checkNow(.time) }
+    package func tick() { loop.checkNow(.time) }
 
     /// Ends the watch; the keyset stays in use. Releasing the watcher also ends the watch.
     public func stop() { loop.stop() }

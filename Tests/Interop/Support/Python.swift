@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 /// The interpreter: `PUSHCRYPT_PYTHON`, or `python3` of the path.
@@ -7,21 +8,18 @@ enum Python {
     static let missing: Comment = "python with cryptography and pyhpke not found: set PUSHCRYPT_PYTHON"
 
     /// Whether the interpreter has the libraries of requirements.txt.
-    static let isAvailable: Bool = {
-        let process = Self.process(["-c", "import cryptography, pyhpke"])
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    static let isAvailable = (try? process(["-c", "import cryptography, pyhpke"]).run()) == .exit(0)
 
     /// Writes no compiled files beside the scripts.
-    static func process(_ arguments: [String]) -> Process {
+    ///
+    /// - Parameters:
+    ///   - stdin: the path of a file for the standard stream, as is the next one.
+    static func process(
+        _ arguments: [String], stdin: String = "/dev/null", stdout: String = "/dev/null", stderr: String = "/dev/null"
+    ) -> ChildProcess {
         let interpreter = ProcessInfo.processInfo.environment["PUSHCRYPT_PYTHON"] ?? "python3"
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [interpreter, "-B"] + arguments
-        return process
+        return ChildProcess(
+            executable: "/usr/bin/env", arguments: [interpreter, "-B"] + arguments, stdin: stdin, stdout: stdout,
+            stderr: stderr)
     }
 }

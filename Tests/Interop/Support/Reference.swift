@@ -1,30 +1,53 @@
 import Foundation
+import PushCryptTestSupport
 
 /// The Python reference, one process for all tests: a line of JSON asks, a line of JSON answers.
 final class Reference: @unchecked Sendable {
     private static let shared = Result { try Reference() }
 
     private let lock = NSLock()
+    private let errors: FileHandle
+    private let process: RunningProcess
     private let requests: FileHandle
     private let answers: FileHandle
     private var unread = Data()
     private var isOver = false
 
     struct Over: Error, CustomStringConvertible {
-        let description = "the Python reference ended"
+        let description: String
     }
 
-    /// It ends with its standard input, which ends with the tests.
+    /// With what it printed about its end.
+    private var over: Over {
+        let text = (try? errors.readToEnd()).flatMap(\.self) ?? Data()
+        return Over(description: "the Python reference ended: \(String(decoding: text, as: UTF8.self))")
+    }
+
+    /// It ends with its standard input, which ends with the tests. Named pipes can be opened so that no child process of another
+    /// test inherits them, even if it starts at the same moment: its copy would keep them open.
     private init() throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("python/interop.py")
-        let (input, output) = (Pipe(), Pipe())
-        let process = Python.process([script.path])
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        requests = input.fileHandleForWriting
-        answers = output.fileHandleForReading
+        let folder = try TemporaryFolder()
+        let (input, output, errorFile) = (folder.file("in").path, folder.file("out").path, folder.file("errors"))
+        for path in [input, output] { try unsafe Self.check(mkfifo(path, 0o600)) }
+        try Data().write(to: errorFile)
+        // A pipe that is open for both opens for the child without waiting.
+        requests = try Self.open(input, O_RDWR)
+        let both = try Self.open(output, O_RDWR)
+        process = try Python.process([script.path], stdin: input, stdout: output, stderr: errorFile.path).start()
+        answers = try Self.open(output, O_RDONLY)
+        errors = try FileHandle(forReadingFrom: errorFile)
+        try both.close()
+    }
+
+    private static func open(_ path: String, _ mode: Int32) throws -> FileHandle {
+        FileHandle(fileDescriptor: try check(openFile(path, mode | O_CLOEXEC)), closeOnDealloc: true)
+    }
+
+    @discardableResult private static func check(_ result: Int32) throws -> Int32 {
+        guard result >= 0 else { throw CocoaError(.fileReadUnknown) }
+        return result
     }
 
     static func ask(_ request: some Encodable) throws -> Answer { try shared.get().ask(request) }
@@ -35,7 +58,7 @@ final class Reference: @unchecked Sendable {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let line = try encoder.encode(request) + [UInt8(ascii: "\n")]
         return try lock.withLock {
-            guard !isOver else { throw Over() }
+            guard !isOver else { throw over }
             try requests.write(contentsOf: line)
             return try decoder.decode(Answer.self, from: readLine())
         }
@@ -49,11 +72,14 @@ final class Reference: @unchecked Sendable {
             }
             let more = answers.availableData
             isOver = more.isEmpty
-            guard !isOver else { throw Over() }
+            guard !isOver else { throw over }
             unread += more
         }
     }
 }
+
+/// open(2), whose name the method hides.
+private func openFile(_ path: String, _ mode: Int32) -> Int32 { unsafe open(path, mode) }
 
 /// The members of all operations' answers.
 struct Answer: Decodable {
@@ -73,6 +99,15 @@ struct Answer: Decodable {
     let data: Data?
     let reference: BlobMembers?
     let extras: Extras?
+    let state: SetState?
+
+    /// What a device remembers of a signed sender set that it accepted.
+    struct SetState: Codable, Equatable {
+        let epoch: Int64
+        let seq: Int64
+        let digest: String
+        let revoked: [String]
+    }
 
     /// The members of a reference that the blob determines.
     struct BlobMembers: Decodable {
@@ -150,6 +185,27 @@ enum Request {
         let purpose: String
         let data: Data
         let reference: Extras.Reference
+    }
+
+    struct AcceptSet: Encodable {
+        let op = "accept_set"
+        let pins: String
+        let topic: String
+        let document: String
+        var stored: Answer.SetState?
+        let now: String
+    }
+
+    struct SignSet: Encodable {
+        let op = "sign_set"
+        let keyset: String
+        let set: String
+        let topics: [String]
+        let epoch: Int64
+        let seq: Int64
+        let issuedAt: Int64
+        let validUntil: Int64
+        let publishers: [[String: String]]
     }
 
     enum Padding: Encodable {

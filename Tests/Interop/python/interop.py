@@ -11,6 +11,7 @@ from typing import Any, Callable
 import blobs
 import keyset_at_rest
 import pushcrypt_reference as pc
+import sender_sets
 
 Request = dict[str, Any]
 
@@ -83,6 +84,21 @@ def open_blob(request: Request) -> dict[str, Any]:
     return {"data": base64.b64encode(blobs.open_blob(request["reference"], request["purpose"], blob)).decode()}
 
 
+def accept_set(request: Request) -> dict[str, Any]:
+    """Decide whether an app with these pins accepts a signed sender set."""
+    state = sender_sets.accept(request["pins"].encode(), request["topic"], request["document"].encode(),
+                               request.get("stored"), request["now"])
+    return {"state": state}
+
+
+def sign_set(request: Request) -> dict[str, Any]:
+    """Sign a published set."""
+    publication = sender_sets.Publication(sender_sets.unb64(request["set"]), request["topics"], request["epoch"],
+                                          request["seq"], request["issued_at"], request["valid_until"])
+    publishers = [pc.load_key(jwk) for jwk in request["publishers"]]
+    return {"text": sender_sets.sign(request["keyset"].encode(), publication, publishers).decode()}
+
+
 def versions(request: Request) -> dict[str, Any]:
     """List the libraries in use."""
     return {"cryptography": version("cryptography"), "pyhpke": version("pyhpke")}
@@ -91,7 +107,7 @@ def versions(request: Request) -> dict[str, Any]:
 OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
     "seal": seal, "open": open_, "kid": kid, "device_key": device_key, "generate": generate,
     "open_keyset": open_keyset, "seal_keyset": seal_keyset, "seal_blob": seal_blob, "open_blob": open_blob,
-    "version": versions,
+    "accept_set": accept_set, "sign_set": sign_set, "version": versions,
 }
 
 

@@ -14,6 +14,11 @@ _KIND = {"p256": "recipient", "x25519": "recipient", "oct": "shared", "ed25519":
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII)
 
 
+def kind_of(key: pc.Key) -> str:
+    """The kind of a key: recipient, shared, sender, or publisher for a sender's record with that role."""
+    return key.role or _KIND[key.kind]
+
+
 @dataclass(frozen=True)
 class Entry:
     """One key of a set, with its times in Unix seconds."""
@@ -115,13 +120,13 @@ def _entry(key: pc.Key, member: Any) -> Entry:
     if not isinstance(member, Obj):
         raise Refusal("malformed", "a key's times")
     times = {moment: seconds(member[moment]) for moment in MOMENTS if moment in member}
-    if "psk" in member and (member["psk"] is not True or _KIND[key.kind] != "recipient"):
+    if "psk" in member and (member["psk"] is not True or kind_of(key) != "recipient"):
         raise Refusal("malformed", "psk")
     return Entry(key, times, "psk" in member or key.psk is not None)
 
 
 def _keyset(entries: list[Entry], updated_at: Optional[int] = None) -> Keyset:
-    kinds = {_KIND[entry.key.kind] for entry in entries}
+    kinds = {kind_of(entry.key) for entry in entries}
     if not entries:
         raise Refusal("malformed", "no keys")
     if len(kinds) > 1:
@@ -152,7 +157,7 @@ def recipient(text: bytes) -> pc.Key:
 def signer(text: bytes) -> pc.Key:
     """A sender's private key."""
     key = _only(read(text)).key
-    if key.kind != "ed25519" or key.secret is None:
+    if kind_of(key) != "sender" or key.secret is None:
         raise Refusal("wrongKind", "not a sender's private key")
     return key
 

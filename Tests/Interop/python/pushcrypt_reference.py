@@ -54,6 +54,7 @@ class Key:
     secret: Optional[bytes] = None
     psk: Optional[bytes] = None
     device: Optional[str] = None
+    role: Optional[str] = None  # "publisher": an Ed25519 key that signs sender sets, not messages
 
     @property
     def suite(self) -> int:
@@ -69,6 +70,8 @@ class Key:
             jwk["psk"] = b64(self.psk)
         if self.device is not None:
             jwk["device"] = self.device
+        if self.role is not None:
+            jwk["role"] = self.role
         return jwk
 
 
@@ -102,6 +105,9 @@ def load_key(jwk: Any, require_kid: bool = True) -> Key:
         raise Refusal("unsupportedKey", "key record: kty, crv or alg")
     if ("device" in jwk and (kind != "oct" or not require_kid)) or ("psk" in jwk and kind in ("oct", "ed25519")):
         raise Refusal("malformed", "key record: device or psk")
+    role = jwk.get("role") if kind == "ed25519" else None
+    if kind == "ed25519" and "role" in jwk and role != "publisher":
+        raise Refusal("unsupportedKey", "key record: role")
     try:
         public, secret = _material(kind, jwk)
     except ValueError:
@@ -115,7 +121,7 @@ def load_key(jwk: Any, require_kid: bool = True) -> Key:
         device, kid = check_device(jwk["device"], "invalidDeviceID"), jwk["kid"]
     elif require_kid and jwk["kid"] != kid:
         raise Refusal("kidMismatch", "key record: kid mismatch")
-    return Key(kind, kid, public, secret, psk, device)
+    return Key(kind, kid, public, secret, psk, device, role)
 
 
 def _material(kind: str, jwk: dict[str, Any]) -> tuple[bytes, Optional[bytes]]:
@@ -215,12 +221,17 @@ def lp16(text: str) -> bytes:
     return len(data).to_bytes(2, "big") + data
 
 
+def is_topic(topic: Any) -> bool:
+    """Whether it is 1 to 155 characters of [A-Za-z0-9.-]."""
+    return isinstance(topic, str) and _TOPIC.fullmatch(topic) is not None
+
+
 def context(key: Key, skid: Optional[str], topic: str) -> bytes:
     """info = "pushcrypt/1" 0x00 u8(suite) u8(profile) lp16(kid) lp16(skid or empty) lp16(topic)
 
     profile: bit 0 psk (from the recipient's record), bit 1 signed (from the presence of skid).
     """
-    if not isinstance(topic, str) or not _TOPIC.fullmatch(topic):
+    if not is_topic(topic):
         raise Refusal("invalidArgument", "topic")
     profile = (1 if key.psk is not None else 0) | (2 if skid is not None else 0)
     return b"pushcrypt/1\x00" + bytes([key.suite, profile]) + lp16(key.kid) + lp16(skid or "") + lp16(topic)
@@ -393,7 +404,8 @@ def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: in
     aps = root.get("aps")
     if "pushcrypt" in root or not isinstance(aps, Obj) or not has_text(aps.get("alert")):
         raise Refusal("malformed", "the inner payload has no alert text, or a pushcrypt member")
-    if to.suite == 0 or (sign_with is not None and (sign_with.kind != "ed25519" or sign_with.secret is None)):
+    if to.suite == 0 or (sign_with is not None and (sign_with.kind != "ed25519" or sign_with.secret is None
+                                                    or sign_with.role is not None)):
         raise Refusal("malformed", "a key of another kind is needed")
     if not is_integer(at) or type(expires) is not int or not 0 < expires <= WINDOW or not is_integer(at + expires):
         raise Refusal("invalidArgument", "at, expires")
@@ -449,7 +461,7 @@ def index(keys: Iterable[Key], kinds: tuple[str, ...]) -> dict[str, Key]:
     """Keys by kid: one record per kid, never replaced."""
     found: dict[str, Key] = {}
     for key in keys:
-        if key.kind not in kinds or key.kid in found:
+        if key.kind not in kinds or key.role is not None or key.kid in found:
             raise Refusal("malformed", "a key of another kind, or two of one kid")
         found[key.kid] = key
     return found

@@ -44,6 +44,12 @@ struct NumberTests {
         Case("keys policy Keys/ios", "--rotate-every", DurationArgument.self),
         Case("keys policy Keys/ios", "--keep", Int.self), Case("keys add Keys/ios", "--activates-at", UnixTime.self),
         Case("keys add Keys/ios", "--at", UnixTime.self),
+        Case("keys policy Keys/senders --publish-topic a", "--publish-epoch", Int64.self),
+        Case("keys policy Keys/senders --publish-topic a", "--publish-for", DurationArgument.self),
+        Case("keys policy Keys/senders --publish-topic a", "--at", UnixTime.self),
+        Case("keys export Keys/senders --signed-by Keys/publisher", "--epoch", Int64.self),
+        Case("keys export Keys/senders --signed-by Keys/publisher", "--publisher-passphrase-fd", Int32.self),
+        Case("keys export Keys/senders --signed-by Keys/publisher", "--at", UnixTime.self),
         Case("keys passwd Keys/ios", "--new-passphrase-fd", Int32.self),
         Case("keys list Keys/ios", "--at", UnixTime.self),
         Case("rotate Keys/ios --confirm-clock --yes", "--at", UnixTime.self), Case(rehearsing, "--seed", UInt64.self),
@@ -66,6 +72,8 @@ struct NumberTests {
     func ends(_ number: Case) throws {
         let batch = try BatchPlace()
         try batch.place.create("Keys/ios", "shared")
+        try batch.place.create("Keys/senders", "sender")
+        try batch.place.create("Keys/publisher", "publisher")
         func run(_ value: String) throws -> Output {
             try batch.place.run(
                 number.command + ["\(number.option)=\(value)"], stdin: Data(#"{"aps":{"alert":"x"}}"#.utf8))

@@ -116,7 +116,7 @@ struct SuiteTests {
 
     @Test("A key algorithm's name reads back, and names outside the list are refused")
     func names() {
-        #expect(KeyAlgorithm.allCases.map(\.rawValue) == ["p256", "x25519", "shared", "ed25519"])
+        #expect(KeyAlgorithm.allCases.map(\.rawValue) == ["p256", "x25519", "shared", "ed25519", "ed25519-publisher"])
         for algorithm in KeyAlgorithm.allCases { #expect(KeyAlgorithm(rawValue: algorithm.rawValue) == algorithm) }
         for name in ["", "P256", "p256 ", "ed448", "1"] { #expect(KeyAlgorithm(rawValue: name) == nil) }
     }

@@ -114,7 +114,7 @@ import Testing
         "a hostile text as the list of trusted senders: unsuitable, nothing is pinned", arguments: HostileText.allCases)
     func trustedSenders(hostile: HostileText) throws {
         let folder = try TemporaryFolder()
-        let pins = SenderPins(folder: folder.path + "/pins")
+        let pins = UnsignedSenderPins(folder: folder.path + "/pins")
         let text = hostile.text(from: ReferenceVectors.shared.publicJWK("sender"))
         expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: text) }
         #expect(try pins.sequence() == nil)

@@ -141,7 +141,7 @@ import Testing
         "a server lists a forged sender key: unsuitable, nothing is pinned and no push opens", arguments: forgedSenders)
     func sender(forgery: Forgery) async throws {
         let folder = try TemporaryFolder()
-        let pins = SenderPins(folder: folder.path + "/pins")
+        let pins = UnsignedSenderPins(folder: folder.path + "/pins")
         expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: forgery.jwk) }
         #expect(try pins.sequence() == nil)
         let phone = try AttackedPhone(.init(key: "p256", isSigned: true))

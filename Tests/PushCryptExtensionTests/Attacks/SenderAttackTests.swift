@@ -9,12 +9,12 @@ import Testing
 /// revoked key, a server that serves an old list of trusted senders. The phone's pins are files, as in an app.
 @Suite("Attacks with keys that were good once") struct SenderAttackTests {
     private let folder: TemporaryFolder
-    private let pins: SenderPins
+    private let pins: UnsignedSenderPins
     private let phone: AttackedPhone
 
     init() throws {
         folder = try TemporaryFolder()
-        pins = SenderPins(folder: folder.path + "/pins")
+        pins = UnsignedSenderPins(folder: folder.path + "/pins")
         phone = try AttackedPhone(.init(key: "p256", isSigned: true))
     }
 

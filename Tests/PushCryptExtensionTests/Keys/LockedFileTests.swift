@@ -48,7 +48,7 @@ struct LockedFileTests {
         let kid = try place.register().kid
         try place.giveAway(kid)
         #expect(try ask(["pins", place.path]) == "unknownKey")
-        try SenderPins(folder: place.path).pinFirst(json: ReferenceVectors.shared.publicJWK("sender"))
+        try UnsignedSenderPins(folder: place.path).pinFirst(json: ReferenceVectors.shared.publicJWK("sender"))
         try place.folder.setMode(0o000, of: TestKeyring.name + "/senders.json")
         #expect(try ask(["pins", place.path]) == "keyLocked")
     }

@@ -1,29 +1,17 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
+import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
 @Suite("SenderPins") struct SenderPinsTests {
-    private static let always = KeyLifecycle(activatesAt: UnixTime(0))
-
-    /// A published set with the named keys.
-    private static func published(
-        _ names: [String], _ sequence: Int64, _ lifecycle: KeyLifecycle = always, isPublic: Bool = true
-    ) throws -> [UInt8] {
-        let entries = try names.map { name in
-            Keyset.Entry(try TestKeys.keyset(name).entries[0].record, lifecycle)
-        }
-        let keyset = try Keyset(entries, sequence: sequence)
-        return try (isPublic ? keyset.publicKeyset(keepingPSK: false) : keyset).jwkSet(withHistory: false)
-    }
-
     private let folder: TemporaryFolder
     private let pins: SenderPins
 
     init() throws {
         folder = try TemporaryFolder()
-        pins = SenderPins(folder: folder.path + "/keys")
+        pins = try SenderPins(folder: folder.path + "/keys", publishers: .test(), topic: TestPush.topic)
     }
 
     private func result(of payload: [UInt8]) throws -> Result<OpenedPush, FailureClass> {
@@ -32,102 +20,84 @@ import Testing
             .open(payload, at: TestPush.now)
     }
 
-    private func expectPinned(_ sequence: Int64?, location: SourceLocation = #_sourceLocation) throws {
-        #expect(try pins.sequence() == sequence, sourceLocation: location)
-    }
-
-    @Test("before the first set no sender is trusted and update throws notFound") func none() throws {
-        try expectPinned(nil)
+    @Test("before the first set no sender is trusted, and there is no version") func none() throws {
+        #expect(try pins.version() == nil)
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
-        expectDeviceKeyError(.notFound) { try pins.update(json: Self.published(["sender"], 9)) }
-        try expectPinned(nil)
+        #expect(try !pins.discardDamaged())
     }
 
-    @Test("pinFirst pins the first set only") func first() throws {
-        #expect(try pins.pinFirst(json: Self.published(["sender"], 3)))
-        #expect(try !pins.pinFirst(json: Self.published(["other sender"], 9)))
-        try expectPinned(3)
+    @Test("a set that either pinned publisher signed is accepted once, and pushes of its senders open")
+    func accepted() throws {
+        #expect(try pins.accept(TestSenderSet().document(), at: TestPush.now))
+        #expect(try !pins.accept(TestSenderSet().document(), at: TestPush.now))
         _ = try result(of: TestPush(signer: "sender").sealed()).get()
         try expectFailure(.unknownKey) { try result(of: TestPush(signer: "other sender").sealed()) }
         try expectFailure(.undecryptable) { try result(of: TestPush().sealed()) }
-        #expect(try folder.mode(of: "keys/senders.json") == 0o600)
-    }
-
-    @Test("update replaces the set by a newer one with its revocations") func newer() throws {
-        try pins.pinFirst(json: Self.published(["sender"], 3))
-        #expect(try pins.update(json: Self.published(["sender", "other sender"], 4)))
+        let second = TestSenderSet(keys: ["other sender": TestSenderSet.always], sequence: 2)
+        #expect(try pins.accept(second.document(by: .next), at: TestPush.now))
         _ = try result(of: TestPush(signer: "other sender").sealed()).get()
-        let revoked = KeyLifecycle(activatesAt: UnixTime(0), revokedAt: UnixTime(1))
-        #expect(try pins.update(json: Self.published(["sender"], 100, revoked)))
-        try expectFailure(.keyRevoked) { try result(of: TestPush(signer: "sender").sealed()) }
-        try expectPinned(100)
+        #expect(try folder.names(in: "keys") == ["sender-set.json"])
+        #expect(try folder.mode(of: "keys/sender-set.json") == 0o600)
     }
 
-    @Test("update refuses a set with a lower number", arguments: [0, 1, 2]) func rollback(_ sequence: Int64) throws {
-        try pins.pinFirst(json: Self.published(["other sender"], 3))
-        expectDeviceKeyError(.rolledBack) { try pins.update(json: Self.published(["sender"], sequence)) }
-        expectDeviceKeyError(.rolledBack) { try pins.update(json: Self.published(["other sender"], sequence)) }
-        try expectPinned(3)
-        try expectFailure(.unknownKey) { try result(of: TestPush(signer: "sender").sealed()) }
+    @Test("an app update with a higher epoch accepts its set although the stored one of the earlier epoch was damaged")
+    func damagedBeforeTheUpdate() throws {
+        try pins.accept(TestSenderSet().document(), at: TestPush.now)
+        let file = folder.file("keys/sender-set.json")
+        var text = try String(contentsOf: file, encoding: .utf8)
+        let document = try #require(text.range(of: "\"document\": \""))
+        text.replaceSubrange(document.upperBound..., with: "AAAA\"}\n")
+        try Data(text.utf8).write(to: file)
+        #expect(throws: DeviceKeyError.self) { try pins.version() }
+        let updated = try SenderPins(
+            folder: folder.path + "/keys", publishers: .test(epoch: 2), topic: TestPush.topic)
+        #expect(try updated.version() == nil)
+        #expect(try updated.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now))
     }
 
-    /// A set without a number contains one key and counts as number 0.
-    @Test("update refuses a single key in place of a set") func single() throws {
-        try pins.pinFirst(json: Self.published(["sender"], 1))
-        expectDeviceKeyError(.rolledBack) { try pins.update(json: ReferenceVectors.shared.publicJWK("sender")) }
+    @Test("version has the epoch, the seq and the SHA-256 of the payload of the accepted set")
+    func version() throws {
+        let document = try TestSenderSet(sequence: 7).document()
+        try pins.accept(document, at: TestPush.now)
+        let payload = try #require(Base64URL.decode(Array(document.member("payload").utf8)[...]))
+        let digest = try Backends.openSSL.backend.sha256(payload.bytes)
+        let version = try #require(try pins.version())
+        #expect(version.epoch == 1 && version.sequence == 7 && version.digest == digest)
+        #expect(version.json.text == #"{"epoch":1,"seq":7,"digest":"\#(Base64URL.encode(digest))"}"#)
     }
 
-    @Test("a set with the number of the pinned set is accepted only if it has the same keys, in any order") func same()
-        throws
-    {
-        try pins.pinFirst(json: Self.published(["sender", "other sender"], 3))
-        #expect(try !pins.update(json: Self.published(["sender", "other sender"], 3)))
-        #expect(try !pins.update(json: Self.published(["other sender", "sender"], 3)))
-        expectDeviceKeyError(.conflict) { try pins.update(json: Self.published(["sender"], 3)) }
-        let ended = KeyLifecycle(activatesAt: UnixTime(0), expiresAt: TestPush.now + 1)
-        expectDeviceKeyError(.conflict) { try pins.update(json: Self.published(["sender", "other sender"], 3, ended)) }
+    @Test("the pins of a bundle are read from JSON, and a sender's key or another topic form is refused")
+    func bundle() throws {
+        let json = try SenderSetPins.test().json
+        let read = try SenderPins(
+            folder: folder.path + "/keys", publishers: SenderSetPins(json: json), topic: TestPush.topic)
+        #expect(try read.accept(TestSenderSet().document(), at: TestPush.now))
+        let sender = Data(ReferenceVectors.shared.publicJWK("sender"))
+        let text =
+            #"{"publishers":[\#(String(decoding: sender, as: UTF8.self))],"set":"BwcHBwcHBwcHBwcHBwcHBw","epoch":1}"#
+        let wrong = #expect(throws: KeyError.self) { try SenderSetPins(json: Array(text.utf8)) }
+        #expect(wrong?.code == .wrongKind)
+        let topic = #expect(throws: KeyError.self) {
+            try SenderPins(folder: folder.path, publishers: .test(), topic: "com example")
+        }
+        #expect(topic?.code == .invalidTopic)
     }
 
-    @Test("keys other than public sender keys are refused", arguments: ["p256", "shared", "device"])
-    func kinds(_ name: String) throws {
-        expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: Self.published([name], 1)) }
-        try pins.pinFirst(json: Self.published(["sender"], 1))
-        expectDeviceKeyError(.unsuitable) { try pins.update(json: Self.published([name], 2)) }
-        expectDeviceKeyError(.unsuitable) { try pins.update(json: Self.published(["sender"], 2, isPublic: false)) }
-        expectDeviceKeyError(.unsuitable) { try pins.update(json: Array("{".utf8)) }
-        try expectPinned(1)
-    }
-
-    @Test("update and pinFirst don't replace a damaged file, and after forget pinFirst pins a set") func damaged()
-        throws
-    {
-        try pins.pinFirst(json: Self.published(["sender"], 3))
-        try Data("{".utf8).write(to: folder.file("keys/senders.json"))
-        try folder.setMode(0o600, of: "keys/senders.json")
-        expectDeviceKeyError(.damaged) { try pins.update(json: Self.published(["sender"], 4)) }
-        #expect(try !pins.pinFirst(json: Self.published(["sender"], 4)))
-        #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
-        try pins.forget()
-        try expectPinned(nil)
-        #expect(try pins.pinFirst(json: Self.published(["sender"], 2)))
-        try expectPinned(2)
-    }
-
-    @Test("after forget no sender is trusted, and without a pinned set forget does nothing") func forgotten() throws {
-        try pins.forget()
-        try pins.pinFirst(json: Self.published(["sender"], 3))
-        try pins.forget()
-        try pins.forget()
-        #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
-    }
-
-    @Test("the pins may be in the same folder as the keys") func besideKeys() throws {
-        try pins.pinFirst(json: Self.published(["sender"], 3))
-        let keyring = FileKeyring(folder: folder.path + "/keys")
-        #expect(try keyring.keyIDs() == [])
-        let record = try DeviceIdentity(storage: keyring).makeIfNeeded()
-        #expect(try keyring.keyIDs() == [record.kid])
-        try DeviceIdentity(storage: keyring).eraseAll()
-        try expectPinned(3)
+    @Test("the largest state that can be accepted fits into its file: 4,096 revoked keys and a document of 256 KiB")
+    func largestState() throws {
+        try pins.accept(TestSenderSet().document(), at: TestPush.now)
+        var random = SplitMix64(seed: 3)
+        let file = folder.file("keys/sender-set.json")
+        let thumbprints = (0..<4_096).map { _ in "\"\(Base64URL.encode(random.bytes(32)))\"" }
+        let stored = try String(contentsOf: file, encoding: .utf8)
+        try Data(stored.replacing("[]", with: "[\(thumbprints.joined(separator: ", "))]").utf8).write(to: file)
+        let next = try TestSenderSet(sequence: 2).document()
+        let padded = next + [UInt8](repeating: UInt8(ascii: " "), count: 262_144 - next.count)
+        #expect(try pins.accept(padded, at: TestPush.now))
+        #expect(try pins.version()?.sequence == 2)
+        _ = try result(of: TestPush(signer: "sender").sealed()).get()
+        let third = TestSenderSet(keys: ["sender": .revoked(at: UnixTime(1))], sequence: 3)
+        expectDeviceKeyError(.unsuitable) { try pins.accept(third.document(), at: TestPush.now) }
+        #expect(try pins.version()?.sequence == 2)
     }
 }

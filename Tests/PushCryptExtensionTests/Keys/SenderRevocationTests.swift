@@ -22,11 +22,11 @@ import Testing
     }
 
     private let folder: TemporaryFolder
-    private let pins: SenderPins
+    private let pins: UnsignedSenderPins
 
     init() throws {
         folder = try TemporaryFolder()
-        pins = SenderPins(folder: folder.path + "/keys")
+        pins = UnsignedSenderPins(folder: folder.path + "/keys")
     }
 
     private func result(

@@ -35,7 +35,7 @@ enum SealedSample {
                 description: "X25519 with psk and a tombstone", kind: .recipient, group: .x25519, psk: true,
                 destroyed: 1),
             Shape(description: "shared, two keys, two tombstones", kind: .shared, keys: 2, destroyed: 2),
-            sender,
+            sender, Shape(description: "publisher, two keys", kind: .publisher, keys: 2),
             Shape(description: "only tombstones", kind: .sender, keys: 0, destroyed: 2),
             Shape(description: "forty keys", kind: .shared, keys: 40),
         ]

@@ -19,6 +19,11 @@ struct UnknownMembersTests {
                 #"{"pushcrypt": {"x": 1, "keys": {"K": {"psk": true, "y": 1}}, "policy": {"z": 1}, "audit": {"w": 1}}}"#,
                 ["pushcrypt.x", "pushcrypt.policy.z", "pushcrypt.audit.w", "pushcrypt.keys.K.y"]
             ),
+            (
+                #"{"pushcrypt": {"publication": {"set": "", "topics": [], "epoch": 1, "validFor": "", "v": 1}}}"#,
+                ["pushcrypt.publication.v"]
+            ),
+            (#"{"keys": [{"role": "publisher"}]}"#, []),
             // The parser refuses values of a wrong type.
             (#"{"pushcrypt": [1], "keys": {"a": 1}, "sealed": 1}"#, ["keys"]),
         ])

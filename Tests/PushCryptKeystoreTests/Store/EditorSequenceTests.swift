@@ -52,7 +52,7 @@ import Testing
         case 3: try editor.revoke(kid)
         case 4: try editor.revoke(kid, successor: editor.metadata.timeline.keys.randomElement(using: &random)!.kid)
         case 5: try editor.destroy(kid, force: force)
-        case 6: editor.adopt(policy(&random))
+        case 6: try editor.adopt(policy(&random))
         default:
             let plan = RotationPlan(editor.metadata.timeline, editor.metadata.policy, at: editor.now) { _ in
                 RotationPlan.CoverageVerdict(isEnough: true, explanation: "reports")

@@ -143,10 +143,10 @@ import Testing
     @Test("adopt records a new policy and ignores the current one") func policies() throws {
         var editing = try Editing()
         let pending = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
-        let same = try editing.change(at: .days(84)) { $0.adopt(.standard) }.editor
+        let same = try editing.change(at: .days(84)) { try $0.adopt(.standard) }.editor
         #expect(same.events.isEmpty)
         #expect(editing.timeline.updatedAt == .days(83))
-        let gated = try editing.change(at: .days(85)) { $0.adopt(try .rehearsed(90, lead: 7, coverage: "99.9")) }.editor
+        let gated = try editing.change(at: .days(85)) { try $0.adopt(.rehearsed(90, lead: 7, coverage: "99.9")) }.editor
         #expect(gated.events.count == 1)
         #expect(gated.events[0].detail?.hasSuffix("; key \(pending) waits to be promoted") == true)
         #expect(editing.stored.metadata.policy.requiredCoverage != nil)

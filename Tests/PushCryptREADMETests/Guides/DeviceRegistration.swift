@@ -7,23 +7,29 @@ struct DeviceRegistration: Sendable {
     let identity: DeviceIdentity
     let pins: SenderPins
     let store: SharedStore
-    /// Posts to your backend over TLS as the signed-in user; throws unless it responds with success.
-    let upload: @Sendable (_ record: Data, _ deviceToken: String) async throws -> Void
+    /// Posts to your backend over TLS as the signed-in user; throws unless it responds with success. The version of the sender
+    /// set is JSON. The backend compares it with the set that it publishes.
+    let upload: Upload
 
-    init(upload: @escaping @Sendable (_ record: Data, _ deviceToken: String) async throws -> Void) throws {
+    typealias Upload =
+        @Sendable (_ record: Data, _ senderSetVersion: Data, _ deviceToken: String) async throws -> Void
+
+    init(upload: @escaping Upload) throws {
         let group = try AppGroup("group.com.example.app")
         storage = KeychainKeyring(accessGroup: "ABCDE12345.com.example.shared", usesSecureEnclave: false)
         identity = DeviceIdentity(storage: storage)
-        pins = SenderPins(folder: group.path(of: "senders"))
+        pins = try SenderPins(
+            folder: group.path(of: "senders"), publishers: SenderSetPins(resource: "sender-pins"),
+            topic: "com.example.app")
         store = SharedStore(folder: group.path(of: "pushes"), role: .app)
         self.upload = upload
     }
 
     /// Call it at every start, when the system has provided the device token.
     ///
-    /// - Parameter senders: the backend's public keys, from the app's bundle.
+    /// - Parameter senders: the signed set of the backend's public keys, fetched at most once a day.
     func start(deviceToken: Data, senders: Data) async throws {
-        try pins.pinFirst(json: Array(senders))
+        try pins.accept(Array(senders))
         try await register(identity.makeIfNeeded(), deviceToken)
         try identity.prune()
     }
@@ -41,7 +47,8 @@ struct DeviceRegistration: Sendable {
     private func register(_ record: RegistrationRecord, _ deviceToken: Data) async throws {
         guard !record.isConfirmed else { return }
         let token = deviceToken.map { String(format: "%02x", $0) }.joined()
-        try await upload(record.requestBody, token)
+        let version = try pins.version()?.json ?? []
+        try await upload(record.requestBody, Data(version), token)
         try identity.confirmRegistered(record.kid)
     }
 }

@@ -15,28 +15,38 @@ import UserNotifications
     private struct Offline: Error {}
 
     private let group = FileManager.default.stubAppGroup("group.com.example.app")
-    private let uploads = Locked<[(record: Data, token: String)]>([])
+    private let uploads = Locked<[(record: Data, version: Data, token: String)]>([])
     private let isOnline = Locked(true)
     private let sealer: Sealer
     private let senders: Data
+    /// A resource of the app.
+    private let bundled = Bundle.main.bundleURL.appendingPathComponent("sender-pins.json")
 
     init() throws {
         try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
         let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
         sealer = try Sealer(topic: "com.example.app", signer: try SenderKey(Keyset.Entry(record, KeyLifecycle())))
-        var json = [UInt8]()
-        try record.publicRecord(keepingPSK: false).appendJWK(to: &json)
-        senders = Data(json)
+        let publisher = try KeyRecord.generate(.publisher, backend: DefaultBackend.shared)
+        let pins = try SenderSetPins(
+            publishers: [publisher.publicRecord(keepingPSK: false)], set: [UInt8](repeating: 7, count: 16), epoch: 1)
+        try Data(pins.json).write(to: bundled)
+        let now = UnixTime(Int64(Date().timeIntervalSince1970))
+        let publication = try SenderSetPublication(
+            set: pins.set, topics: [Topic("com.example.app")], epoch: 1, sequence: 1, issuedAt: now,
+            validUntil: now + 86_400)
+        let keyset = try Keyset([Keyset.Entry(record, KeyLifecycle(activatesAt: now))]).publicKeyset(keepingPSK: false)
+        senders = Data(try SignedSenderSet.sign(keyset, publication, by: [publisher]))
     }
 
     deinit {
         try? FileManager.default.removeItem(at: group)
+        try? FileManager.default.removeItem(at: bundled)
     }
 
     private func app() throws -> DeviceRegistration {
-        let app = try DeviceRegistration { [uploads, isOnline] record, token in
+        let app = try DeviceRegistration { [uploads, isOnline] record, version, token in
             guard isOnline.withLock({ $0 }) else { throw Offline() }
-            uploads.withLock { $0.append((record, token)) }
+            uploads.withLock { $0.append((record, version, token)) }
         }
         try app.identity.eraseAll()
         return app
@@ -67,6 +77,8 @@ import UserNotifications
         try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
         try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
         #expect(uploads.withLock { $0.count } == 1)
+        let version = try #require(try app.pins.version())
+        #expect(uploads.withLock { $0[0].version } == Data(version.json))
         let request = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
         #expect(request.path == "/3/device/0aff")
         #expect(request.headers["apns-topic"] == "com.example.app")

@@ -26,7 +26,7 @@ import Testing
         #expect(try blocks == files.map(Documents.text(of:)))
     }
 
-    /// The payload for the Simulator opens with the app's keys and is signed with a key of the set that the app pins.
+    /// The payload for the Simulator opens with the app's keys and is signed with a key of the set that the app accepts.
     @Test("the guide's command seals a push for the simulator") func sealsForTheSimulator() throws {
         let register = """
             pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext
@@ -38,15 +38,18 @@ import Testing
         let simulator = #"""
             xcrun() {
                 echo "$1 $2 $3 $4"
-                pushcrypt open --keys Keys/phone --trust senders.jwks.json --topic "$4" < "$5"
+                pushcrypt open --keys Keys/phone --trust senders.json --pins sender-pins.json --topic "$4" < "$5"
             }
             """#
         let outputs = try TranscriptTests.run(
-            [steps[0], register, "cat senders.jwks.json", steps[1]], replacing: simulator)
-        try #require(outputs.count == 4)
+            [steps[0], register, "cat sender-pins.json", "cat senders.json", steps[1]], replacing: simulator)
+        try #require(outputs.count == 5)
         let place = try TemporaryFolder()
-        #expect(try SenderPins(folder: place.path + "/senders").pinFirst(json: Array(outputs[2].utf8)))
+        let pins = try SenderPins(
+            folder: place.path + "/senders", publishers: SenderSetPins(json: Array(outputs[2].utf8)),
+            topic: "com.example.app")
+        #expect(try pins.accept(Array(outputs[3].utf8)))
         let payload = #"{"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in."},"sound":"default"}}"#
-        #expect(outputs[3] == "simctl push booted com.example.app\n" + payload)
+        #expect(outputs[4] == "simctl push booted com.example.app\n" + payload)
     }
 }

@@ -114,8 +114,8 @@ struct SequenceTests {
                 try editor.promote(pending.kid, force: true)
             },
             { editor in
-                editor.adopt(
-                    try RotationPolicy(
+                try editor.adopt(
+                    RotationPolicy(
                         rotateEveryInSeconds: 86_400, publishLeadInSeconds: 0, overlapInSeconds: 0, keep: 5))
             },
             { editor in editor.protect(.cheap, .test("right")) },

@@ -15,12 +15,15 @@ struct Inspect: ParsableCommand {
     @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
     @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", "FILE"))
     var trust: String?
+    @Option(help: .init("What the app bundles, if --trust is a signed sender set, which is then verified.", "FILE"))
+    var pins: String?
     @Option(help: .init("The maximum size of a payload in bytes.", "N")) var limit: Int = 4096
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
+        guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
         guard (keys == nil) == (topic == nil) else {
             throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
         }
@@ -53,7 +56,9 @@ struct Inspect: ParsableCommand {
     /// The number of padding bytes in the message; nil if no keys are given.
     private func padding(in payload: [UInt8]) throws -> Int? {
         guard let keys, let topic else { return nil }
-        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, keyAccess)
+        let opener = try Opener(
+            topic: topic, keys: keys, device: device,
+            trust: SenderTrust(option: trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess), keyAccess)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push.paddingByteCount
         case .failure(let failure):

@@ -8,7 +8,7 @@ struct KeysAdd: ParsableCommand {
         commandName: "add", abstract: "Generate the next key of a keyset, of the same kind and suite as the newest.",
         discussion: """
             The key is published now. It seals after the policy's publishLead, and then the previous key retires. \
-            `pushcrypt rotate` does this when it is due.
+            `pushcrypt rotate` does this when it is due. A publisher key signs at once, beside the others.
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -27,11 +27,13 @@ struct KeysAdd: ParsableCommand {
 
     private func activation(_ editor: KeysetEditor) throws -> UnixTime? {
         let (policy, timeline) = (editor.metadata.policy, editor.metadata.timeline)
+        // Publisher keys sign beside each other.
+        if editor.metadata.kind == .publisher { return activatesAt }
         if let pending = timeline.keys(in: .pending, at: editor.now).first, !force {
             throw Failure(.temporary, "\(path): key \(pending.kid) is already pending; to add another one, use --force")
         }
         let earliest = editor.now + policy.publishLeadInSeconds
-        guard let activatesAt else { return policy.requiredCoverage == nil ? earliest : nil }
+        guard let activatesAt else { return editor.metadata.nextActivation(at: editor.now) }
         guard activatesAt >= editor.now else {
             throw Failure(.usage, "--activates-at \(activatesAt) is in the past; it is \(editor.now)")
         }

@@ -11,11 +11,12 @@ struct KeysCreate: ParsableCommand {
         discussion: """
             The private keys are encrypted with a passphrase or by a command that wraps data keys. Without an option \
             or environment variable that names one, you type a passphrase on the terminal. The policy determines when \
-            `pushcrypt rotate` adds and erases keys.
+            `pushcrypt rotate` adds and erases keys. Publisher keys sign the set of sender keys that apps trust; they have \
+            no policy.
             """)
 
     @Argument(help: .init("The new keyset's folder.", "Keys/NAME")) var path: String
-    @Option(help: .init("The kind of the keys.", "recipient|sender|shared")) var kind: KeyKind
+    @Option(help: .init("The kind of the keys.", "recipient|sender|shared|publisher")) var kind: KeyKind
     @Option(help: .init("The curve of a recipient's keys. (default: p256)", "p256|x25519")) var suite: DHGroup?
     @Flag(help: "Add a pre-shared key: sending then needs it and the public key.") var psk = false
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
@@ -28,6 +29,9 @@ struct KeysCreate: ParsableCommand {
         guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
         guard kind == .recipient || (suite == nil && !psk) else {
             throw ValidationError("--suite and --psk need --kind recipient.")
+        }
+        guard kind != .publisher || policyOptions.isEmpty else {
+            throw ValidationError("Publisher keys have no policy: they change with an app update.")
         }
     }
 

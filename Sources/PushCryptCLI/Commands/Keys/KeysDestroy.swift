@@ -6,7 +6,10 @@ import PushCryptKeystore
 struct KeysDestroy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "destroy", abstract: "Erase a key's material for good; its id can't be used again.",
-        discussion: "Refused while the key may still open a push, unless forced. The primary key is never destroyed.")
+        discussion: """
+            Refused while the key may still open a push, unless forced. The primary key is never destroyed, except that of \
+            a publisher keyset with other keys.
+            """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
@@ -50,7 +53,7 @@ struct KeysPrune: ParsableCommand {
     }
 
     private static func prunable(_ keyset: KeysetMetadata, at time: UnixTime) -> [KeyID] {
-        RotationPlan(keyset.timeline, keyset.policy, at: time, confirmsClock: true).due.compactMap { step in
+        keyset.plan(at: time, confirmsClock: true).due.compactMap { step in
             if case .destroy(let kid) = step.action { kid } else { nil }
         }
     }

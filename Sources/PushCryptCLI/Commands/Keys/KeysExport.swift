@@ -14,6 +14,11 @@ struct KeysExport: ParsableCommand {
             --insecure-plaintext. Use umask 077 for files with secrets. Keys/NAME/public.jwks.json contains the same public \
             set. Sets and JWKs are always JSON. With --json the other formats are printed as an object with kid, format, \
             private and value; a DER is in base64.
+
+            With --signed-by it prints the signed set of a sender keyset, which depends only on the two keysets. With \
+            --pins-for it prints what an app bundles to verify that set; the exported keyset is then the publisher's. \
+            --publisher-passphrase-file, -fd and --publisher-wrap-command name the publisher keyset's secret if the two \
+            keysets have different ones.
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -29,6 +34,7 @@ struct KeysExport: ParsableCommand {
     var allowsPlaintext = false
     @Flag(help: "Print JSON in every format.") var json = false
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup(title: "Signed sender sets") var signedSet: SignedSetOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -38,6 +44,9 @@ struct KeysExport: ParsableCommand {
         let isOneKey = format != nil || kid != nil || isPrivate
         guard !isOneKey || !(registration || device != nil) else {
             throw ValidationError("--registration and --device can't be combined with --format, --kid or --private.")
+        }
+        guard !signedSet.isGiven || !(isOneKey || registration || device != nil || json) else {
+            throw ValidationError("--signed-by and --pins-for can't be combined with other outputs.")
         }
         guard isPrivate || (exportPassphraseFile == nil && !allowsPlaintext) else {
             throw ValidationError("--export-passphrase-file and --insecure-plaintext need --private.")
@@ -51,6 +60,7 @@ struct KeysExport: ParsableCommand {
     }
 
     private func exported() throws -> [UInt8] {
+        if signedSet.isGiven { return try signedSet.exported(path, secrets, at: timeOptions.time) }
         if format != nil || kid != nil || isPrivate { return try oneKey() }
         guard registration || device != nil else { return try publicSet() }
         let source = try source()

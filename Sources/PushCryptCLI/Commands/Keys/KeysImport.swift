@@ -17,7 +17,11 @@ struct KeysImport: ParsableCommand {
 
     @Argument(help: .init("The keyset, new or existing.", "Keys/NAME")) var path: String
     @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", "FILE|-")) var file: String
-    @Option(help: .init("The kind of a key in base64.", "recipient|sender|shared")) var kind: KeyKind?
+    @Option(
+        help: .init(
+            "The kind of a key in base64. An Ed25519 key in PEM or DER is a sender's unless this is publisher.",
+            "recipient|sender|shared|publisher"))
+    var kind: KeyKind?
     @Option(help: .init("The curve of a recipient key in base64.", "p256|x25519")) var suite: DHGroup?
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
@@ -61,6 +65,7 @@ struct KeysImport: ParsableCommand {
         case .recipient?: .recipient(suite ?? .p256)
         case .sender?: .sender
         case .shared?: .shared
+        case .publisher?: .publisher
         default: nil
         }
     }
@@ -72,13 +77,14 @@ struct KeysImport: ParsableCommand {
         let change = try KeysetChange(path, change, secrets)
         try change.checkClock(clock)
         try change.make { editor in
-            let policy = editor.metadata.policy
-            let activatesAt = policy.requiredCoverage == nil ? editor.now + policy.publishLeadInSeconds : nil
-            try editor.add(record, activatesAt: activatesAt, as: .imported)
+            try editor.add(record, activatesAt: editor.metadata.nextActivation(at: editor.now), as: .imported)
         }
     }
 
     private func create(_ record: KeyRecord) throws {
+        guard record.kind != .publisher || policyOptions.isEmpty else {
+            throw Failure(.usage, "publisher keys have no policy: they change with an app update")
+        }
         let policy = try policyOptions.policy(over: .standard)
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
         try change.create(KeysetStore(path), record, policy, protection, secret, as: .imported)

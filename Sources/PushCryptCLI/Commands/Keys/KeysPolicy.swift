@@ -5,25 +5,37 @@ import PushCryptKeystore
 
 struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Show or change a keyset's rotation policy.",
+        commandName: "policy", abstract: "Show or change a keyset's rotation policy and signed set.",
         discussion: """
             Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
+
+            The --publish options make the sender keys a set that `keys export --signed-by` signs. Every change of the \
+            keyset issues the set again, and `rotate` renews it when half of its validity has passed.
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
+    @OptionGroup(title: "Signed set of sender keys") var publicationOptions: PublicationOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
         let change = try KeysetChange(path, options, secrets)
-        if policyOptions.isEmpty { return try show(change.metadata().policy) }
-        try change.make { editor in editor.adopt(try policyOptions.policy(over: editor.metadata.policy)) }
+        if policyOptions.isEmpty, publicationOptions.isEmpty { return try show(change.metadata()) }
+        try change.make { editor in
+            if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy)) }
+            try publicationOptions.publish(&editor)
+        }
     }
 
-    private func show(_ policy: RotationPolicy) throws {
-        if options.json { return try StandardStreams.write(policy.json + "\n") }
+    private func show(_ metadata: KeysetMetadata) throws {
+        let (policy, publication) = (metadata.policy, metadata.publication)
+        if options.json {
+            let member = publication.map { ", \"publication\": \($0.json)}" } ?? "}"
+            return try StandardStreams.write(policy.json.dropLast() + member + "\n")
+        }
+        guard metadata.kind != .publisher else { return try StandardStreams.write(RotationPlan.publishers + "\n") }
         let opens = DurationText.human(policy.opensAfterRetiringInSeconds)
         let rows = [
             ("rotate every", DurationText.human(policy.rotateEveryInSeconds), "how long a key seals"),
@@ -35,9 +47,19 @@ struct KeysPolicy: ParsableCommand {
                 "the share of devices that must hold a key before it seals"
             ),
         ]
+        let published = publication.map { publication in
+            let topics = publication.topics.map(\.description).joined(separator: ", ")
+            let validFor = DurationText.human(publication.validForInSeconds)
+            return [
+                ("signed set", validFor, "how long it is valid, for \(topics)"),
+                ("epoch", String(publication.epoch), "apps that pin it accept the signed set"),
+            ]
+        }
         try StandardStreams.write(
-            rows.map { name, value, meaning in name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n" }
-                .joined())
+            (rows + (published ?? [])).map { name, value, meaning in
+                name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n"
+            }
+            .joined())
     }
 }
 

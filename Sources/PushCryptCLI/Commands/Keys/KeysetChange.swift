@@ -120,6 +120,8 @@ extension AuditEvent.Action {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
+        case .publicationChanged: "changed the signed set"
+        case .renewed: "renewed the signed set"
         default: rawValue
         }
     }

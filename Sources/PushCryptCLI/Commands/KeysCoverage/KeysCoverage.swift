@@ -25,6 +25,9 @@ struct KeysCoverage: ParsableCommand {
 
     func run() throws {
         let keyset = try KeySource.metadata(of: path)
+        guard keyset.kind != .publisher else {
+            throw Failure(.usage, "\(path) contains publisher keys, which apps bundle and devices don't fetch")
+        }
         let table = CoverageTable(
             try DeviceReports(file: reports), keyset.timeline, required: keyset.policy.requiredCoverage,
             at: timeOptions.time)

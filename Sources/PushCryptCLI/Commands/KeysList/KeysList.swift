@@ -9,24 +9,26 @@ struct KeysList: ParsableCommand {
         commandName: "list", abstract: "Show the keys of a keyset: their states, the next change and a timeline.",
         discussion: """
             For a keystore, a folder of keysets, it shows one line for each keyset. It needs no secret, not even for \
-            encrypted keys. The timeline is as wide as COLUMNS or the terminal.
+            encrypted keys. With --pins it verifies a signed sender set and shows it. The timeline is as wide as COLUMNS \
+            or the terminal.
             """)
 
     @Argument(help: .init("A keyset, a file or a keystore.", "Keys/NAME|FILE|Keys")) var path: String
+    @Option(help: .init("What an app bundles to verify the signed sender set in the file.", "FILE")) var pins: String?
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {
         let time = timeOptions.time
-        if FileSystem.isFolder(path), !KeysetFolder(path).exists {
+        if pins == nil, FileSystem.isFolder(path), !KeysetFolder(path).exists {
             let list = try KeystoreList(path, at: time)
             guard picture.file == nil else {
                 throw Failure(.usage, "--picture draws one keyset; \(path) is a keystore")
             }
             return try list.print(asJSON: json, width: StandardStreams.columns)
         }
-        let view = try KeysetView(path, at: time)
+        let view = try KeysetView(path, pins: pins, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
         try StandardStreams.write(view.rows, asJSON: json) { terminal in
             KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
@@ -71,7 +73,9 @@ struct KeysetDescription {
             view.clock < view.now
             ? labelled("Note", .due, "\(view.clock) is before the last change; the states at that change are shown")
             : []
+        if let signedSet = view.signedSet { lines += labelled("Set", signedSet.style, signedSet.text) }
         guard let plan = view.plan else { return lines }
+        if let exemption = plan.exemption { lines += labelled("Note", .heading, exemption) }
         lines += plan.due.flatMap { step in
             labelled("Due", .due, "\(step.action.text), since \(step.dueAt) (\(distance(step)))")
         }
@@ -98,6 +102,7 @@ extension RotationPlan.Action {
         case .add: "add a key"
         case .promote(let kid): "promote key \(kid)"
         case .destroy(let kid): "destroy key \(kid)"
+        case .renew: "renew the signed set"
         }
     }
 }
@@ -130,10 +135,10 @@ extension KeyStatus {
 ///
 /// ```
 /// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "due": [STEP], "blocked": [STEP],
-///  "next": STEP | null, "problem": null}
+///  "next": STEP | null, "signedSet": SET | null, "problem": null}
 /// {"keyset", "problem": TEXT}
 /// ```
-/// `RotationReport` defines STEP.
+/// `RotationReport` defines STEP, `PublicationStatus` defines SET.
 struct KeystoreList {
     private let keysets: [(path: String, content: Result<Content, Failure>)]
 
@@ -221,7 +226,7 @@ struct KeystoreList {
                 "keyset": path, "kind": view.metadata.kind.rawValue, "keys": view.remaining.count,
                 "primary": view.primary?.kid.description, "protection": content.protection,
                 "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
-                "next": plan?.next?.json(), "problem": nil,
+                "next": plan?.next?.json(), "signedSet": view.signedSet?.json, "problem": nil,
             ]
         }
     }

@@ -46,7 +46,11 @@ struct KeysRehearse: AsyncParsableCommand {
 
     // Not in `run`: Swift 6.3's optimiser crashes on several throwing calls in one async function.
     private func read() throws -> (Fleet, RotationPolicy) {
-        (try fleetOptions.read(), try policyOptions.policy(over: KeySource.metadata(of: path).policy))
+        let metadata = try KeySource.metadata(of: path)
+        guard metadata.kind != .publisher else {
+            throw Failure(.usage, "\(path): \(RotationPlan.publishers): there is no rotation to rehearse")
+        }
+        return (try fleetOptions.read(), try policyOptions.policy(over: metadata.policy))
     }
 
     private func write(_ outcome: RehearsalOutcome) throws {

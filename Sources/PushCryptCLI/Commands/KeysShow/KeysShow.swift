@@ -67,11 +67,12 @@ extension KeysetView {
 ///
 /// ```
 /// {"keyset", "thumbprint": BASE64URL | null, "next": TEXT,
-///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null}
+///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null, ["signedSet": SET]}
 /// ```
 extension KeyDescription {
     var json: JSONObject {
-        status.json(view.metadata.kind).adding([
+        let json = status.json(view.metadata.kind).adding(ifKnown: ["signedSet": view.signedSet?.json])
+        return json.adding([
             "keyset": view.path, "thumbprint": thumbprint, "next": whatNext, "history": history?.map(Self.json),
             "historyProblem": flaw,
         ])
@@ -88,6 +89,7 @@ extension KeyDescription {
         switch view.metadata.kind {
         case .recipient: "recipient: senders seal with its public key, the device opens with its private key"
         case .sender: "sender: it signs pushes, devices verify them"
+        case .publisher: "publisher: it signs sets of sender keys, apps that pin it verify them"
         default: "shared: one secret seals and opens; each device has its own key, derived from the secret"
         }
     }
@@ -100,12 +102,14 @@ extension KeyDescription {
             ? "yes: sending also needs the pre-shared key" : "no: anyone with the public key can send"
     }
 
-    var isSender: Bool { view.metadata.kind == .sender }
+    var isSender: Bool { [.sender, .publisher].contains(view.metadata.kind) }
+    private var isPublisher: Bool { view.metadata.kind == .publisher }
 
     var sealsText: String {
         let verb = isSender ? "signs" : "seals"
         let since = status.lifecycle.activatesAt.map { $0 > UnixTime(0) ? " since \($0)" : "" } ?? ""
         return switch status.state {
+        case .pending where isPublisher, .primary where isPublisher: "yes: it signs every set of sender keys"
         case .primary: "yes: it \(verb) every new push\(since)"
         case .pending: "no: it is published and \(verb) nothing yet"
         default: "no: \(ending)"
@@ -115,6 +119,7 @@ extension KeyDescription {
     var opensText: String {
         let verb = isSender ? "verifies" : "opens"
         return switch status.state {
+        case .pending where isPublisher, .primary where isPublisher: "yes: in apps that pin it"
         case .pending: "yes: a sender's clock may be ahead"
         case .primary: "yes"
         case .retiring: "yes: it \(verb) what is still on its way"
@@ -138,6 +143,7 @@ extension KeyDescription {
     /// The next change and its reason. It is also a value of the JSON output.
     var whatNext: String {
         switch status.state {
+        case .pending where isPublisher, .primary where isPublisher: "Nothing: \(RotationPlan.publishers)."
         case .pending: pendingText
         case .primary: primaryText
         case .retiring: retiringText
@@ -242,6 +248,7 @@ private struct KeyPage {
     private var uses: [String] {
         row(key.isSender ? "signs" : "seals", key.sealsText) + row(key.isSender ? "verifies" : "opens", key.opensText)
             + row("next", key.whatNext)
+            + (key.view.signedSet.map { row("signed set", $0.text, $0.style) } ?? [])
     }
 
     private var history: [String] {

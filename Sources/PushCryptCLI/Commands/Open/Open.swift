@@ -20,6 +20,8 @@ struct Open: ParsableCommand {
     @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
     @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
     @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", "FILE")) var trust: String?
+    @Option(help: .init("What the app bundles, if --trust is a signed sender set, which is then verified.", "FILE"))
+    var pins: String?
 
     @Option(
         help: .init(
@@ -33,6 +35,7 @@ struct Open: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
+        guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
         guard !batch.batch || device == nil else {
             throw ValidationError("--device can't be used with --batch: each line has a member \"device\".")
         }
@@ -48,7 +51,7 @@ struct Open: ParsableCommand {
     }
 
     private func openOne() throws {
-        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trust, keyAccess)
+        let opener = try Opener(topic: topic, keys: keys, device: device, trust: senderTrust(), keyAccess)
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):
@@ -60,10 +63,14 @@ struct Open: ParsableCommand {
         }
     }
 
+    private func senderTrust() throws -> SenderTrust {
+        try SenderTrust(option: trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess)
+    }
+
     private func openBatch() throws {
         let keyset = try KeySource(keys, keyAccess).openingKeyset(device: nil)
         let topic = try Topic(topic).description
-        let senders = try SenderTrust(option: trust, keyAccess)
+        let senders = try senderTrust()
         let time = timeOptions.givenTime
         var run = try BatchRun<OpenWorker>(batch)
         try run.processAllLines {

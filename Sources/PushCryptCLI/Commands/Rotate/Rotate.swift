@@ -7,6 +7,7 @@ struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
+            A signed set of sender keys is renewed when half of its validity has passed. Publisher keys are never rotated. \
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line.
 
@@ -63,7 +64,8 @@ struct Rotate: ParsableCommand {
     private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
         let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, reports) }
         let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, reports, isAfter: true)
-        try RotationReport(keyset: change.path, plan: remaining, done: rotation.done)
+        let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
+        try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if !remaining.blocked.isEmpty { return Outcome.blocked }
         return isDryRun && !remaining.due.isEmpty ? Outcome.due : Outcome.done
@@ -72,10 +74,7 @@ struct Rotate: ParsableCommand {
     private func plan(
         _ keyset: KeysetMetadata, _ change: KeysetChange, _ reports: DeviceReports?, isAfter: Bool = false
     ) -> RotationPlan {
-        RotationPlan(
-            keyset.timeline, keyset.policy, at: change.time, beginsNow: beginsNow && !isAfter,
-            confirmsClock: clock.isConfirmed
-        ) { kid in
+        keyset.plan(at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed) { kid in
             keyset.policy.requiredCoverage.flatMap { required in
                 reports?.verdict(on: kid, required, keyset.timeline, at: change.time)
             }
@@ -119,13 +118,16 @@ struct Rotate: ParsableCommand {
 }
 
 /// ```
-/// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null}
-/// STEP = {"step": "add" | "promote" | "destroy", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
+/// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null,
+///  ["signedSet": SET], ["exemption": TEXT]}
+/// STEP = {"step": "add" | "promote" | "destroy" | "renew", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
 /// ```
+/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated.
 struct RotationReport {
     let keyset: String
     let plan: RotationPlan
-    let done: [(step: RotationPlan.Step, kid: KeyID)]
+    let done: [(step: RotationPlan.Step, kid: KeyID?)]
+    let signedSet: PublicationStatus?
 
     func print(asJSON: Bool, _ terminal: TerminalText) throws {
         if asJSON { return try StandardStreams.writeJSON(json, []) }
@@ -133,16 +135,20 @@ struct RotationReport {
         lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
-        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty { lines.append("  nothing is due") }
+        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty {
+            lines.append("  nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""))
+        }
+        if let signedSet { lines.append("  \(terminal.label("set", signedSet.style, width: 9))\(signedSet.text)") }
         if let next = plan.next { lines.append("  next     \(next.dueAt): \(next.text())") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")
     }
 
     private var json: JSONObject {
-        [
+        let json: JSONObject = [
             "keyset": keyset, "at": "\(plan.at)", "done": done.map { $0.step.json(kid: $0.kid) },
             "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
         ]
+        return json.adding(ifKnown: ["signedSet": signedSet?.json, "exemption": plan.exemption])
     }
 
     private static func lines(

@@ -15,13 +15,29 @@ struct KeysetView {
     let statuses: [KeyStatus]
     /// nil for a FILE and for the published demo keys, which are never rotated.
     let plan: RotationPlan?
+    /// nil if no set is published.
+    let signedSet: PublicationStatus?
 
-    init(_ path: String, at time: UnixTime) throws {
-        let metadata = try KeySource.metadata(of: path)
-        self.init(path, metadata, isFile: !FileSystem.isFolder(path), at: time)
+    /// - Parameter pins: a file with what the app bundles, for a FILE that is a signed sender set.
+    init(_ path: String, pins: String? = nil, at time: UnixTime) throws {
+        if let signed = try SignedSetFile.read(path, pins: pins) {
+            let (set, publication) = (signed.set, signed.set.publication)
+            // Another set or epoch, which the app refuses. An expired set is shown with a warning.
+            _ = try KeySource.naming(path) {
+                try SenderSetState(
+                    accepting: set, pins: signed.pins, topic: publication.topics[0], stored: nil,
+                    at: publication.issuedAt)
+            }
+            let status = PublicationStatus(set, at: time)
+            self.init(path, KeysetMetadata(set.keyset), isFile: true, signedSet: status, at: time)
+        } else {
+            self.init(path, try KeySource.metadata(of: path), isFile: !FileSystem.isFolder(path), at: time)
+        }
     }
 
-    init(_ path: String, _ metadata: KeysetMetadata, isFile: Bool, at time: UnixTime) {
+    init(
+        _ path: String, _ metadata: KeysetMetadata, isFile: Bool, signedSet: PublicationStatus? = nil, at time: UnixTime
+    ) {
         let timeline = metadata.timeline
         folder = isFile ? nil : KeysetFolder(path)
         self.path = folder?.path ?? path
@@ -30,15 +46,16 @@ struct KeysetView {
         now = timeline.effective(time)
         statuses = zip(timeline.keys, timeline.phases()).map { KeyStatus($0, $1, metadata, at: time) }
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        plan = isFile || isDemo ? nil : RotationPlan(timeline, metadata.policy, at: time)
+        plan = isFile || isDemo ? nil : metadata.plan(at: time)
+        self.signedSet = signedSet ?? PublicationStatus(metadata, at: now)
     }
 
     var remaining: [KeyStatus] { statuses.filter { $0.state != .destroyed } }
 
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
 
-    /// nil for a FILE and for the published demo keys.
-    var policy: RotationPolicy? { plan == nil ? nil : metadata.policy }
+    /// nil for a FILE, for the published demo keys and for publisher keys.
+    var policy: RotationPolicy? { plan == nil || plan?.exemption != nil ? nil : metadata.policy }
 
     func status(_ kid: String) -> KeyStatus? { statuses.first { $0.kid.description == kid } }
 
@@ -65,18 +82,21 @@ struct KeyStatus {
     /// seal.
     let phases: [KeyPhase]
     let now: UnixTime
+    private let isPublisher: Bool
 
     init(_ key: KeyTimeline.Key, _ phases: [KeyPhase], _ metadata: KeysetMetadata, at time: UnixTime) {
         kid = key.kid
         lifecycle = key.lifecycle
         traits = metadata.traits[key.kid]
         state = metadata.timeline.state(of: key.kid, at: time) ?? .pending
+        isPublisher = metadata.kind == .publisher
         let now = metadata.timeline.effective(time)
         self.now = now
         self.phases = phases.filter { $0.start != nil || $0.contains(now) }
     }
 
-    var seals: Bool { state == .primary }
+    /// Whether the key seals or signs. Publisher keys sign beside each other.
+    var seals: Bool { isPublisher ? state.opens : state == .primary }
 
     func seals(at time: UnixTime) -> Bool { phases.contains { $0.state == .primary && $0.contains(time) } }
 
@@ -100,7 +120,7 @@ struct KeyStatus {
         return "\(nextChange.state.verb) \(TimeDistance.text(nextChange.at, from: now))"
     }
 
-    var waitsForPromotion: Bool { state == .pending && lifecycle.activatesAt == nil }
+    var waitsForPromotion: Bool { state == .pending && lifecycle.activatesAt == nil && !isPublisher }
 
     private func ended(_ verb: String, _ time: UnixTime?) -> String {
         time.map { "\(verb) \(TimeDistance.text($0, from: now))" } ?? verb

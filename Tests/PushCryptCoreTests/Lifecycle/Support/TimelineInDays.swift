@@ -126,6 +126,7 @@ extension RotationPlan.Step {
             case .add(let time?): "add \(dueAt.text): seals from \(time.text)"
             case .promote(let kid): "promote \(kid.description.first!) \(dueAt.text)"
             case .destroy(let kid): "destroy \(kid.description.first!) \(dueAt.text)"
+            case .renew: "renew \(dueAt.text)"
             }
         return what + (blockedBy == nil ? "" : " blocked")
     }

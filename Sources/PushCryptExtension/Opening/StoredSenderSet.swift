@@ -1,0 +1,51 @@
+import PushCryptCore
+
+/// The stored state of ``SenderPins``. It is one file, so that it is replaced in one step.
+///
+/// ```
+/// {"epoch": n, "seq": n, "digest": BASE64URL of 32 bytes, "revoked": [BASE64URL of 32 bytes, ...], "document": BASE64URL}
+/// ```
+/// `revoked` contains the RFC 7638 thumbprint of every key that a set of the epoch revoked. `document` is the last accepted
+/// set, byte by byte, so that its signature can be verified at each reading.
+struct StoredSenderSet {
+    let state: SenderSetState
+    let document: [UInt8]
+
+    init(state: SenderSetState, document: [UInt8]) {
+        self.state = state
+        self.document = document
+    }
+
+    /// - Throws: `DeviceKeyError` with `damaged`.
+    init(_ json: [UInt8]) throws(DeviceKeyError) {
+        guard let root = (try? JSONText(json))?.root, let epoch = root["epoch"]?.protocolInteger,
+            let sequence = root["seq"]?.protocolInteger, let digest = Self.digest(root["digest"]),
+            let list = root["revoked"], list.kind == .array,
+            let document = root["document"]?.utf8.flatMap(Base64URL.decode)
+        else {
+            throw DeviceKeyError(
+                .damaged, "the stored set of sender keys is not a JSON object with its members: discard it")
+        }
+        let elements = list.elements
+        let revoked = elements.compactMap(Self.digest)
+        guard revoked.count == elements.count else {
+            throw DeviceKeyError(.damaged, "a revoked key of the stored set is not a thumbprint: discard the set")
+        }
+        state = SenderSetState(epoch: epoch, sequence: sequence, digest: digest, revoked: Set(revoked))
+        self.document = document
+    }
+
+    /// UTF-8. The thumbprints are sorted, so that equal states have equal bytes.
+    var json: [UInt8] {
+        let revoked = state.revoked.map { "\"\(Base64URL.encode($0))\"" }.sorted().joined(separator: ", ")
+        let text =
+            "{\"epoch\": \(state.epoch), \"seq\": \(state.sequence), \"digest\": \"\(Base64URL.encode(state.digest))\", "
+            + "\"revoked\": [\(revoked)], \"document\": \"\(Base64URL.encode(document))\"}\n"
+        return Array(text.utf8)
+    }
+
+    /// The 32 bytes of a SHA-256; nil for anything else.
+    private static func digest(_ value: JSONValue?) -> [UInt8]? {
+        value?.utf8.flatMap(Base64URL.decode).flatMap { $0.count == 32 ? $0 : nil }
+    }
+}

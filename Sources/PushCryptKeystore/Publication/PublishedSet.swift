@@ -1,0 +1,71 @@
+package import PushCryptCore
+package import PushCryptKeysets
+
+/// The files of a signed sender set (PROTOCOL section 10), made of a sender keyset and a publisher keyset.
+package struct PublishedSet {
+    /// The public keys.
+    private let keyset: Keyset
+    private let publication: SenderSetPublication
+    /// Every key that isn't destroyed signs. A file that was written by hand may have revoked ones, too.
+    private let publishers: [KeyRecord]
+    /// How far the clocks of two hosts may differ, in seconds.
+    private static let clockTolerance: Int64 = 600
+
+    /// - Throws: `KeyError` with `wrongKind` for keysets of other kinds or a key that is sender and publisher,
+    ///   `invalidPolicy` if the senders have no set to publish.
+    package init(of senders: StoredKeyset, by publishers: StoredKeyset) throws {
+        try Self.require(senders, .sender, "the keyset whose set is signed")
+        try Self.require(publishers, .publisher, "the keyset that signs")
+        guard let policy = senders.metadata.publication, let issuedAt = senders.metadata.timeline.updatedAt else {
+            throw KeyError(
+                .invalidPolicy,
+                "the sender keyset has no signed set: name the apps that it is for with `keys policy --publish-topic`")
+        }
+        let timeline = publishers.metadata.timeline
+        self.publishers = try publishers.keyset().entries.map(\.record).filter { record in
+            timeline.updatedAt.flatMap { timeline.state(of: record.kid, at: $0)?.opens } ?? true
+        }
+        keyset = try senders.keyset().publicKeyset(keepingPSK: false)
+        try keyset.requirePublishable(without: self.publishers)
+        publication = try policy.publication(sequence: senders.metadata.sequence, issuedAt: issuedAt)
+    }
+
+    private static func require(_ keyset: StoredKeyset, _ kind: KeyKind, _ role: String) throws(KeyError) {
+        let found = keyset.metadata.kind
+        guard found != kind else { return }
+        throw KeyError(.wrongKind, "\(role) contains \(found.rawValue) keys; \(kind.rawValue) keys are needed")
+    }
+
+    /// The signed document. It depends only on the two keysets: it was issued at the sender keyset's last change.
+    ///
+    /// - Parameters:
+    ///   - epoch: an earlier epoch, which apps without the update pin; nil for the current one.
+    ///   - time: the clock's time.
+    /// - Throws: `KeyError` with `expired` for a document that apps would refuse, `issuedInFuture` if the keyset was changed
+    ///   under a wrong clock, `invalidPolicy` for a later epoch, `tooLarge`.
+    package func document(epoch: Int64? = nil, at time: UnixTime) throws -> [UInt8] {
+        let publication = try publication.with(epoch: epoch)
+        // Apps would count its validity from then, and accept no set that was issued before.
+        guard publication.issuedAt <= time + Self.clockTolerance else {
+            throw KeyError(
+                .issuedInFuture,
+                "the set was issued at \(publication.issuedAt), but it is \(time) now: correct the clock, or restore the keyset as it was before the clock was wrong"
+            )
+        }
+        guard time < publication.validUntil else {
+            throw KeyError(
+                .expired,
+                "the set was issued at \(publication.issuedAt) and was valid until \(publication.validUntil): `rotate` renews it"
+            )
+        }
+        return try SignedSenderSet.sign(keyset, publication, by: publishers)
+    }
+
+    /// The text that the app bundles. It contains no secret.
+    ///
+    /// - Throws: `KeyError` with `tooLarge` for more than 4 publishers.
+    package func pins() throws -> [UInt8] {
+        let records = publishers.map { $0.publicRecord(keepingPSK: false) }
+        return try SenderSetPins(publishers: records, set: publication.set, epoch: publication.epoch).json
+    }
+}

@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// The test program of Tests/deep/faults/run: a process of its own, because the allocator and the random source are global.
+@Suite("OpenSSL that fails")
+struct OpenSSLFaultTests {
+    /// Those that an ordinary run has time for, and that together call every kind of object.
+    private static let operations = [
+        "generate P-256", "generate X25519", "read the JWK p256 psk", "read the JWK sender", "refuse a scalar of zero",
+        "refuse a point off the curve", "encrypt with PBES2", "seal x25519 psk, signed", "open p256, signed",
+        "open shared, signed", "refuse a changed tag, x25519", "verify",
+    ]
+
+    @Test("an operation that lacks memory throws backendFailure, leaks nothing and works again afterwards")
+    func allocations() throws {
+        let output = try run(["allocations"] + (LongTests.areEnabled ? [] : Self.operations))
+        #expect(output.ending == .exit(0), "\(output.text)")
+        #expect(try output.failures > 300, "\(output.text)")
+    }
+
+    @Test("an operation that lacks random bytes throws backendFailure and never succeeds")
+    func randomness() throws {
+        let output = try run(["random"])
+        #expect(output.ending == .exit(0), "\(output.text)")
+        #expect(try output.failures >= 60, "\(output.text)")
+    }
+
+    @Test("the first operation of a process that lacks memory throws backendFailure or succeeds")
+    func firstOperation() throws {
+        let step = LongTests.value("7", short: "61")
+        let output = try run(["cold", "--step", step, "generate P-256", "open x25519 psk, signed"])
+        #expect(output.ending == .exit(0), "\(output.text)")
+        #expect(try output.failures > 10, "\(output.text)")
+    }
+
+    private struct Output {
+        let ending: ChildProcess.Ending
+        let text: String
+
+        /// The count in the last line.
+        var failures: Int {
+            get throws { try #require(text.matches(of: /(\d+) failures:/).last.flatMap { Int($0.1) }) }
+        }
+    }
+
+    private func run(_ arguments: [String]) throws -> Output {
+        let folder = try TemporaryFolder()
+        try Data().write(to: folder.file("stdout"))
+        let child = try ChildProcess(
+            executable: BuiltProduct.url("PushCryptFaults").path, arguments: arguments,
+            environment: ["SWIFT_BACKTRACE": "enable=no"], folder: folder.path, stdin: "/dev/null",
+            stdout: folder.file("stdout").path, stderr: "/dev/null")
+        let ending = try child.run()
+        return Output(
+            ending: ending, text: String(decoding: try Data(contentsOf: folder.file("stdout")), as: UTF8.self))
+    }
+}
+#endif

@@ -1,0 +1,70 @@
+#if DEBUG
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// A session on its real threads, in every order of the steps between its locks, its timers and what the system sees of it.
+@Suite("Delivery in every order") struct DeliveryWalkTests {
+    /// A normal run tests every order of the scenarios with few, and the orders without preemptions of the others.
+    private static let scenarios: [(DeliveryScenario, short: Interleavings.Extent)] = [
+        (.init(testDescription: "warned", isWarned: true), .all),
+        (.init(testDescription: "a stage, timers", hasStage: true, hasTimers: true), .preemptions(0)),
+        (
+            .init(testDescription: "a stage, timers, warned", hasStage: true, hasTimers: true, isWarned: true),
+            .preemptions(0)
+        ),
+        (.init(testDescription: "warned, suspended", isWarned: true, isSuspended: true), .all),
+        (.init(testDescription: "warned, killed", isWarned: true, isKilled: true), .all),
+        (
+            .init(testDescription: "a stage, timers, killed", hasStage: true, hasTimers: true, isKilled: true),
+            .preemptions(0)
+        ),
+        (.init(testDescription: "two copies", copyCount: 2), .all),
+        (.init(testDescription: "two copies, warned", copyCount: 2, isWarned: true), .preemptions(0)),
+        (.init(testDescription: "two copies, killed", copyCount: 2, isKilled: true), .all),
+        (.init(testDescription: "two copies, suspended", copyCount: 2, isSuspended: true), .preemptions(0)),
+    ]
+
+    @Test(
+        "a push is delivered exactly once, whole or as the placeholder, and is neither lost nor shown twice",
+        arguments: scenarios)
+    func delivery(_ scenario: DeliveryScenario, short: Interleavings.Extent) throws {
+        let place = try DeliveryPlace()
+        let extent = LongTests.value(Interleavings.Extent.all, short: short)
+        let count = try Interleavings(extent).walk { try DeliveryWorld(scenario, place).run($0) }
+        print("delivery, \(scenario.testDescription): \(count); \(extent)")
+    }
+
+    /// Checks whether it has ended and sets this under two locks.
+    private final class SessionWithoutGuard: Sendable {
+        private let hasEnded = Locked(false)
+        private let handler: @Sendable () -> Void
+
+        init(_ handler: @escaping @Sendable () -> Void) { self.handler = handler }
+
+        func end() {
+            guard !hasEnded.withLock({ $0 }) else { return }
+            hasEnded.withLock { $0 = true }
+            handler()
+        }
+    }
+
+    @Test("a session that checks and sets its end under two locks is found calling its handler twice")
+    func brokenSession() throws {
+        let violation = try Interleavings.simplestViolation { run in
+            let threads = SteppedThreads()
+            let callCount = Locked(0)
+            let session = SessionWithoutGuard {
+                threads.step("handler", [.changes("outside")]) { callCount.withLock { $0 += 1 } }
+            }
+            for name in ["restore", "deadline"] { threads.start(name, "begins") { session.end() } }
+            try threads.finish(run)
+            try BrokenInvariant.require(callCount.withLock { $0 } == 1, "the handler was called twice")
+        }
+        let steps = try #require(violation).steps.map(\.description)
+        #expect(steps.filter { $0.hasSuffix("handler") }.count == 2)
+        #expect(steps.count == 8, "\(steps)")
+    }
+}
+#endif

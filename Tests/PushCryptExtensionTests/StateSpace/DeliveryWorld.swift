@@ -1,0 +1,195 @@
+#if DEBUG
+import Foundation
+import PushCryptPrimitives
+import PushCryptTestSupport
+
+@testable import PushCryptExtension
+
+/// One process of an extension, whose threads the walk continues one by one.
+final class DeliveryWorld: Sendable {
+    private struct State {
+        var clock = TestPush.now
+        var isKilled = false
+        var isClaimed = false
+        var isSeen = false
+        var deliveries: [DeliverySession.Delivery] = []
+    }
+
+    private struct Killed: Error {}
+
+    private let scenario: DeliveryScenario
+    private let place: DeliveryPlace
+    private let store: SharedStore
+    private let threads = SteppedThreads()
+    private let state = Locked(State())
+
+    init(_ scenario: DeliveryScenario, _ place: DeliveryPlace) throws {
+        (self.scenario, self.place) = (scenario, place)
+        try place.empty()
+        store = place.store.store()
+    }
+
+    /// Runs the process and then the next one, and checks the invariants.
+    func run(_ run: Interleavings.Run) throws {
+        for number in 1...scenario.copyCount {
+            let session = try session(number)
+            threads.start("push \(number)", "didReceive") { session.start() }
+            if scenario.isWarned { threads.start("warning \(number)", "timeWillExpire") { session.expire() } }
+        }
+        if scenario.isSuspended {
+            threads.start("suspension", "two minutes pass", [.changes("clock")]) { [state] in
+                ThreadObservation.$observer.withValue(nil) { state.withLock { $0.clock = $0.clock + 120 } }
+            }
+        }
+        if scenario.isKilled {
+            threads.start("kill", "ends the process", [.changes("outside")]) { [state] in
+                ThreadObservation.$observer.withValue(nil) { state.withLock { $0.isKilled = true } }
+            }
+        }
+        try threads.finish(run, while: { !state.withLock { $0.isKilled } })
+        try check()
+    }
+
+    // MARK: The process
+
+    private func session(_ number: Int) throws -> DeliverySession {
+        var configuration = try ExtensionConfiguration.test(key: "shared")
+        configuration.clock = { [threads, state] in
+            threads.step("reads the clock", [.reads("clock")]) { state.withLock { $0.clock } }
+        }
+        configuration.replayGuard = Memory(world: self)
+        configuration.timer = Timer(world: self, number: number)
+        if scenario.hasStage { configuration.stages = [FileStage(world: self)] }
+        return DeliverySession(payload: place.payload, configuration: configuration) { [self] delivery in
+            _ = try? outside("handler") { state.withLock { $0.deliveries.append(delivery) } }
+        }
+    }
+
+    /// A step that others see. After the kill there are none.
+    private func outside<Result>(_ label: String, _ body: () throws -> Result) throws -> Result {
+        try threads.step(label, [.changes("outside")]) {
+            guard !state.withLock({ $0.isKilled }) else { throw Killed() }
+            return try body()
+        }
+    }
+
+    /// The store on disk. Each of its calls is one step.
+    private struct Memory: ReplayGuard {
+        let world: DeliveryWorld
+
+        func claim(
+            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
+        ) throws -> Result<MessageClaim, FailureClass> {
+            try world.outside("claim") {
+                let answer = try world.store.claim(messageID, issuedAt: issuedAt, expiresAt: expiresAt, at: time)
+                if case .success = answer { world.state.withLock { $0.isClaimed = true } }
+                return answer
+            }
+        }
+
+        func markSeen(_ claim: MessageClaim) throws {
+            try world.outside("markSeen") {
+                try world.store.markSeen(claim)
+                world.state.withLock { $0.isSeen = true }
+            }
+        }
+
+        func release(_ claim: MessageClaim) throws {
+            try world.outside("release") {
+                try world.store.release(claim)
+                world.state.withLock { $0.isClaimed = false }
+            }
+        }
+    }
+
+    /// Each wait is a thread that fires when the walk chooses it.
+    private struct Timer: DeadlineTimer {
+        let world: DeliveryWorld
+        let number: Int
+
+        func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+            guard world.scenario.hasTimers else { return {} }
+            let name = "\(duration.components.seconds) s of \(number)"
+            let isCancelled = Locked(false)
+            let (threads, use) = (world.threads, [Step.Use.changes(name)])
+            threads.step("sets \(name)", use) {
+                threads.start(name, "fires", use) { [world] in
+                    if !world.threads.step("checks", use, { isCancelled.withLock { $0 } }) { body() }
+                }
+            }
+            return { threads.step("cancels \(name)", use) { isCancelled.withLock { $0 = true } } }
+        }
+    }
+
+    /// Writes a file and attaches it, and adds a suffix to the title.
+    private struct FileStage: ContentStage {
+        let world: DeliveryWorld
+        let timeLimit: Duration? = .seconds(3)
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            writeFile()
+            world.threads.pause("ends the stage", [])
+            return DeliveryPlace.staged(content, world.place.file)
+        }
+
+        private func writeFile() {
+            world.threads.step("writes the file", [.changes("file")]) {
+                _ = FileManager.default.createFile(atPath: world.place.file, contents: Data("secret".utf8))
+            }
+        }
+    }
+
+    // MARK: Invariants
+
+    private func check() throws {
+        let end = state.withLock { $0 }
+        let count = end.deliveries.count
+        let expected = end.isKilled ? 0...scenario.copyCount : scenario.copyCount...scenario.copyCount
+        try BrokenInvariant.require(expected.contains(count), "the handlers were called \(count) times")
+        for delivery in end.deliveries {
+            let isWhole = delivery.failure.map { delivery.content == place.placeholder($0) }
+            try BrokenInvariant.require(
+                isWhole ?? place.restored.contains(delivery.content),
+                "the content is neither whole nor a placeholder: \(delivery.content)")
+        }
+        let shown = end.deliveries.filter { $0.failure == nil }
+        // A claim lapses while the process is suspended: then another copy may be shown.
+        try BrokenInvariant.require(
+            shown.count <= (scenario.isSuspended ? scenario.copyCount : 1), "the message was shown \(shown.count) times"
+        )
+        if !end.isKilled {
+            let kept = shown.contains { !$0.content.attachments.isEmpty }
+            try BrokenInvariant.require(
+                FileManager.default.fileExists(atPath: place.file) == kept, "the file's existence isn't \(kept)")
+        }
+        try checkNextProcess(end, isShown: !shown.isEmpty)
+    }
+
+    /// The next process receives the message, at once and after the claim has lapsed.
+    private func checkNextProcess(_ end: State, isShown: Bool) throws {
+        let next = place.store.store()
+        func isGranted(at time: UnixTime) throws -> Bool {
+            let push = place.push
+            let answer = try next.claim(
+                push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
+            guard case .success(let claim) = answer else { return false }
+            try next.release(claim)
+            return true
+        }
+        let (now, later) = (end.clock, end.clock + ReplayMemory.claimLifetimeInSeconds)
+        if end.isKilled {
+            try BrokenInvariant.require(
+                try isGranted(at: now) == !end.isClaimed,
+                "right after the kill the message is \(end.isClaimed ? "shown again" : "blocked")")
+            try BrokenInvariant.require(
+                try isGranted(at: later) == !end.isSeen,
+                "after the kill and a minute the message is \(end.isSeen ? "shown again" : "lost")")
+        } else {
+            try BrokenInvariant.require(
+                try isGranted(at: now) == !isShown, isShown ? "the message is shown again" : "the message is blocked")
+            try BrokenInvariant.require(
+                try isGranted(at: later) == !isShown, isShown ? "the message is shown again" : "the message is lost")
+        }
+    }
+}
+#endif

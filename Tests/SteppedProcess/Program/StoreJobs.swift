@@ -1,0 +1,38 @@
+import CPushCryptSteppedCalls
+import PushCryptCore
+import PushCryptExtension
+import PushCryptFiles
+import PushCryptPrimitives
+
+enum StoreJobs {
+    /// - Returns: for each message its id and `shown`, or why it isn't shown.
+    @Sendable static func claim(_ arguments: [String]) throws -> [String] {
+        var configuration = SharedStore.Configuration()
+        // The waits use real time, and the process waits for the test at each step.
+        configuration.busyTimeout = .seconds(60)
+        let store = SharedStore(folder: arguments[0], role: .extension, configuration: configuration)
+        let clock = UnixTime(Int64(arguments[1])!)
+        return try arguments.dropFirst(2).map { message in
+            let parts = message.split(separator: "@").map(String.init)
+            let issuedAt = UnixTime(Int64(parts[1])!)
+            let answer = try store.claim(
+                parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds, at: clock)
+            switch answer {
+            case .success(let claim):
+                unsafe pushcrypt_step("shows", parts[0])
+                try store.markSeen(claim)
+                return "\(parts[0])=shown"
+            case .failure(let failure): return "\(parts[0])=\(failure)"
+            }
+        }
+    }
+
+    @Sendable static func claimUnlocked(_ arguments: [String]) throws -> [String] {
+        let (path, id) = (arguments[0], arguments[1])
+        let known = (try? FileSystem.readFile(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        guard !known.split(separator: "\n").contains(Substring(id)) else { return ["\(id)=replayed"] }
+        unsafe pushcrypt_step("shows", id)
+        try FileSystem.folder(of: path).append(Array("\(id)\n".utf8), to: FileSystem.name(of: path))
+        return ["\(id)=shown"]
+    }
+}

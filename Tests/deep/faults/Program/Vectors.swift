@@ -1,0 +1,108 @@
+import Foundation
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptPrimitives
+
+/// Keys of Tests/Vectors. The files are read before any allocation fails.
+enum Vectors {
+    static let time = UnixTime(1_800_000_000)
+    static let topic = "com.example.app"
+    static let lifecycle = KeyLifecycle(activatesAt: UnixTime(0))
+    static let inner = Array(#"{"aps":{"alert":{"title":"Results","body":"All clear."},"badge":2},"n":1.50}"#.utf8)
+
+    /// PBES2 with PBKDF2-HMAC-SHA-256, 10 iterations, and AES-256-CBC; salt and IV are zeros (RFC 8018 appendix A.4).
+    static let cheapScheme: [UInt8] = {
+        func sequence(_ content: [UInt8]) -> [UInt8] { [0x30, UInt8(content.count)] + content }
+        func bytes(_ count: Int) -> [UInt8] { [0x04, UInt8(count)] + [UInt8](repeating: 0, count: count) }
+        let pkcs5: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05]
+        let hmacSHA256: [UInt8] = [0x06, 8, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x09, 0x05, 0x00]
+        let aes256CBC: [UInt8] = [0x06, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2a]
+        let pbkdf2 = sequence([0x06, 9] + pkcs5 + [0x0c] + sequence(bytes(16) + [0x02, 1, 10] + sequence(hmacSHA256)))
+        return sequence([0x06, 9] + pkcs5 + [0x0d] + sequence(pbkdf2 + sequence(aes256CBC + bytes(16))))
+    }()
+
+    struct Container {
+        let pem: [UInt8]
+        let publicKey: [UInt8]
+        let passphrase: SecretBytes?
+    }
+
+    struct Missing: Error {
+        let name: String
+    }
+
+    static func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).bytes) }
+
+    static func jwk(_ name: String) throws -> [UInt8] { Array(try protocolKey(name).rawBytes) }
+    static func kid(_ name: String) throws -> String? { try protocolKey(name)["kid"]?.string }
+
+    static func entry(_ name: String) throws -> Keyset.Entry {
+        Keyset.Entry(try KeyRecord(protocolKey(name), backend: DefaultBackend.shared), lifecycle)
+    }
+
+    static func container(_ name: String) throws -> Container {
+        guard let key = containers["keys"]?.elements.first(where: { $0["name"]?.string == name }),
+            let pem = key["pem"]?.utf8, let hex = key["publicKey"]?.utf8,
+            let passphrase = containers["passphrase"]?.string
+        else { throw Missing(name: name) }
+        let isEncrypted = key["isEncrypted"]?.boolean == true
+        return Container(
+            pem: Array(pem), publicKey: bytes(hex: hex), passphrase: isEncrypted ? secret(passphrase) : nil)
+    }
+
+    private static func bytes(hex: ArraySlice<UInt8>) -> [UInt8] {
+        let digits = Array(String(decoding: hex, as: UTF8.self))
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...($0 + 1)]), radix: 16)! }
+    }
+
+    private static func protocolKey(_ name: String) throws -> JSONValue {
+        guard let key = protocolVectors["keys"]?[name] else { throw Missing(name: name) }
+        return key
+    }
+
+    private static let protocolVectors = read("pushcrypt-v1.json")
+    private static let containers = read("key-containers.json")
+
+    private static func read(_ name: String) -> JSONValue {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        do {
+            return try JSONText(Array(Data(contentsOf: tests.appendingPathComponent("Vectors/" + name)))).root
+        } catch {
+            preconditionFailure("\(name): \(error)")
+        }
+    }
+}
+
+extension KeyRecord {
+    /// The public key as the vectors have it.
+    var serializedPublicKey: [UInt8] {
+        switch material {
+        case .recipient(let key, _, _): key.serialized
+        case .sender(let key, _), .publisher(let key, _): key.serialized
+        case .shared: []
+        }
+    }
+}
+
+/// A keyset that is encrypted with the cheapest parameters of scrypt.
+enum EncryptedKeyset {
+    private static let secret = KeysetSecret.passphrase(Vectors.secret("correct horse"))
+
+    static func file() throws -> [UInt8] {
+        let kid = try Vectors.kid("x25519") ?? ""
+        let metadata = Array(
+            """
+            {"seq": 1, "kind": "recipient", "keys": {"\(kid)": {"activatesAt": "2026-01-01T00:00:00Z", "suite": "x25519"}}}
+            """.utf8)
+        let keys = try Array(#"{"keys":["#.utf8) + Vectors.jwk("x25519") + Array("]}".utf8)
+        let sealed = try SealedKeys.seal(
+            keys, metadata: metadata, secret: secret, parameters: ScryptParameters(n: 2, r: 1, p: 1))
+        return Array(#"{"sealed": "#.utf8) + sealed.json + Array(#", "pushcrypt": "#.utf8) + metadata + Array("}".utf8)
+    }
+
+    static func opens(_ file: [UInt8]) throws -> Bool {
+        let stored = try KeysetFile(file, path: "faults").unlocked(SecretSource(secret))
+        return try "\(stored.keyset().keyIDs[0])" == Vectors.kid("x25519")
+    }
+}
