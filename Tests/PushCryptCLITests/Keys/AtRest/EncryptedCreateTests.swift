@@ -16,7 +16,7 @@ struct EncryptedCreateTests {
         #expect(try !encrypted.isInClear("Keys/ios"))
         #expect(try encrypted.cost("Keys/ios") == (source.isCommand ? nil : 131_072))
         let text = String(decoding: try encrypted.place.read("Keys/ios/keyset.json"), as: UTF8.self)
-        #expect(!text.contains("\"d\"") && !text.contains(EncryptedPlace.passphrase) && !text.contains("kms"))
+        #expect(!text.contains("\"d\"") && !text.contains(EncryptedPlace.passphrase) && !text.contains("sh kms"))
         #expect(text.contains("\"suite\": \"p256\", \"psk\": true"))
         #expect(try encrypted.place.mode(of: "Keys/ios/keyset.json") == 0o600)
         let exported = try encrypted.run("keys export Keys/ios", source)
