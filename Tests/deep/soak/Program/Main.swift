@@ -14,7 +14,7 @@ import PushCryptCore
                 var worker = SealAndOpen(place, tally, seed: UInt64(number))
                 switch options.length {
                 case .minutes: worker.run(until: isDone)
-                case .messages(let count): worker.run(count: count)
+                case .messages(let count): worker.run(count: count, until: isDone)
                 }
             }
         }
@@ -26,6 +26,7 @@ import PushCryptCore
             if case .minutes(let minutes) = options.length, start.duration(to: .now) >= .seconds(60 * minutes) {
                 isDone.set()
             }
+            if tally.hasFailedTooOften { isDone.set() }
             Thread.sleep(forTimeInterval: 1)
             memory.check(after: start.duration(to: .now), length: options.length, tally)
         }
@@ -34,6 +35,10 @@ import PushCryptCore
         memory.report(after: start.duration(to: .now), tally)
         let ways = Channel.all.map { "\($0): \(tally.count("\($0)"))" }
         say("channels: " + ways.joined(separator: ", "))
+        // A run without them tests nothing, whatever the reason.
+        let isMixed = options.length.isInMinutes
+        let required = Channel.all.map { "\($0)" } + (isMixed ? ["rotations", "reloads", "batch lines"] : [])
+        for name in required where tally.count(name) == 0 { tally.fail("the run has no \(name)") }
         for failure in tally.failures { say("FAILED: \(failure)") }
         let isFlat = memory.isWithinLimit
         say(tally.failures.isEmpty && isFlat ? "passed" : "failed: \(tally.failureCount) wrong results, \(memory)")
@@ -143,6 +148,8 @@ final class Tally: @unchecked Sendable, CustomStringConvertible {
     var operations: Int { count("sealed") }
     var failures: [String] { lock.withLock { wrong } }
     var failureCount: Int { lock.withLock { wrongCount } }
+    /// The run stops then: a soak that can't seal would never reach its count of messages.
+    var hasFailedTooOften: Bool { failureCount >= 100 }
 
     var description: String {
         let names = ["sealed", "opened", "refused", "rotations", "reloads", "batch lines"]

@@ -7,13 +7,13 @@ import PushCryptSender
 struct SealAndOpen {
     /// What happens to a payload on its way, and how it ends.
     enum Fate: CaseIterable {
-        case intact, replayed, changedTag, unknownKey, unsealed, otherVersion, withoutSkid, expired
+        case intact, replayed, changedSealed, unknownKey, unsealed, otherVersion, withoutSkid, expired
 
         var failure: FailureClass? {
             switch self {
             case .intact: nil
             case .replayed: .replayed
-            case .changedTag, .withoutSkid: .undecryptable
+            case .changedSealed, .withoutSkid: .undecryptable
             case .unknownKey: .unknownKey
             case .unsealed: .notSealed
             case .otherVersion: .unsupportedVersion
@@ -63,10 +63,10 @@ struct SealAndOpen {
     }
 
     /// Seals and opens with the opener, without a store, and without rotation.
-    func run(count: Int) {
+    func run(count: Int, until isDone: Flag) {
         var device = DeviceKeys(place)
         var random = SplitMix64(state: number)
-        while tally.operations < count {
+        while tally.operations < count && !isDone.isSet {
             for channel in Channel.all {
                 attempt(channel, .intact) {
                     let payload = Self.payload(&random)
@@ -109,6 +109,8 @@ struct SealAndOpen {
     }
 
     /// Runs a session and waits for its content.
+    ///
+    /// - Returns: nil if the session shows nothing within a minute.
     private func show(_ push: [UInt8], _ opener: Opener, at time: UnixTime) -> DeliverySession.Delivery? {
         var configuration = ExtensionConfiguration(opener: opener, fallback: .bundled(.standard))
         configuration.clock = { time }
@@ -118,8 +120,7 @@ struct SealAndOpen {
             box.set(delivery)
             shown.signal()
         }.start()
-        shown.wait()
-        return box.value
+        return shown.wait(timeout: .now() + 60) == .success ? box.value : nil
     }
 
     private static func flaw(
@@ -135,7 +136,7 @@ struct SealAndOpen {
         let text = String(decoding: push, as: UTF8.self)
         switch fate {
         case .intact, .replayed, .expired: return push
-        case .changedTag:
+        case .changedSealed:
             // The first characters of sealed: a point, a salt or a public key.
             let other = text.replacing(/"sealed":"../) {
                 String($0.output.dropLast()) + ($0.output.last == "A" ? "B" : "A")
