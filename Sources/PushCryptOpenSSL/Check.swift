@@ -28,17 +28,13 @@ func checkRandom(_ result: Int32, _ operation: StaticString) throws {
 func check(_ operation: StaticString, orThrow code: CryptoError.Code, _ call: () throws -> Int32) throws {
     _ = pushcrypt_clear_errors()
     guard try call() != 1 else { return }
-    if pushcrypt_clear_errors() == 1 { throw lackOfMemory(operation) }
+    if pushcrypt_clear_errors() == 1 { throw backendFailure(operation, "OpenSSL lacks memory") }
     throw CryptoError(code, "\(operation)")
 }
 
 private func backendFailure(
     _ operation: StaticString, _ reason: String = "OpenSSL lacks memory or the algorithm"
 ) -> CryptoError {
-    if pushcrypt_clear_errors() == 1 { return lackOfMemory(operation) }
+    _ = pushcrypt_clear_errors()
     return CryptoError(.backendFailure, "\(reason): \(operation) failed")
-}
-
-private func lackOfMemory(_ operation: StaticString) -> CryptoError {
-    CryptoError(.backendFailure, "OpenSSL lacks memory: \(operation) failed")
 }

@@ -64,7 +64,9 @@ package struct SenderSetState: Hashable, Sendable {
                 throw KeyError(.conflict, "another signed set was accepted under number \(new.sequence)")
             }
         }
-        guard max(now, known == nil ? now : storedIssuedAt ?? now) < new.validUntil else {
+        // An attacker who sets the clock back can't make the device accept a set that expired before the stored one was issued.
+        let earliest = known == nil ? nil : storedIssuedAt
+        guard max(now, earliest ?? now) < new.validUntil else {
             throw KeyError(.expired, "the signed set was valid until \(new.validUntil): publish a new one")
         }
         let revoked = set.revoked.union(known?.revoked ?? [])
