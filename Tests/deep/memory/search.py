@@ -105,9 +105,9 @@ def search_library(built, folder, wanted, report):
         if state == b"held\n":
             report.control("library", found, wanted)
         elif state == b"idle\n":
-            report.closed("library, while the thread that used the keys is idle", found)
+            report.closed("library, its thread idle", found)
         else:
-            report.closed("library, after that thread has ended", found)
+            report.closed("library, its thread ended", found)
         process.stdin.write(b"\n")
         process.stdin.flush()
     process.wait()
