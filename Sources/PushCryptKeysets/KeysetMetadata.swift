@@ -108,7 +108,7 @@ extension KeysetMetadata {
             throw KeyError(
                 .wrongKind, "the set mixes kinds of keys; a set contains recipient, shared, sender or publisher keys")
         }
-        let named = member["kind"]?.string.flatMap(KeyKind.init(rawValue:))
+        let named = member["kind"]?.choice(of: KeyKind.allCases)
         guard let kind = named ?? kinds.first, kinds.isEmpty || kinds.contains(kind) else {
             throw KeyError(.malformed, "the set contains no key, or keys of another kind than the set's")
         }
@@ -148,7 +148,7 @@ extension KeysetMetadata {
 extension KeysetMetadata.Traits {
     fileprivate init(_ member: JSONValue, _ kid: KeyID, _ record: KeyRecord?) throws {
         let demandsPSK = try member.demandsPSK(of: kid)
-        let named = member["suite"]?.string.flatMap(KeyAlgorithm.init(rawValue:))
+        let named = member["suite"]?.choice(of: KeyAlgorithm.allCases)
         guard let suite = record?.algorithm ?? named else {
             throw KeyError(.malformed, "key \(kid): its suite is missing in the set's pushcrypt member")
         }

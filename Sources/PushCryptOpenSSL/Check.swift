@@ -1,34 +1,40 @@
 import CPushCryptOpenSSL
 import PushCryptPrimitives
 
-/// Throws unless `result` is 1, OpenSSL's code for success.
-///
-/// OpenSSL's error queue is emptied, and its texts are never read. They could distinguish one decryption failure from
-/// another, and other users of OpenSSL in this process would read an error that stays in the queue as their own.
-/// - Parameter code: the reason if it isn't a lack of memory, which is always `backendFailure`.
-func check(_ result: Int32, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure) throws {
-    if result != 1 { throw failure(operation, code) }
+// OpenSSL's error queue is emptied after each failure, and its texts are never read. They could distinguish one decryption
+// failure from another, and other users of OpenSSL in this process would read an error that stays in the queue as their own.
+
+/// Throws `backendFailure` unless `result` is 1, OpenSSL's code for success. For calls whose input can't be at fault.
+func check(_ result: Int32, _ operation: StaticString) throws {
+    if result != 1 { throw backendFailure(operation) }
 }
 
-/// Returns the pointer, or throws if OpenSSL returned NULL.
-func unwrap<Pointer>(
-    _ pointer: Pointer?, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure
-) throws -> Pointer {
-    guard let pointer else { throw failure(operation, code) }
+/// Returns the pointer, or throws `backendFailure` if OpenSSL returned NULL.
+func unwrap<Pointer>(_ pointer: Pointer?, _ operation: StaticString) throws -> Pointer {
+    guard let pointer else { throw backendFailure(operation) }
     return pointer
 }
 
-/// Whether a verification that returned `result` succeeded; throws if OpenSSL lacked the memory for it.
-func isVerified(_ result: Int32, _ operation: StaticString) throws -> Bool {
-    if result == 1 { return true }
-    let error = failure(operation, .authenticationFailure)
-    if error.code == .backendFailure { throw error }
-    return false
+/// Throws unless a call that draws random bytes returned 1.
+func checkRandom(_ result: Int32, _ operation: StaticString) throws {
+    if result != 1 { throw backendFailure(operation, "OpenSSL has no random bytes") }
 }
 
-private func failure(_ operation: StaticString, _ code: CryptoError.Code) -> CryptoError {
-    // Each call may run out of memory, and the same input may succeed later.
-    let code = pushcrypt_clear_errors() == 1 ? CryptoError.Code.backendFailure : code
-    guard code == .backendFailure else { return CryptoError(code, "\(operation)") }
-    return CryptoError(code, "OpenSSL failed in \(operation): no memory, no random bytes, or no such algorithm")
+/// Throws an error with this code unless `call` returns 1: for calls whose input may be at fault. A lack of memory that
+/// OpenSSL reports is `backendFailure`, because the same input may succeed later.
+///
+/// The error queue is emptied before the call, too. A lack of memory that another user of OpenSSL left there would count as
+/// the reason.
+func check(_ operation: StaticString, orThrow code: CryptoError.Code, _ call: () throws -> Int32) throws {
+    _ = pushcrypt_clear_errors()
+    guard try call() != 1 else { return }
+    if pushcrypt_clear_errors() == 1 { throw backendFailure(operation, "OpenSSL lacks memory") }
+    throw CryptoError(code, "\(operation)")
+}
+
+private func backendFailure(
+    _ operation: StaticString, _ reason: String = "OpenSSL lacks memory or the algorithm"
+) -> CryptoError {
+    _ = pushcrypt_clear_errors()
+    return CryptoError(.backendFailure, "\(reason): \(operation) failed")
 }

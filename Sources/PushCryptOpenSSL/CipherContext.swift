@@ -29,7 +29,7 @@ final class CipherContext {
             try sealed.withUnsafeMutableBufferPointer { buffer in
                 let ciphertext = buffer.baseAddress!
                 try update(plaintext, into: ciphertext)
-                try finish(ciphertext + plaintext.count, "EVP_EncryptFinal_ex")
+                try check(finish(ciphertext + plaintext.count), "EVP_EncryptFinal_ex")
                 try control(EVP_CTRL_AEAD_GET_TAG, ciphertext + plaintext.count)
             }
         }
@@ -47,7 +47,7 @@ final class CipherContext {
                     try control(EVP_CTRL_AEAD_SET_TAG, UnsafeMutablePointer(mutating: tag.baseAddress!))
                 }
                 do {
-                    try finish(plaintext + count, "AEAD", .authenticationFailure)
+                    try check("AEAD", orThrow: .authenticationFailure) { finish(plaintext + count) }
                 } catch {
                     // The plaintext is not authentic and must not stay in freed memory.
                     OPENSSL_cleanse(plaintext, count)
@@ -80,11 +80,9 @@ final class CipherContext {
         try check(result, "EVP_CipherUpdate")
     }
 
-    private func finish(
-        _ end: UnsafeMutablePointer<UInt8>, _ operation: StaticString, _ code: CryptoError.Code = .backendFailure
-    ) throws {
+    private func finish(_ end: UnsafeMutablePointer<UInt8>) -> Int32 {
         var written: Int32 = 0
-        try check(EVP_CipherFinal_ex(context, end, &written), operation, code)
+        return EVP_CipherFinal_ex(context, end, &written)
     }
 
     private func control(_ command: Int32, _ tag: UnsafeMutablePointer<UInt8>) throws {

@@ -8,7 +8,7 @@ package struct OpenSSLBackend: CryptoBackend {
 
     package func randomBytes(into bytes: inout MutableSpan<UInt8>) throws {
         try bytes.withUnsafeMutableBufferPointer { buffer in
-            try check(RAND_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_bytes")
+            try checkRandom(RAND_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_bytes")
         }
     }
 
@@ -136,7 +136,7 @@ extension MutableSpan<UInt8> {
     /// Fills the bytes from OpenSSL's CSPRNG for private values.
     mutating func fillWithPrivateRandom() throws {
         try withUnsafeMutableBufferPointer { buffer in
-            try check(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
+            try checkRandom(RAND_priv_bytes(buffer.baseAddress, Int32(buffer.count)), "RAND_priv_bytes")
         }
     }
 }

@@ -130,19 +130,23 @@ final class P256Scratch {
     /// ECDH (SEC 1 section 3.3.1): the x-coordinate of scalar * point, 32 bytes.
     func agree(_ scalar: SecretNumber, _ point: CurvePoint, into secret: inout MutableSpan<UInt8>) throws {
         try check(EC_POINT_mul(group, product.pointer, nil, point.pointer, scalar.pointer, context), "EC_POINT_mul")
-        try check(
-            EC_POINT_get_affine_coordinates(group, product.pointer, x.pointer, nil, context),
-            "the shared point is infinity", .degenerateSharedSecret)
+        try check("the shared point is infinity", orThrow: .degenerateSharedSecret) {
+            EC_POINT_get_affine_coordinates(group, product.pointer, x.pointer, nil, context)
+        }
         try x.write(to: &secret)
     }
 
-    /// OpenSSL can't clear a point without freeing it, so the generator is copied over it.
+    /// OpenSSL can't clear a point without freeing it, so the generator is copied over it. If the copy lacks memory, the thread
+    /// gets a new scratch, and this one is freed.
     func wipe() {
         BN_clear(scalar.pointer)
         BN_clear(x.pointer)
         let generator = EC_GROUP_get0_generator(group)
-        EC_POINT_copy(point.pointer, generator)
-        EC_POINT_copy(product.pointer, generator)
+        guard EC_POINT_copy(point.pointer, generator) == 1, EC_POINT_copy(product.pointer, generator) == 1 else {
+            _ = pushcrypt_clear_errors()
+            ThreadContext.current.pointee.forgetP256()
+            return
+        }
     }
 }
 
@@ -161,7 +165,7 @@ final class SecretNumber {
     func setToRandomScalar(of group: OpaquePointer) throws {
         let order = EC_GROUP_get0_order(group)
         repeat {
-            try check(BN_priv_rand_range(pointer, order), "BN_priv_rand_range")
+            try checkRandom(BN_priv_rand_range(pointer, order), "BN_priv_rand_range")
         } while BN_is_zero(pointer) == 1
     }
 
@@ -189,10 +193,11 @@ final class CurvePoint {
         guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
             throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
         }
-        let result = serialized.withUnsafeBufferPointer { bytes in
-            EC_POINT_oct2point(scratch.group, pointer, bytes.baseAddress, bytes.count, scratch.context)
+        try check("the point is not on P-256", orThrow: .invalidPublicKey) {
+            serialized.withUnsafeBufferPointer { bytes in
+                EC_POINT_oct2point(scratch.group, pointer, bytes.baseAddress, bytes.count, scratch.context)
+            }
         }
-        try check(result, "the point is not on P-256", .invalidPublicKey)
     }
 
     /// Sets scalar * generator.
@@ -219,10 +224,11 @@ extension OpenSSLBackend {
     public func uncompressedP256Point(_ compressed: Span<UInt8>) throws -> [UInt8] {
         let scratch = try ThreadContext.current.pointee.p256()
         let point = try CurvePoint(scratch.group)
-        let result = compressed.withUnsafeBufferPointer { bytes in
-            EC_POINT_oct2point(scratch.group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
+        try check("the compressed point is not on P-256", orThrow: .invalidPublicKey) {
+            compressed.withUnsafeBufferPointer { bytes in
+                EC_POINT_oct2point(scratch.group, point.pointer, bytes.baseAddress, bytes.count, scratch.context)
+            }
         }
-        try check(result, "the compressed point is not on P-256", .invalidPublicKey)
         var uncompressed = [UInt8]()
         try point.append(to: &uncompressed, scratch)
         return uncompressed

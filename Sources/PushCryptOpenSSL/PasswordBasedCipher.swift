@@ -28,23 +28,28 @@ extension OpenSSLBackend {
         defer { X509_ALGOR_free(algorithm) }
         let context = try unwrap(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
         defer { EVP_CIPHER_CTX_free(context) }
-        let started = passphrase.bytes.withUnsafeBytes { bytes in
-            EVP_PBE_CipherInit(
-                algorithm.pointee.algorithm, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), passphraseCount,
-                algorithm.pointee.parameter, context, direction == .encrypt ? 1 : 0)
-        }
         try check(
-            started, "OpenSSL lacks the cipher or the key derivation, refuses their parameters, or lacks memory",
-            .invalidParameters)
+            "OpenSSL doesn't support the cipher, the key derivation or their parameters, or it lacks memory",
+            orThrow: .invalidParameters
+        ) {
+            passphrase.bytes.withUnsafeBytes { bytes in
+                EVP_PBE_CipherInit(
+                    algorithm.pointee.algorithm, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    passphraseCount, algorithm.pointee.parameter, context, direction == .encrypt ? 1 : 0)
+            }
+        }
         var (updatedCount, finishedCount): (Int32, Int32) = (0, 0)
         let output = try SecretBytes(count: input.count + Int(EVP_MAX_BLOCK_LENGTH)) { output in
             try output.withUnsafeMutableBufferPointer { output in
-                let updated = input.withUnsafeBufferPointer { input in
-                    EVP_CipherUpdate(context, output.baseAddress, &updatedCount, input.baseAddress, Int32(input.count))
+                try check("EVP_CipherUpdate", orThrow: .authenticationFailure) {
+                    input.withUnsafeBufferPointer { input in
+                        EVP_CipherUpdate(
+                            context, output.baseAddress, &updatedCount, input.baseAddress, Int32(input.count))
+                    }
                 }
-                try check(updated, "EVP_CipherUpdate", .authenticationFailure)
-                let finished = EVP_CipherFinal_ex(context, output.baseAddress! + Int(updatedCount), &finishedCount)
-                try check(finished, "EVP_CipherFinal_ex", .authenticationFailure)
+                try check("EVP_CipherFinal_ex", orThrow: .authenticationFailure) {
+                    EVP_CipherFinal_ex(context, output.baseAddress! + Int(updatedCount), &finishedCount)
+                }
             }
         }
         return SecretBytes(copying: output.bytes.extracting(first: Int(updatedCount + finishedCount)))

@@ -44,6 +44,7 @@ struct ThreadContext {
     }
 
     mutating func p256() throws -> P256Scratch { try Self.known(&p256Scratch, P256Scratch.init) }
+    mutating func forgetP256() { p256Scratch = nil }
     mutating func x25519() throws -> X25519Importer { try Self.known(&x25519Importer, X25519Importer.init) }
 
     @inline(__always)

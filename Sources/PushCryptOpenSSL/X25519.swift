@@ -120,7 +120,9 @@ struct X25519Agreement: ~Copyable {
         try check(EVP_PKEY_derive_set_peer_ex(context, peer.pointer, 0), "EVP_PKEY_derive_set_peer_ex")
         try secret.withUnsafeMutableBufferPointer { buffer in
             var count = buffer.count
-            try check(EVP_PKEY_derive(context, buffer.baseAddress, &count), "X25519", .degenerateSharedSecret)
+            try check("X25519", orThrow: .degenerateSharedSecret) {
+                EVP_PKEY_derive(context, buffer.baseAddress, &count)
+            }
         }
         if constantTimeIsZero(secret.span) { throw CryptoError(.degenerateSharedSecret, "X25519") }
     }

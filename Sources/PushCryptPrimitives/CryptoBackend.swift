@@ -159,8 +159,11 @@ public protocol SigningKey: AnyObject, Sendable {
 public protocol VerificationKey: AnyObject, Sendable {
     /// The key, 32 bytes.
     var serialized: [UInt8] { get }
-    /// Whether `signature`, 64 bytes, is a signature of `message` by this key.
-    /// - Throws: `CryptoError` with `backendFailure` if the library could not verify it.
+    /// Whether `signature` is a signature of `message` by this key; false for any other length than 64 bytes.
+    ///
+    /// OpenSSL doesn't report every lack of memory. Where it doesn't, the backend verifies again and calls the hash before it
+    /// returns false.
+    /// - Throws: `CryptoError` with `backendFailure` if the library lacks memory or the algorithm.
     func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) throws -> Bool
 }
 
@@ -177,7 +180,8 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidPrivateKey = Code(name: "invalidPrivateKey")
         /// The algorithm doesn't accept this length of a key, nonce or output.
         public static let invalidLength = Code(name: "invalidLength")
-        /// The key derivation function doesn't accept these cost parameters, or they exceed this library's limits.
+        /// The key derivation function or cipher is unknown or doesn't accept these parameters, or the cost exceeds this
+        /// library's limits.
         public static let invalidParameters = Code(name: "invalidParameters")
         /// The Diffie-Hellman result is the all-zero string or the point at infinity (RFC 9180 section 7.1.4).
         public static let degenerateSharedSecret = Code(name: "degenerateSharedSecret")

@@ -59,12 +59,13 @@ struct SenderSetTests {
                 digest: Base64URL.decode(Array(stored.digest.utf8)[...]) ?? [],
                 revoked: Set(stored.revoked.compactMap { Base64URL.decode(Array($0.utf8)[...]) }))
         }
+        let set = try SignedSenderSet.verify(document, publishers: pins.publishers)
         let state = try SenderSetState(
-            accepting: SignedSenderSet.verify(document, publishers: pins.publishers), pins: pins, topic: Topic(topic),
-            stored: known, at: time)
+            accepting: set, pins: pins, topic: Topic(topic), stored: known,
+            storedIssuedAt: stored.flatMap { UnixTime(rfc3339: $0.issuedAt) }, at: time)
         return Answer.SetState(
             epoch: state.epoch, seq: state.sequence, digest: Base64URL.encode(state.digest),
-            revoked: state.revoked.map { Base64URL.encode($0) }.sorted())
+            issuedAt: "\(set.publication.issuedAt)", revoked: state.revoked.map { Base64URL.encode($0) }.sorted())
     }
 
     /// The document and the pins, signed by Swift or by Python.
@@ -107,18 +108,22 @@ struct SenderSetTests {
         let (document, pins) = try Self.signed(senders, publishers, byPython: byPython)
         let foreign = try Self.signed(Self.keyset(.sender, 2), Self.keyset(.publisher, 2), byPython: byPython)
         let state = try Self.outcomes(document, pins).swift.get()
-        let newer = Answer.SetState(epoch: 2, seq: 4, digest: state.digest, revoked: [])
-        let same = Answer.SetState(
-            epoch: 2, seq: 3, digest: Base64URL.encode([UInt8](repeating: 0, count: 32)), revoked: [])
-        let later = Answer.SetState(epoch: 3, seq: 0, digest: state.digest, revoked: [])
+        func stored(
+            epoch: Int64 = 2, seq: Int64 = 3, digest: String = state.digest, issuedAt: UnixTime = Self.now
+        ) -> Answer.SetState {
+            Answer.SetState(epoch: epoch, seq: seq, digest: digest, issuedAt: "\(issuedAt)", revoked: [])
+        }
+        let otherDigest = Base64URL.encode([UInt8](repeating: 0, count: 32))
+        let end = Self.now + 60 * 86_400
         let text = String(decoding: document, as: UTF8.self)
         let cases = [
             ("notSigned", try Self.outcomes(document, foreign.pins)),
             ("otherTopic", try Self.outcomes(document, pins, topic: "com.example.third")),
-            ("rolledBack", try Self.outcomes(document, pins, newer)),
-            ("rolledBack", try Self.outcomes(document, pins, later)),
-            ("conflict", try Self.outcomes(document, pins, same)),
-            ("expired", try Self.outcomes(document, pins, at: Self.now + 60 * 86_400)),
+            ("rolledBack", try Self.outcomes(document, pins, stored(seq: 4))),
+            ("rolledBack", try Self.outcomes(document, pins, stored(epoch: 3, seq: 0))),
+            ("conflict", try Self.outcomes(document, pins, stored(digest: otherDigest))),
+            ("expired", try Self.outcomes(document, pins, at: end)),
+            ("expired", try Self.outcomes(document, pins, stored(issuedAt: end))),
             ("malformed", try Self.outcomes(Array((text + "x").utf8), pins)),
             ("malformed", try Self.outcomes(Array(text.replacing("\"payload\"", with: "\"pay\"").utf8), pins)),
         ]

@@ -10,7 +10,8 @@ struct OpenSSLFaultTests {
     private static let operations = [
         "generate P-256", "generate X25519", "read the JWK p256 psk", "read the JWK sender", "refuse a scalar of zero",
         "refuse a point off the curve", "encrypt with PBES2", "seal x25519 psk, signed", "open p256, signed",
-        "open shared, signed", "refuse a changed tag, x25519", "verify",
+        "open shared, signed", "refuse a changed tag, x25519", "verify", "refuse a signature", "sign a sender set",
+        "verify a signed sender set", "refuse a sender set with another payload",
     ]
 
     @Test("an operation that lacks memory throws backendFailure, leaks nothing and works again afterwards")

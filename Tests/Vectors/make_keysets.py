@@ -78,9 +78,15 @@ def add_records(vectors: Vectors, name: str) -> None:
         add("kid of another key", {**record, "kid": "AAAAAAAAAAA"}, "kidMismatch")
     add("alg of another kind", {**record, "alg": "HPKE-0"}, "unsupportedKey")
     add("kty unknown", {**record, "kty": "RSA"}, "unsupportedKey")
+    for member in ("kty", "alg"):
+        # Canonically equivalent in Unicode, but other bytes.
+        if "K" in record[member]:
+            add(f"{member} with U+212A KELVIN SIGN", {**record, member: record[member].replace("K", "\u212a")}, "unsupportedKey")
     if key.kind in ("oct", "ed25519"):
         add("psk added", {**record, "psk": b64(bytes(32))}, "malformed")
-    if key.kind != "oct":
+    if key.kind == "oct":
+        add("crv added, which such a key doesn't have", {**record, "crv": "P-256"}, None)
+    else:
         add("device added", {**record, "device": "a"}, "malformed")
         add("crv unknown", {**record, "crv": "P-384"}, "unsupportedKey")
         add("d of another key", {**record, "d": b64(made(key.kind, "another").secret)}, "invalidKey")
@@ -184,12 +190,14 @@ def add_sets(vectors: Vectors) -> None:
     add("keys twice", text[:-1] + ', "keys": []}', "malformed")
     add("seq twice", text.replace('"seq": 7', '"seq": 7, "seq": 8'), "malformed")
     add("a key's times twice", text.replace(f'"{kid}": {{', f'"{kid}": {{}}, "{kid}": {{'), "malformed")
-    for moment in ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt"):
+    for moment in keysets.MOMENTS:
         for what, value, failure in (
             ("in UTC", "2026-03-01T09:00:00Z", None), ("with an offset", "2026-03-01T09:00:00.5+02:00", None),
             ("without an offset", "2026-03-01T09:00:00", "malformed"), ("a date", "2026-03-01", "malformed"),
             ("on 29 February 2026", "2026-02-29T09:00:00Z", "malformed"), ("at 24:00", "2026-03-01T24:00:00Z", "malformed"),
             ("empty", "", "malformed"), ("a number", 1772355600, "malformed"), ("null", None, "malformed"),
+            ("in the year 0", "0000-02-29T09:00:00Z", None), ("before the year 0", "0000-01-01T00:00:00+00:01", "malformed"),
+            ("after the year 9999", "9999-12-31T23:59:60Z", "malformed"),
         ):
             add(f"{moment} {what}", a_set(("sender",), lives={kid: {**ALWAYS, moment: value}}), failure)
         twice = json.dumps(a_set(("sender",), lives={kid: {moment: "2026-03-01T09:00:00Z"}}))
@@ -215,6 +223,7 @@ def states() -> list[dict[str, Any]]:
         ("not activated", {first: {"createdAt": jan}, second: {"createdAt": jan}}, None),
         ("the same activatesAt", {first: {"createdAt": jan, "activatesAt": mar}, second: {"createdAt": feb, "activatesAt": mar}}, None),
         ("the same activatesAt, no createdAt", {first: {"activatesAt": mar}, second: {"activatesAt": mar}}, None),
+        ("destroyed", {first: {"activatesAt": jan, "destroyedAt": mar}, second: {"activatesAt": jan}}, None),
         ("expired without retiring", {first: {"activatesAt": jan, "expiresAt": mar}, second: {"activatesAt": apr}}, None),
     ]
     for name, lives, updated in cases:

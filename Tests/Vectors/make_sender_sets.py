@@ -82,7 +82,8 @@ def document(content: Any, *entries: Any, **more: Any) -> bytes:
 def stored(content: Optional[dict[str, Any]] = None, revoked: tuple[bytes, ...] = (), **changes: Any) -> dict[str, Any]:
     """The state of a device that accepted a payload."""
     digest = hashlib.sha256(text(content if content is not None else payload())).digest()
-    return {"epoch": 1, "seq": 5, "digest": b64(digest), "revoked": sorted(map(b64, revoked)), **changes}
+    return {"epoch": 1, "seq": 5, "digest": b64(digest), "issuedAt": sender_sets.time(NOW),
+            "revoked": sorted(map(b64, revoked)), **changes}
 
 
 class Cases:
@@ -220,6 +221,13 @@ def add_payloads(cases: Cases) -> None:
                                    ("a second", 1, None), ("no time", 0, "malformed"), ("less than no time", -1, "malformed")):
         add(f"valid for {what}", signed(payload(validUntil=time(NOW + seconds))), failure)
     add("validUntil in another time zone", signed(payload(validUntil="2027-03-16T10:00:00.5+02:00")))
+    for what, value, failure in (("at the beginning of the year 0", "0000-01-01T00:00:00Z", None),
+                                 ("before the year 0", "0000-01-01T00:00:00+00:01", "malformed"),
+                                 ("on 29 February of the year 0", "0000-02-29T12:00:00-01:00", None),
+                                 ("after the year 9999", "9999-12-31T23:59:60Z", "malformed")):
+        add(f"a key that activates {what}", signed(payload({SENDER: {"activatesAt": value}})), failure)
+    for what, value, failure in (("a time", "2027-01-10T00:00:00Z", None), ("no time", "yesterday", "malformed"), ("null", None, "malformed")):
+        add(f"a key whose destroyedAt is {what}", signed(payload({SENDER: {**ALWAYS, "destroyedAt": value}})), failure)
     add("validUntil without a time zone", signed(payload(validUntil="2027-03-16T08:00:00")), "malformed")
     add("unknown members in the payload", signed({**payload(more=1), "more": [1]}))
     add("64 keys", signed(payload({key: ALWAYS for key in MANY[:64]})))
@@ -233,6 +241,9 @@ def add_payloads(cases: Cases) -> None:
     add("a recipient's key among the senders'", signed(payload({SENDER: ALWAYS, made("x25519", "x25519"): ALWAYS})), "wrongKind")
     add("a key without its times", signed({**payload(), "keys": good["keys"] + [THIEF.record(private=False)]}), "malformed")
     add("a key twice", signed({**payload(), "keys": good["keys"] + good["keys"][:1]}), "duplicateKey")
+    for member, value in (("kty", "O\u212aP"), ("alg", "Ed25519\u0000"), ("crv", "ed25519")):
+        add(f"a key with the {member} {value!r}", signed(
+            {**payload({SENDER: ALWAYS}), "keys": [{**SENDER.record(private=False), member: value}]}), "unsupportedKey")
     add("a kid of another key", signed({**payload({SENDER: ALWAYS, OTHER: ALWAYS}), "keys": [
         {**SENDER.record(private=False), "kid": OTHER.kid}]}), "kidMismatch")
 
@@ -276,6 +287,13 @@ def add_acceptance(cases: Cases) -> None:
     for what, at, failure in (("a second before validUntil", 60 * DAY - 1, None), ("at validUntil", 60 * DAY, "expired"),
                               ("long after validUntil", 10_000 * DAY, "expired"), ("long before issuedAt", -10_000 * DAY, None)):
         add(f"offered {what}", signed(payload()), failure, now=NOW + at)
+    far = {"issuedAt": time(NOW + 60 * DAY)}
+    add("the stored set was issued at validUntil", signed(payload(seq=6)), "expired", stored(**far))
+    add("the stored set was issued a second before validUntil", signed(payload(seq=6)), None,
+        stored(issuedAt=time(NOW + 60 * DAY - 1)))
+    add("the stored set of a lower epoch was issued at validUntil", signed(payload(epoch=2), NEXT), None, stored(**far),
+        pinned="pins of epoch 2")
+    add("the same set again, long before issuedAt", signed(payload()), None, stored(), now=NOW - 10_000 * DAY)
     add("the same set again at validUntil", signed(payload()), "expired", stored(), now=NOW + 60 * DAY)
     sender, other = sender_sets.thumbprint(SENDER), sender_sets.thumbprint(OTHER)
     add("a revoked key", signed(payload({SENDER: REVOKED, OTHER: ALWAYS})))
@@ -315,6 +333,7 @@ def read_pins() -> list[dict[str, Any]]:
     add("a recipient's key with the role publisher",
         {**pins(), "publishers": [{**made("x25519", "x25519").record(private=False), "role": "publisher"}]}, "wrongKind")
     add("a publisher's key with a psk", {**pins(), "publishers": [{**records[0], "psk": b64(bytes(32))}]}, "malformed")
+    add("a publisher's key with the kty 'O\u212aP'", {**pins(), "publishers": [{**records[0], "kty": "O\u212aP"}]}, "unsupportedKey")
     add("a publisher with another kid", {**pins(), "publishers": [{**records[0], "kid": SENDER.kid}]}, "kidMismatch")
     for member in ("publishers", "set", "epoch"):
         add(f"without {member}", {name: value for name, value in pins().items() if name != member}, "malformed")

@@ -31,6 +31,15 @@ package struct JSONValue: Sendable {
         kind == .string ? text.withContent(of: node) { content in String(utf8: content) } : nil
     }
 
+    /// Whether this is the string `text`, compared as UTF-8 bytes. Never compare ``string`` with a name of the protocol:
+    /// canonically equivalent characters, like K and U+212A KELVIN SIGN, are equal as `String`.
+    package func isString(_ text: String) -> Bool { kind == .string && self.text.content(of: node, equals: text) }
+
+    /// The choice whose name this string is, compared as UTF-8 bytes.
+    package func choice<Choice: RawRepresentable<String>>(of choices: [Choice]) -> Choice? {
+        choices.first { isString($0.rawValue) }
+    }
+
     package var isNonEmptyString: Bool {
         let node = node
         return node.kind == .string && !node.contentRange.isEmpty

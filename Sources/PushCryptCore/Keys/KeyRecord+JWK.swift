@@ -15,7 +15,7 @@ package import PushCryptPrimitives
 extension KeyRecord {
     /// - Throws: `KeyError`.
     package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
-        guard jwk.kind == .object, let kty = jwk["kty"]?.string else {
+        guard let kty = jwk["kty"], kty.kind == .string else {
             throw KeyError(.malformed, "the JSON is not a JWK: it has no kty")
         }
         guard let kid = jwk["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
@@ -41,13 +41,12 @@ private struct JWKReader {
     let kid: KeyID
     let backend: any CryptoBackend
 
-    func material(kty: String) throws -> KeyRecord.Material {
-        let crv = jwk["crv"]?.string
-        guard let type = KeyAlgorithm.allCases.first(where: { ($0.kty, $0.crv) == (kty, crv) }) else {
+    func material(kty: JSONValue) throws -> KeyRecord.Material {
+        guard let type = KeyAlgorithm.allCases.first(where: { kty.isString($0.kty) && hasCurve($0.crv) }) else {
             throw KeyError(.unsupportedKey, "pushcrypt doesn't support keys with this kty and crv")
         }
         let algorithm = try type == .ed25519 && isPublisher() ? .publisher : type
-        guard jwk["alg"]?.string == algorithm.alg else {
+        guard jwk["alg"]?.isString(algorithm.alg) == true else {
             throw KeyError(.unsupportedKey, "key \(kid): alg must be \"\(algorithm.alg)\" for a key of this kind")
         }
         return switch algorithm {
@@ -59,10 +58,13 @@ private struct JWKReader {
         }
     }
 
+    /// A key without a curve may have any `crv`, like any other member that it doesn't need.
+    private func hasCurve(_ crv: String?) -> Bool { crv.map { jwk["crv"]?.isString($0) == true } ?? true }
+
     /// A role that this version doesn't know must not make the key a sender's.
     private func isPublisher() throws -> Bool {
         guard let role = jwk["role"] else { return false }
-        guard role.string == KeyAlgorithm.publisherRole else {
+        guard role.isString(KeyAlgorithm.publisherRole) else {
             throw KeyError(.unsupportedKey, "key \(kid): role must be \"\(KeyAlgorithm.publisherRole)\" or absent")
         }
         return true

@@ -45,14 +45,14 @@ package struct KeyRecord: Sendable {
 }
 
 /// The use of a key.
-public struct KeyKind: RawRepresentable, Hashable, Sendable {
+public struct KeyKind: RawRepresentable, Hashable, Sendable, CaseIterable {
     /// `recipient`, `shared`, `sender` or `publisher`.
     public let rawValue: String
 
     /// Makes a kind from its name; nil for another text.
     public init?(rawValue: String) {
         self.init(rawValue)
-        guard [.recipient, .shared, .sender, .publisher].contains(self) else { return nil }
+        guard Self.allCases.contains(self) else { return nil }
     }
 
     private init(_ rawValue: String) { self.rawValue = rawValue }
@@ -65,6 +65,8 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable {
     public static let sender = KeyKind("sender")
     /// A key pair that signs published sets of sender keys (Ed25519).
     public static let publisher = KeyKind("publisher")
+    /// Every kind.
+    public static let allCases: [KeyKind] = [.recipient, .shared, .sender, .publisher]
 }
 
 extension KeyRecord {

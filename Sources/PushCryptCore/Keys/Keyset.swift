@@ -110,7 +110,7 @@ extension Keyset {
         guard let entry = entry(kid) else { throw .unknownKey }
         let now = updatedAt.map { max($0, time) } ?? time
         if entry.lifecycle.isRevoked(at: now) { throw .keyRevoked }
-        if entry.lifecycle.isExpired(at: now) { throw .keyExpired }
+        if entry.lifecycle.isExpired(at: now) || entry.lifecycle.destroyedAt != nil { throw .keyExpired }
         return entry
     }
 }

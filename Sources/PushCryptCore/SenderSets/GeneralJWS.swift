@@ -56,7 +56,8 @@ struct GeneralJWS {
         guard element.hasExactly("protected", "signature"), let protected = element["protected"]?.utf8,
             let signature = element["signature"]?.utf8.flatMap(Base64URL.decode), signature.count == signatureByteCount,
             let header = Base64URL.decode(protected).flatMap({ try? JSONText($0) })?.root,
-            header.hasExactly("alg", "kid", "typ"), header["alg"]?.string == algorithm, header["typ"]?.string == type,
+            header.hasExactly("alg", "kid", "typ"), header["alg"]?.isString(algorithm) == true,
+            header["typ"]?.isString(type) == true,
             let kid = header["kid"]?.utf8.flatMap(KeyID.init(utf8:))
         else { return nil }
         return Entry(kid: kid, signature: signature, signingInput: signingInput(protected, encodedPayload))

@@ -24,7 +24,7 @@ package struct SenderSetState: Hashable, Sendable {
     /// ```
     /// accepted iff  set = the pinned one, topics contain the app's, epoch = the pinned one,
     ///               seq > the stored one, or seq and digest are the stored ones,
-    ///               now < validUntil
+    ///               max(now, issuedAt of the stored set) < validUntil
     /// revoked  =    the stored ones and those of the set
     /// ```
     /// The state of a lower epoch counts as no state, so that not even a `seq` of 2^53 - 1 outlives an app update.
@@ -32,10 +32,12 @@ package struct SenderSetState: Hashable, Sendable {
     /// - Parameters:
     ///   - set: verified with the publishers of `pins`.
     ///   - stored: nil if the device has accepted no set.
-    ///   - now: the later of the device's clock and the `issuedAt` of the stored set.
+    ///   - storedIssuedAt: the `issuedAt` of the stored set; nil if it can't be used with these pins.
+    ///   - now: the device's clock. `issuedAt` of the set may be later.
     /// - Throws: `KeyError` with `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `tooLarge`.
     package init(
-        accepting set: SignedSenderSet, pins: SenderSetPins, topic: Topic, stored: SenderSetState?, at now: UnixTime
+        accepting set: SignedSenderSet, pins: SenderSetPins, topic: Topic, stored: SenderSetState?,
+        storedIssuedAt: UnixTime? = nil, at now: UnixTime
     ) throws {
         let new = set.publication
         guard new.set == pins.set else {
@@ -62,7 +64,9 @@ package struct SenderSetState: Hashable, Sendable {
                 throw KeyError(.conflict, "another signed set was accepted under number \(new.sequence)")
             }
         }
-        guard now < new.validUntil else {
+        // An attacker who sets the clock back can't make the device accept a set that expired before the stored one was issued.
+        let earliest = known == nil ? nil : storedIssuedAt
+        guard max(now, earliest ?? now) < new.validUntil else {
             throw KeyError(.expired, "the signed set was valid until \(new.validUntil): publish a new one")
         }
         let revoked = set.revoked.union(known?.revoked ?? [])

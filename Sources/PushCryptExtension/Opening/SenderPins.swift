@@ -18,6 +18,10 @@ public import PushCryptCore
 /// that when the user signs out. Only an app update with a higher epoch does, and the deletion of the file, for example with
 /// the app.
 ///
+/// A version of the app with a lower epoch than the stored set's accepts no set (`rolledBack`) and trusts no sender. That
+/// happens if a development build pins a higher epoch than the store build that replaces it: give all builds the same epoch, or
+/// delete the app.
+///
 /// Two devices could be served two different sets that a publisher has signed. Report ``version()`` to the backend with the
 /// app's registration, so that it can see that.
 public struct SenderPins: Sendable {
@@ -48,10 +52,12 @@ public struct SenderPins: Sendable {
     ///
     /// - Parameters:
     ///   - document: a JWS in JSON, at most 256 KiB. It may come from any source.
-    ///   - time: the device's clock. If it is behind the last set's `issuedAt`, that counts.
+    ///   - time: the device's clock. If it is behind the last set's `issuedAt`, that counts. The new set's `issuedAt` may be
+    ///     later.
     /// - Returns: false if the set was accepted before.
     /// - Throws: `DeviceKeyError` with `notSigned` if no pinned publisher signed it; `otherSet` if it is another set, for
-    ///   another app or for another epoch; `rolledBack` for a lower `seq`; `conflict` for other content with the same `seq`;
+    ///   another app or for another epoch; `rolledBack` for a lower `seq`, or if a version of the app with a higher epoch has
+    ///   accepted a set; `conflict` for other content with the same `seq`;
     ///   `expired` after its `validUntil`; `unsuitable` for another form or a limit; `damaged` if the stored set was changed,
     ///   see ``discardDamaged()``; `locked`, `insecure`, `failed`.
     @discardableResult
@@ -68,7 +74,7 @@ public struct SenderPins: Sendable {
         do {
             state = try SenderSetState(
                 accepting: set, pins: pins, topic: topic, stored: stored?.state,
-                at: max(time, current?.publication.issuedAt ?? time))
+                storedIssuedAt: current?.publication.issuedAt, at: time)
         } catch {
             throw DeviceKeyError(error, doing: "the set of sender keys is not accepted")
         }
@@ -149,10 +155,13 @@ public struct SenderPins: Sendable {
         guard stored.state.epoch >= pins.epoch else { return nil }
         do {
             let set = try SignedSenderSet.verify(stored.document, publishers: pins.publishers)
-            // At its own issuedAt, because a set that has expired since then isn't damaged.
-            let state = try SenderSetState(
-                accepting: set, pins: pins, topic: topic, stored: stored.state, at: set.publication.issuedAt)
-            if state == stored.state { return set }
+            // Before the pins are compared: a state with a higher epoch than its document would be rolledBack for ever.
+            if stored.isOf(set) {
+                // At its own issuedAt, because a set that has expired since then isn't damaged.
+                let state = try SenderSetState(
+                    accepting: set, pins: pins, topic: topic, stored: stored.state, at: set.publication.issuedAt)
+                if state == stored.state { return set }
+            }
         } catch let error as KeyError where error.isAboutPins {
             return nil
         } catch {

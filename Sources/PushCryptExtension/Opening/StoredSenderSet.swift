@@ -35,6 +35,12 @@ struct StoredSenderSet {
         self.document = document
     }
 
+    /// Whether the state is that of this set, regardless of the pins.
+    func isOf(_ set: SignedSenderSet) -> Bool {
+        let publication = set.publication
+        return state.epoch == publication.epoch && state.sequence == publication.sequence && state.digest == set.digest
+    }
+
     /// UTF-8. The thumbprints are sorted, so that equal states have equal bytes.
     var json: [UInt8] {
         let revoked = state.revoked.map { "\"\(Base64URL.encode($0))\"" }.sorted().joined(separator: ", ")

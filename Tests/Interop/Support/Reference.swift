@@ -106,6 +106,7 @@ struct Answer: Decodable {
         let epoch: Int64
         let seq: Int64
         let digest: String
+        let issuedAt: String
         let revoked: [String]
     }
 

@@ -86,8 +86,11 @@ def open_blob(request: Request) -> dict[str, Any]:
 
 def accept_set(request: Request) -> dict[str, Any]:
     """Decide whether an app with these pins accepts a signed sender set."""
-    state = sender_sets.accept(request["pins"].encode(), request["topic"], request["document"].encode(),
-                               request.get("stored"), request["now"])
+    stored = request.get("stored")
+    if stored is not None:
+        stored["issuedAt"] = stored.pop("issued_at")
+    state = sender_sets.accept(request["pins"].encode(), request["topic"], request["document"].encode(), stored,
+                               request["now"])
     return {"state": state}
 
 

@@ -9,7 +9,9 @@ from typing import Any, Optional
 import pushcrypt_reference as pc
 from strict_json import Obj, Refusal, is_integer, parse, unb64
 
-MOMENTS = ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt")
+MOMENTS = ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt")
+YEARS_0_TO_9999 = range(-62_167_219_200, 253_402_300_800)  # Unix seconds
+FOUR_CENTURIES = 146_097  # days
 _KIND = {"p256": "recipient", "x25519": "recipient", "oct": "shared", "ed25519": "sender"}
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII)
 
@@ -31,12 +33,15 @@ class Entry:
         return moment in self.times and self.times[moment] <= now
 
     def seals(self, now: int) -> bool:
-        """Whether activatesAt <= t < retiresAt, and the key is neither revoked nor expired."""
-        ended = any(self.has_come(moment, now) for moment in ("retiresAt", "revokedAt", "expiresAt"))
+        """Whether activatesAt <= t < retiresAt, and the key is neither revoked, expired nor destroyed."""
+        ended = "destroyedAt" in self.times or any(
+            self.has_come(moment, now) for moment in ("retiresAt", "revokedAt", "expiresAt"))
         return self.has_come("activatesAt", now) and not ended
 
     def state(self, now: int) -> str:
         """The state, except `primary`."""
+        if "destroyedAt" in self.times:
+            return "destroyed"
         for moment, state in (("revokedAt", "revoked"), ("expiresAt", "expired"), ("activatesAt", "retiring"),
                               ("retiresAt", "retiring")):
             if self.has_come(moment, now):
@@ -71,14 +76,16 @@ class Keyset:
     def opening(self, kid: str, at: int) -> Optional[Entry]:
         """The key to open or verify with, or None. Refusal: keyExpired, keyRevoked."""
         found = next((entry for entry in self.entries if entry.key.kid == kid), None)
-        state = found.state(self.effective(at)) if found else None
-        if state in ("expired", "revoked"):
-            raise Refusal("keyExpired" if state == "expired" else "keyRevoked")
+        now = self.effective(at)
+        if found and found.has_come("revokedAt", now):
+            raise Refusal("keyRevoked")
+        if found and found.state(now) in ("expired", "destroyed"):
+            raise Refusal("keyExpired")
         return found
 
 
 def seconds(text: Any) -> int:
-    """RFC 3339, to the second; a leap second counts as the second after it."""
+    """RFC 3339, to the second, of the years 0 to 9999 in UTC; a leap second counts as the second after it."""
     match = _TIME.fullmatch(text) if isinstance(text, str) else None
     if not match:
         raise Refusal("malformed", "time")
@@ -86,12 +93,16 @@ def seconds(text: Any) -> int:
     sign, hours, minutes = match.group(7), int(match.group(8) or 0), int(match.group(9) or 0)
     if hour > 23 or minute > 59 or second > 60 or hours > 23 or minutes > 59:
         raise Refusal("malformed", "time")
-    try:
-        days = (datetime.date(year, month, day) - datetime.date(1970, 1, 1)).days
+    try:  # datetime begins with the year 1, and the calendar repeats after 400 years
+        later = datetime.date(year or 400, month, day) - datetime.date(1970, 1, 1)
     except ValueError:
         raise Refusal("malformed", "time") from None
+    days = later.days - (0 if year else FOUR_CENTURIES)
     offset = (hours * 3600 + minutes * 60) * (-1 if sign == "-" else 1)
-    return days * 86_400 + hour * 3600 + minute * 60 + second - offset
+    found = days * 86_400 + hour * 3600 + minute * 60 + second - offset
+    if found not in YEARS_0_TO_9999:
+        raise Refusal("malformed", "time")
+    return found
 
 
 def read(text: bytes) -> Keyset:

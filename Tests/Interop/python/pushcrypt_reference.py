@@ -100,7 +100,7 @@ def load_key(jwk: Any, require_kid: bool = True) -> Key:
         raise Refusal("malformed", "key record")
     if require_kid:
         unb64(jwk.get("kid"), 8)
-    kind = next((k for k, v in _KINDS.items() if (jwk.get("kty"), jwk.get("crv")) == v[:2]), None)
+    kind = next((k for k, (kty, crv, *_) in _KINDS.items() if jwk["kty"] == kty and crv in (None, jwk.get("crv"))), None)
     if kind is None or (require_kid and jwk.get("alg") != _KINDS[kind][2]):
         raise Refusal("unsupportedKey", "key record: kty, crv or alg")
     if ("device" in jwk and (kind != "oct" or not require_kid)) or ("psk" in jwk and kind in ("oct", "ed25519")):

@@ -58,6 +58,7 @@ class State:
     epoch: int
     seq: int
     digest: bytes
+    issued_at: int  # of the stored document
     revoked: frozenset[bytes] = field(default_factory=frozenset)  # thumbprints, 32 bytes
 
 
@@ -223,15 +224,15 @@ def read_pins(text: bytes) -> Pins:
 
 
 def accept(pins: bytes, topic: str, document: bytes, stored: Optional[dict[str, Any]], now: str) -> dict[str, Any]:
-    """The state after a device accepts a document, all in the form of the vectors: {"epoch", "seq", "digest", "revoked"}.
+    """The state after a device accepts a document, all in the form of the vectors: {"epoch", "seq", "digest", "issuedAt", "revoked"}.
 
     Refusal: as `read_pins`, `verify` and `accept_verified`.
     """
     pinned = read_pins(pins)
-    known = State(stored["epoch"], stored["seq"], unb64(stored["digest"], 32),
+    known = State(stored["epoch"], stored["seq"], unb64(stored["digest"], 32), keysets.seconds(stored["issuedAt"]),
                   frozenset(unb64(one, 32) for one in stored["revoked"])) if stored is not None else None
     state = accept_verified(pinned, topic, known, verify(document, pinned.publishers), keysets.seconds(now))
-    return {"epoch": state.epoch, "seq": state.seq, "digest": b64(state.digest),
+    return {"epoch": state.epoch, "seq": state.seq, "digest": b64(state.digest), "issuedAt": time(state.issued_at),
             "revoked": sorted(b64(one) for one in state.revoked)}
 
 
@@ -255,7 +256,7 @@ def accept_verified(pins: Pins, topic: str, stored: Optional[State], offered: Se
             raise Refusal("rolledBack")
         if publication.seq == known.seq and offered.digest != known.digest:
             raise Refusal("conflict", "other content with the same seq")
-    if publication.valid_until <= now:
+    if publication.valid_until <= (max(now, known.issued_at) if known is not None else now):
         raise Refusal("expired")
     revoked = known.revoked if known is not None else frozenset()
     revoked |= {thumbprint(entry.key) for entry in offered.keyset.entries if "revokedAt" in entry.times}
@@ -264,7 +265,7 @@ def accept_verified(pins: Pins, topic: str, stored: Optional[State], offered: Se
     own = {thumbprint(entry.key) for entry in offered.keyset.entries}
     if any(mine != theirs and mine[:8] == theirs[:8] for mine in own for theirs in revoked):
         raise Refusal("conflict", "another key with a revoked key's id")
-    return State(publication.epoch, publication.seq, offered.digest, revoked)
+    return State(publication.epoch, publication.seq, offered.digest, publication.issued_at, revoked)
 
 
 def trusted(state: State, accepted: SenderSet, kid: str, now: int, high_water: Optional[int] = None,

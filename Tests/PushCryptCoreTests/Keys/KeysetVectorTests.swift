@@ -109,7 +109,7 @@ struct KeysetVectorTests {
             "invalidDeviceID",
         ]
         #expect(Set(file.vectors.compactMap(\.failure)) == codes)
-        #expect(file.states.count == 56)
+        #expect(file.states.count == 64)
         #expect(file.campaigns.count == 24)
     }
 }

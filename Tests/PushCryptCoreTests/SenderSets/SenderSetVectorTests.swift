@@ -27,12 +27,14 @@ struct SenderSetVectorTests {
         let epoch: Int64
         let seq: Int64
         let digest: String
+        let issuedAt: String
         let revoked: [String]
 
-        init(_ state: SenderSetState) {
+        init(_ state: SenderSetState, issuedAt: UnixTime) {
             epoch = state.epoch
             seq = state.sequence
             digest = Base64URL.encode(state.digest)
+            self.issuedAt = issuedAt.description
             revoked = state.revoked.map { Base64URL.encode($0) }.sorted()
         }
 
@@ -60,10 +62,11 @@ struct SenderSetVectorTests {
             let pins = try SenderSetPins(json: Array(text.utf8), backend: backend)
             let document = try decoded(document) + [UInt8](repeating: UInt8(ascii: " "), count: padding)
             let set = try SignedSenderSet.verify(document, publishers: pins.publishers, backend: backend)
-            return State(
-                try SenderSetState(
-                    accepting: set, pins: pins, topic: try Topic(topic), stored: try stored?.state(),
-                    at: try #require(UnixTime(rfc3339: now))))
+            let state = try SenderSetState(
+                accepting: set, pins: pins, topic: Topic(topic), stored: stored?.state(),
+                storedIssuedAt: stored.map { try #require(UnixTime(rfc3339: $0.issuedAt)) },
+                at: #require(UnixTime(rfc3339: now)))
+            return State(state, issuedAt: set.publication.issuedAt)
         }
     }
 
@@ -98,9 +101,9 @@ struct SenderSetVectorTests {
     @Test("The file has documents for each code that a signed set can be refused with")
     func counts() throws {
         let file = try SenderSetVectors.shared.get()
-        #expect(file.cases.count == 211)
-        #expect(file.cases.filter { $0.failure == nil }.count == 31)
-        #expect(file.pins.count == 44)
+        #expect(file.cases.count == 225)
+        #expect(file.cases.filter { $0.failure == nil }.count == 37)
+        #expect(file.pins.count == 45)
         let codes: Set<String> = [
             "malformed", "tooLarge", "notSigned", "wrongKind", "otherSet", "otherTopic", "otherEpoch", "rolledBack",
             "conflict", "expired", "invalidTopic", "unsupportedKey", "duplicateKey", "kidMismatch",

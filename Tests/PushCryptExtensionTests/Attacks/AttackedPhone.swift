@@ -108,6 +108,16 @@ extension [UInt8] {
         replacing("\"\(name)\":\"\(try member(name))\"", with: "\"\(name)\":\"\(value)\"")
     }
 
+    /// The payload with other bytes in `sealed`.
+    func changingSealed(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
+        var sealed = try #require(Base64URL.decode(Array(member("sealed").utf8)[...]))
+        change(&sealed)
+        return try with("sealed", Base64URL.encode(sealed))
+    }
+
+    /// The payload with another last byte of the tag.
+    func withTamperedTag() throws -> [UInt8] { try changingSealed { $0[$0.count - 1] ^= 1 } }
+
     /// The payload without its signature's key id.
     func withoutSKID() throws -> [UInt8] { replacing(#","skid":"\#(try member("skid"))""#, with: "") }
 }

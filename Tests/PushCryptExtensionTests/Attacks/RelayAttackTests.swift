@@ -41,7 +41,7 @@ import Testing
         arguments: Profile.all)
     func decoratesABrokenPush(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
-        let payload = try Self.withTamperedTag(phone.push()).replacing(
+        let payload = try phone.push().withTamperedTag().replacing(
             #""mutable-content":1"#,
             with: #""mutable-content":1,"category":"PAY","badge":99,"sound":"siren","target-content-id":"w""#)
         expectOwnTextShown(try await phone.show(payload), .undecryptable, hasSound: true)
@@ -96,10 +96,9 @@ import Testing
     func stripsSignature(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
         let payload = try phone.push()
-        let sealed = try #require(Base64URL.decode(Array(payload.member("sealed").utf8)[...]))
         let header = ["p256": 65, "p256 psk": 65, "x25519": 32, "x25519 psk": 32][profile.key] ?? 16
-        let cut = Base64URL.encode(Array(sealed[..<header]) + Array(sealed[(header + 64)...]))
-        let forms = try [payload.withoutSKID(), payload.with("sealed", cut), payload.withoutSKID().with("sealed", cut)]
+        let cut = try payload.changingSealed { $0.removeSubrange(header..<(header + 64)) }
+        let forms = try [payload.withoutSKID(), cut, cut.withoutSKID()]
         for form in forms {
             expectOwnTextShown(try await phone.show(form), .undecryptable)
         }
@@ -136,7 +135,7 @@ import Testing
     @Test("a relay changes one byte of sealed: undecryptable, the app's own text", arguments: Profile.all)
     func changesSealed(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
-        expectOwnTextShown(try await phone.show(Self.withTamperedTag(phone.push())), .undecryptable)
+        expectOwnTextShown(try await phone.show(phone.push().withTamperedTag()), .undecryptable)
     }
 
     @Test(
@@ -225,18 +224,11 @@ import Testing
         arguments: Profile.all)
     func outerAlertIsTheChoiceOfTheApp(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
-        let payload = try Self.withTamperedTag(phone.push()).with("title", "Written by the relay")
+        let payload = try phone.push().withTamperedTag().with("title", "Written by the relay")
         let delivery = try await phone.show(payload) { $0.fallback = .outerAlert(orElse: .standard) }
         #expect(delivery.failure == .undecryptable && !delivery.isRestored)
         #expect(delivery.content.title.literal == "Written by the relay")
         #expect(delivery.content.category == nil && delivery.content.body.isEmpty)
-    }
-
-    /// The payload with another last byte of the tag.
-    static func withTamperedTag(_ payload: [UInt8]) throws -> [UInt8] {
-        var sealed = try #require(Base64URL.decode(Array(payload.member("sealed").utf8)[...]))
-        sealed[sealed.count - 1] ^= 1
-        return try payload.with("sealed", Base64URL.encode(sealed))
     }
 }
 

@@ -55,6 +55,37 @@ import Testing
         #expect(try updated.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now))
     }
 
+    @Test(
+        "a state whose epoch was raised without its document is damaged for every bundle, and discarded",
+        arguments: [1, 2, 3] as [Int64])
+    func raisedEpoch(pinned: Int64) throws {
+        let path = folder.path + "/keys"
+        let second = try SenderPins(folder: path, publishers: .test(epoch: 2), topic: TestPush.topic)
+        try second.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
+        let file = folder.file("keys/sender-set.json")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try Data(text.replacing("\"epoch\": 2", with: "\"epoch\": 9").utf8).write(to: file)
+        let pins = try SenderPins(folder: path, publishers: .test(epoch: pinned), topic: TestPush.topic)
+        expectDeviceKeyError(.damaged) { try pins.version() }
+        expectDeviceKeyError(.damaged) {
+            try pins.accept(TestSenderSet(epoch: pinned).document(), at: TestPush.now)
+        }
+        #expect(try pins.discardDamaged())
+        #expect(try pins.accept(TestSenderSet(epoch: pinned).document(), at: TestPush.now))
+    }
+
+    @Test("a version of the app with a lower epoch accepts no set and trusts no sender: rolledBack, unknownKey")
+    func lowerEpoch() throws {
+        let path = folder.path + "/keys"
+        let second = try SenderPins(folder: path, publishers: .test(epoch: 2), topic: TestPush.topic)
+        try second.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
+        #expect(try pins.version() == nil)
+        #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
+        expectDeviceKeyError(.rolledBack) { try pins.accept(TestSenderSet(sequence: 9).document(), at: TestPush.now) }
+        #expect(try !pins.discardDamaged())
+        #expect(try second.version()?.sequence == 1)
+    }
+
     @Test("version has the epoch, the seq and the SHA-256 of the payload of the accepted set")
     func version() throws {
         let document = try TestSenderSet(sequence: 7).document()

@@ -8,7 +8,7 @@ struct DeviceRegistration: Sendable {
     let pins: SenderPins
     let store: SharedStore
     /// Posts to your backend over TLS as the signed-in user; throws unless it responds with success. The version of the sender
-    /// set is JSON. The backend compares it with the set that it publishes.
+    /// set is JSON, empty if there is none. The backend compares it with the set that it publishes.
     let upload: Upload
 
     typealias Upload =
@@ -27,11 +27,16 @@ struct DeviceRegistration: Sendable {
 
     /// Call it at every start, when the system has provided the device token.
     ///
-    /// - Parameter senders: the signed set of the backend's public keys, fetched at most once a day.
-    func start(deviceToken: Data, senders: Data) async throws {
-        try pins.accept(Array(senders))
+    /// - Parameter senders: the signed set of the backend's public keys; nil if it wasn't fetched at this start.
+    /// - Throws: after the registration, why the set was refused. Report it: the device keeps its last set.
+    func start(deviceToken: Data, senders: Data?) async throws {
+        let accepted = Result {
+            try pins.discardDamaged()
+            if let senders { try pins.accept(Array(senders)) }
+        }
         try await register(identity.makeIfNeeded(), deviceToken)
         try identity.prune()
+        try accepted.get()
     }
 
     /// Call it every few months, and when ``advice(at:)`` returns `registerKey`. Pushes sealed to the old key still open.
@@ -45,9 +50,8 @@ struct DeviceRegistration: Sendable {
     }
 
     private func register(_ record: RegistrationRecord, _ deviceToken: Data) async throws {
-        guard !record.isConfirmed else { return }
         let token = deviceToken.map { String(format: "%02x", $0) }.joined()
-        let version = try pins.version()?.json ?? []
+        let version = (try? pins.version())?.json ?? []
         try await upload(record.requestBody, Data(version), token)
         try identity.confirmRegistered(record.kid)
     }

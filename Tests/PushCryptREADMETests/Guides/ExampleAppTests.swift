@@ -18,24 +18,39 @@ import UserNotifications
     private let uploads = Locked<[(record: Data, version: Data, token: String)]>([])
     private let isOnline = Locked(true)
     private let sealer: Sealer
-    private let senders: Data
+    private let issuedAt = UnixTime(Int64(Date().timeIntervalSince1970))
+    private let sender: KeyRecord
+    private let publisher: KeyRecord
     /// A resource of the app.
     private let bundled = Bundle.main.bundleURL.appendingPathComponent("sender-pins.json")
 
     init() throws {
         try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
-        let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
-        sealer = try Sealer(topic: "com.example.app", signer: try SenderKey(Keyset.Entry(record, KeyLifecycle())))
-        let publisher = try KeyRecord.generate(.publisher, backend: DefaultBackend.shared)
+        sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        sealer = try Sealer(topic: "com.example.app", signer: try SenderKey(Keyset.Entry(sender, KeyLifecycle())))
+        publisher = try KeyRecord.generate(.publisher, backend: DefaultBackend.shared)
         let pins = try SenderSetPins(
-            publishers: [publisher.publicRecord(keepingPSK: false)], set: [UInt8](repeating: 7, count: 16), epoch: 1)
+            publishers: [publisher.publicRecord(keepingPSK: false)], set: Self.set, epoch: 1)
         try Data(pins.json).write(to: bundled)
-        let now = UnixTime(Int64(Date().timeIntervalSince1970))
+    }
+
+    private static let set = [UInt8](repeating: 7, count: 16)
+
+    /// The signed set that the backend publishes.
+    private func senders(_ sequence: Int64 = 1) throws -> Data {
         let publication = try SenderSetPublication(
-            set: pins.set, topics: [Topic("com.example.app")], epoch: 1, sequence: 1, issuedAt: now,
-            validUntil: now + 86_400)
-        let keyset = try Keyset([Keyset.Entry(record, KeyLifecycle(activatesAt: now))]).publicKeyset(keepingPSK: false)
-        senders = Data(try SignedSenderSet.sign(keyset, publication, by: [publisher]))
+            set: Self.set, topics: [Topic("com.example.app")], epoch: 1, sequence: sequence, issuedAt: issuedAt,
+            validUntil: issuedAt + 86_400)
+        let keyset = try Keyset([Keyset.Entry(sender, KeyLifecycle(activatesAt: issuedAt))])
+        return try Data(
+            SignedSenderSet.sign(keyset.publicKeyset(keepingPSK: false), publication, by: [publisher]))
+    }
+
+    /// The `seq` of each uploaded version; nil where none was accepted.
+    private func reported() throws -> [Int64?] {
+        try uploads.withLock { $0 }.map { upload in
+            try JSONText(Array(upload.version)).root["seq"]?.protocolInteger
+        }
     }
 
     deinit {
@@ -74,11 +89,7 @@ import UserNotifications
         async throws
     {
         let app = try app()
-        try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
-        try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders)
-        #expect(uploads.withLock { $0.count } == 1)
-        let version = try #require(try app.pins.version())
-        #expect(uploads.withLock { $0[0].version } == Data(version.json))
+        try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders())
         let request = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
         #expect(request.path == "/3/device/0aff")
         #expect(request.headers["apns-topic"] == "com.example.app")
@@ -94,14 +105,50 @@ import UserNotifications
         #expect(try app.advice(at: now()) == [])
     }
 
+    @Test("the app reports the version of its sender set at each start, and the new one when it changes")
+    func reportsTheVersion() async throws {
+        let app = try app()
+        for sequence in [1, nil, 2] as [Int64?] {
+            try await app.start(deviceToken: Data([1]), senders: sequence.map(senders))
+            let version = try #require(try app.pins.version())
+            #expect(uploads.withLock { $0.last?.version } == Data(version.json))
+        }
+        #expect(try reported() == [1, 1, 2])
+        #expect(Set(uploads.withLock { $0.map(\.record) }).count == 1)
+    }
+
+    @Test("the app registers although the sender set was refused, and throws why it was refused")
+    func refusedSet() async throws {
+        let app = try app()
+        try await app.start(deviceToken: Data([1]), senders: senders(2))
+        try app.identity.eraseAll()
+        let error = await #expect(throws: DeviceKeyError.self) {
+            try await app.start(deviceToken: Data([1]), senders: senders(1))
+        }
+        #expect(error?.code == .rolledBack)
+        #expect(try reported() == [2, 2])
+        #expect(try app.identity.current()?.isConfirmed == true)
+    }
+
+    @Test("the app discards a damaged sender set and accepts the fetched one")
+    func damagedSet() async throws {
+        let app = try app()
+        try await app.start(deviceToken: Data([1]), senders: senders())
+        try Data("{}".utf8).write(to: group.appendingPathComponent("senders/sender-set.json"))
+        try await app.start(deviceToken: Data([1]), senders: senders(2))
+        #expect(try app.pins.version()?.sequence == 2)
+    }
+
     /// A failed upload is repeated with the same key. A renewed key is a new one, and the old key still opens.
     @Test("the app uploads its registration until the server accepts it") func uploadsUntilItSucceeds() async throws {
         let app = try app()
         isOnline.withLock { $0 = false }
-        await #expect(throws: Offline.self) { try await app.start(deviceToken: Data([1]), senders: senders) }
+        await #expect(throws: Offline.self) {
+            try await app.start(deviceToken: Data([1]), senders: senders())
+        }
         let kid = try app.identity.current()?.kid
         isOnline.withLock { $0 = true }
-        try await app.start(deviceToken: Data([1]), senders: senders)
+        try await app.start(deviceToken: Data([1]), senders: senders())
         #expect(try app.identity.current()?.kid == kid)
         #expect(try app.identity.current()?.isConfirmed == true)
         let old = try device().request(PushNotification(title: "Old"), sealer: sealer)

@@ -51,6 +51,7 @@ enum ColdSweep {
             number += step
         }
         tally.unrecovered(unrecovered)
+        tally.require(.memory, of: operation)
         return tally
     }
 

@@ -10,18 +10,30 @@ struct Operation {
     let name: String
     /// Reads what the operation needs and returns it ready to run; the result is whether its result was right.
     let prepare: () throws -> () throws -> Bool
-    /// Whether OpenSSL refuses the input without a reason when it lacks memory: in the hash of a verification, and in PBES2.
+    /// What each run takes from OpenSSL, so that a sweep of it makes at least one call fail.
+    let needs: Set<Need>
+    /// Whether OpenSSL refuses the input without a reason when it lacks memory, as in PBES2.
     let mayBlameInput: Bool
 
-    init(_ name: String, mayBlameInput: Bool = false, _ prepare: @escaping () throws -> () throws -> Bool) {
+    enum Need {
+        /// An allocation, also after OpenSSL's caches are filled.
+        case memory
+        case randomness
+    }
+
+    init(
+        _ name: String, needs: Set<Need> = [.memory], mayBlameInput: Bool = false,
+        _ prepare: @escaping () throws -> () throws -> Bool
+    ) {
         self.name = name
+        self.needs = needs
         self.mayBlameInput = mayBlameInput
         self.prepare = prepare
     }
 
     /// An operation that needs nothing prepared.
-    init(_ name: String, run: @escaping () throws -> Bool) {
-        self.init(name) { run }
+    init(_ name: String, needs: Set<Need> = [.memory], run: @escaping () throws -> Bool) {
+        self.init(name, needs: needs) { run }
     }
 }
 

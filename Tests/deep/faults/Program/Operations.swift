@@ -10,28 +10,37 @@ import PushCryptSender
 /// Every operation of the library that calls OpenSSL, with the keys of Tests/Vectors.
 enum Operations {
     static var all: [Operation] {
-        generating + readingRecords + readingContainers + writingContainers + messages + signatures + blobs + keysets
+        generating + readingRecords + readingContainers + writingContainers + messages + signatures + senderSets + blobs
+            + keysets
     }
     private static let backend = OpenSSLBackend()
-    private static let names = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"]
+    private static let names = ["p256", "p256 psk", "x25519", "x25519 psk"] + shared
+    /// Their messages need no memory of OpenSSL, except for a signature.
+    private static let shared = ["shared", "device"]
 
     private static var generating: [Operation] {
         DHGroup.allCases.map { group in
-            Operation("generate \(group)") {
+            Operation("generate \(group)", needs: [.memory, .randomness]) {
                 let key = try backend.generateKeyPair(group)
                 let serialized = try key.serialized
                 return try backend.privateKey(group, serialized.bytes).publicKey.serialized == key.publicKey.serialized
             }
         } + [
-            Operation("generate Ed25519") { try backend.generateSigningKey().publicKey.serialized.count == 32 },
-            Operation("generate a shared key") { try backend.randomSecret(count: 32).count == 32 },
-            Operation("random bytes") { try backend.randomBytes(count: 16) != [UInt8](repeating: 0, count: 16) },
+            Operation("generate Ed25519", needs: [.memory, .randomness]) {
+                try backend.generateSigningKey().publicKey.serialized.count == 32
+            },
+            Operation("generate a shared key", needs: [.randomness]) {
+                try backend.randomSecret(count: 32).count == 32
+            },
+            Operation("random bytes", needs: [.randomness]) {
+                try backend.randomBytes(count: 16) != [UInt8](repeating: 0, count: 16)
+            },
         ]
     }
 
     private static var readingRecords: [Operation] {
         names.map { name in
-            Operation("read the JWK \(name)") {
+            Operation("read the JWK \(name)", needs: shared.contains(name) ? [] : [.memory]) {
                 let jwk = try Vectors.jwk(name)
                 return { try "\(Keyset(json: jwk).keyIDs[0])" == Vectors.kid(name) }
             }
@@ -105,17 +114,19 @@ enum Operations {
         names.flatMap { name in
             [false, true].flatMap { isSigned in
                 let title = "\(name)\(isSigned ? ", signed" : "")"
+                let memory: Set<Operation.Need> = shared.contains(name) ? [] : [.memory]
+                let needs = isSigned ? [.memory] : memory
                 return [
-                    Operation("seal \(title)", mayBlameInput: isSigned) {
+                    Operation("seal \(title)", needs: needs.union([.randomness])) {
                         let channel = try Channel(name, isSigned: isSigned)
                         return { try channel.opens(channel.seal()) }
                     },
-                    Operation("open \(title)", mayBlameInput: isSigned) {
+                    Operation("open \(title)", needs: needs) {
                         let channel = try Channel(name, isSigned: isSigned)
                         let push = try channel.seal()
                         return { try channel.opens(push) }
                     },
-                    Operation("refuse a changed tag, \(title)") {
+                    Operation("refuse a changed tag, \(title)", needs: memory) {
                         let channel = try Channel(name, isSigned: isSigned)
                         let push = try channel.sealWithChangedTag()
                         return { try channel.refuses(push) }
@@ -134,7 +145,7 @@ enum Operations {
                 // RFC 8032: a signature depends on key and message only.
                 return { try key.signature(for: message.bytes) == expected }
             },
-            Operation("verify", mayBlameInput: true) {
+            Operation("verify") {
                 let key = try backend.signingKey([UInt8](repeating: 3, count: 32).bytes)
                 let message: [UInt8] = [1, 2, 3]
                 let signature = try key.signature(for: message.bytes)
@@ -154,9 +165,36 @@ enum Operations {
         ]
     }
 
+    private static var senderSets: [Operation] {
+        [
+            Operation("sign a sender set") {
+                let set = try SenderSet()
+                let expected = try set.document()
+                return { try set.document() == expected }
+            },
+            Operation("verify a signed sender set") {
+                let set = try SenderSet()
+                let document = try set.document()
+                return { try set.isAccepted(document) }
+            },
+            Operation("refuse a sender set with another payload") {
+                let set = try SenderSet()
+                var document = try set.document()
+                document["{\"payload\":\"".utf8.count] ^= 1
+                return {
+                    do {
+                        return try !set.isAccepted(document)
+                    } catch let error as KeyError where error.code == .notSigned {
+                        return true
+                    }
+                }
+            },
+        ]
+    }
+
     private static var blobs: [Operation] {
         [
-            Operation("seal and open a blob") {
+            Operation("seal and open a blob", needs: [.randomness]) {
                 let plaintext = [UInt8](repeating: 9, count: 70_000)
                 return {
                     let blob = try SealedBlob(plaintext, for: .attachment)
@@ -178,7 +216,7 @@ enum Operations {
                     return Array(key.bytes.extracting(first: 4)) == [0x77, 0xd6, 0x57, 0x62]
                 }
             },
-            Operation("encrypt a keyset") {
+            Operation("encrypt a keyset", needs: [.memory, .randomness]) {
                 { try EncryptedKeyset.opens(EncryptedKeyset.file()) }
             },
             Operation("unlock a keyset") {

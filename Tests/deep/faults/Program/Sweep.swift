@@ -17,6 +17,7 @@ enum Sweep {
                 number += max(1, number / 16)
             }
         }
+        tally.require(.memory, of: operation)
         return tally
     }
 
@@ -31,9 +32,10 @@ enum Sweep {
             let outcome = Outcome(run)
             let hasFailed = FailingAllocator.hasFailed
             FailingAllocator.plan(.none)
-            guard hasFailed else { return false }
+            guard hasFailed || attempt > 0 else { return false }
             if attempt == 0 { tally.add(outcome, place, mayBlameInput: operation.mayBlameInput) }
-            if outcome != .right { checkErrorQueue(place, &tally) }
+            checkErrorQueue(place, &tally)
+            // An empty queue still holds the texts of its last errors.
             ERR_clear_error()
             // Without the fault it works again. This also refills a cache that the fault emptied.
             if Outcome(run) != .right { tally.flaw("\(place): it fails without the fault, too") }
@@ -62,6 +64,7 @@ enum Sweep {
                 number += 1
             }
         }
+        tally.require(.randomness, of: operation)
         return tally
     }
 

@@ -21,6 +21,11 @@ struct Tally {
         }
     }
 
+    /// Expects that a call failed if the operation needs it: a sweep of nothing would find no flaw.
+    mutating func require(_ need: Operation.Need, of operation: Operation) {
+        if failures == 0, operation.needs.contains(need) { flaw("\(operation.name): no call failed") }
+    }
+
     mutating func unrecovered(_ count: Int) { unrecovered += count }
 
     mutating func flaw(_ text: String) { flaws.append(text) }

@@ -85,6 +85,31 @@ extension KeyRecord {
     }
 }
 
+/// A publisher and its set of the vectors' sender key.
+struct SenderSet {
+    private let publisher: KeyRecord
+    private let keyset: Keyset
+    private let publication: SenderSetPublication
+
+    init() throws {
+        let backend = DefaultBackend.shared
+        let key = try backend.signingKey([UInt8](repeating: 4, count: 32).bytes)
+        publisher = try KeyRecord(.publisher(publicKey: key.publicKey, privateKey: key), backend: backend)
+        let sender = try Vectors.entry("sender").record.publicRecord(keepingPSK: false)
+        keyset = try Keyset([Keyset.Entry(sender, Vectors.lifecycle)])
+        publication = try SenderSetPublication(
+            set: [UInt8](repeating: 7, count: 16), topics: [Topic(Vectors.topic)], epoch: 1, sequence: 1,
+            issuedAt: Vectors.time, validUntil: Vectors.time + 86_400)
+    }
+
+    func document() throws -> [UInt8] { try SignedSenderSet.sign(keyset, publication, by: [publisher]) }
+
+    func isAccepted(_ document: [UInt8]) throws -> Bool {
+        let set = try SignedSenderSet.verify(document, publishers: [publisher.publicRecord(keepingPSK: false)])
+        return set.publication == publication && set.keyset.keyIDs == keyset.keyIDs
+    }
+}
+
 /// A keyset that is encrypted with the cheapest parameters of scrypt.
 enum EncryptedKeyset {
     private static let secret = KeysetSecret.passphrase(Vectors.secret("correct horse"))

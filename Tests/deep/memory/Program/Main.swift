@@ -9,22 +9,30 @@ import PushCryptSender
 ///     PushCryptMemory FOLDER
 ///
 /// FOLDER contains Keys/ios, Keys/master and Keys/push, and the file `passphrase`. The program prints `held` while it has the
-/// keys and `closed` after it has freed them, and waits for a line after each.
+/// keys, `idle` after it has freed them but not ended the thread that used them, and `closed` after that. It waits for a line
+/// after each.
 @main struct Memory {
     static func main() {
         let folder = CommandLine.arguments.last ?? "."
-        // OpenSSL's contexts of a thread hold the key of its last message until the thread ends.
+        // OpenSSL's contexts of a thread hold the key of its last message until the thread ends: a key of one message, not of
+        // a keyset.
         let thread = WorkerThread {
             do {
-                let keys = try HeldKeys(folder: folder)
-                try keys.use()
-                pause("held")
+                try useKeys(in: folder)
             } catch {
                 fail("\(error)")
             }
+            pause("idle")
         }
         thread.join()
         pause("closed")
+    }
+
+    /// A function, so that the keys are freed when it returns.
+    @inline(never) private static func useKeys(in folder: String) throws {
+        let keys = try HeldKeys(folder: folder)
+        try keys.use()
+        pause("held")
     }
 
     /// Prints a line and waits for one.
