@@ -23,10 +23,11 @@ package final class Locked<State: Sendable>: Sendable {
 package final class Locked<State: Sendable>: @unchecked Sendable {
     // Unchecked because of these variables: `state` is used only while the mutex is locked.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var state: State
+    /// With a byte, because the thread sanitizer mistakes an access to an empty variable for one to the object's first bytes.
+    private var state: (value: State, byte: UInt8)
 
     package init(_ state: State) {
-        self.state = state
+        self.state = (state, 0)
         unsafe mutex.initialize(to: pthread_mutex_t())
         let result = unsafe pthread_mutex_init(mutex, nil)
         precondition(result == 0, "no mutex: error \(result)")
@@ -45,7 +46,7 @@ package final class Locked<State: Sendable>: @unchecked Sendable {
         #endif
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        return try body(&state)
+        return try body(&state.value)
     }
 }
 #endif

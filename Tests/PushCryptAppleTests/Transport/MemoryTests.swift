@@ -9,7 +9,7 @@ import Testing
 #if os(Linux)
 
 /// The memory of a process that fetches the largest file. The system kills an extension at about 24 MB.
-@Suite struct MemoryTests {
+@Suite(.enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsMemory)")) struct MemoryTests {
     /// The short form transfers less, but still more than the limit of memory.
     private static let byteCount = LongTests.value(50_000_000, short: 16_000_000)
     private static let attachmentByteCount = LongTests.value(20_000_000, short: 8_000_000)

@@ -36,7 +36,9 @@ struct BatchBreakTests {
         #expect(refused.map(\.line) == (0..<Self.count).filter { $0 % 10 == 9 }.map { $0 + 1 })
     }
 
-    @Test("a full output ends the batch, and --resume-from completes it", arguments: [1, 8, 9, 200])
+    @Test(
+        "a full output ends the batch, and --resume-from completes it",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"), arguments: [1, 8, 9, 200])
     func fullOutput(_ blocks: Int) throws {
         let batch = try Self.place()
         let output = try batch.place.shell(
@@ -47,7 +49,9 @@ struct BatchBreakTests {
         try expectComplete(batch, end)
     }
 
-    @Test("a full errors file ends the batch and contains whole lines only")
+    @Test(
+        "a full errors file ends the batch and contains whole lines only",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"))
     func fullErrors() throws {
         let batch = try Self.place()
         let output = try batch.place.shell(

@@ -14,7 +14,9 @@ struct BatchMemoryTests {
 
     /// Reads the peak from the running process after the first lines and after all of them. A pipe buffers 64 KiB, so that
     /// nearly all lines have been processed by then. Every tenth line is refused.
-    @Test("many more lines need no more memory than the first ones")
+    @Test(
+        "many more lines need no more memory than the first ones",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsMemory)"))
     func flat() throws {
         let batch = try BatchPlace()
         let filling = String(repeating: "x", count: Self.fillingByteCount)

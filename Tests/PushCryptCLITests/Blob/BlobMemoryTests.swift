@@ -25,7 +25,9 @@ struct BlobMemoryTests {
         return output.text.matches(of: /VmHWM:\s+(\d+) kB/).compactMap { Int($0.1) }
     }
 
-    @Test("a blob of many megabytes needs no more memory than two megabytes")
+    @Test(
+        "a blob of many megabytes needs no more memory than two megabytes",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsMemory)"))
     func flat() throws {
         let place = try Workplace()
         let made = try place.shell("head -c \(Self.byteCount) /dev/zero >plain")

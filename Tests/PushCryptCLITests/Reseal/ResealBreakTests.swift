@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 /// When a stream fails, the message names the next line, and no line is lost.
@@ -6,7 +7,9 @@ import Testing
 struct ResealBreakTests {
     /// A file of limited size gets whole lines and a part of one. Without that part, a second run from the named line
     /// completes it.
-    @Test("a full output ends reseal, and the next run completes the queue", arguments: [4, 8, 9, 20])
+    @Test(
+        "a full output ends reseal, and the next run completes the queue",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"), arguments: [4, 8, 9, 20])
     func resumed(_ blocks: Int) throws {
         let (rotated, lines) = try Self.queue(80)
         let limited = "(trap '' XFSZ; ulimit -f \(blocks); exec \(RotatedPlace.script) keys.json) <lines >out"
@@ -57,7 +60,9 @@ struct ResealBreakTests {
     }
 
     /// The errors file contains the records that fit. The line of the next record isn't counted.
-    @Test("a full errors file ends reseal and contains whole lines only")
+    @Test(
+        "a full errors file ends reseal and contains whole lines only",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"))
     func fullErrors() throws {
         let (rotated, lines) = try Self.queue(80)
         _ = try rotated.place.shell(

@@ -15,7 +15,7 @@ struct ResealMemoryTests {
     /// include the test's own memory. A pipe buffers 64 KiB, so that nearly all lines have been processed by then. The
     /// first half is long enough to fill every buffer. All threads share one heap: with a heap for each thread the peak depends
     /// on which threads the system chooses.
-    @Test("twice as many lines need no more memory")
+    @Test("twice as many lines need no more memory", .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsMemory)"))
     func flat() throws {
         let rotated = try RotatedPlace()
         let lines = try queue(rotated)

@@ -100,7 +100,9 @@ import Testing
             ].contains($0.testDescription)
         })
 
-    @Test("restoring the largest payload, including userInfo, needs less than 4 MB above idle", arguments: chosenShapes)
+    @Test(
+        "restoring the largest payload, including userInfo, needs less than 4 MB above idle",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsMemory)"), arguments: chosenShapes)
     func peak(shape: Shape) throws {
         let folder = try TemporaryFolder()
         try Data(ReferenceVectors.shared.jwk("p256")).write(to: folder.file("key.json"))

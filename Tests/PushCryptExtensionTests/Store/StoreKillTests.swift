@@ -48,6 +48,7 @@ struct StoreKillTests {
     /// pages were written. The short form uses five of the pages.
     @Test(
         "after a kill during a write the store is intact and has all reported messages",
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"),
         arguments: LongTests.value(Array(12..<36), short: [12, 17, 23, 29, 35]))
     func midway(_ page: Int) throws {
         let folder = try StoreFolder()

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("changes refuse the folder without waiting for the lock", .timeLimit(.minutes(1)))
+    @Test("changes refuse the folder without waiting for the lock", .timeLimit(.minutes(5)))
     func change() async throws {
         let changed = await #expect(throws: KeystoreError.self) {
             try await withTimeLimit { [path] in
@@ -55,7 +55,7 @@ import Testing
         #expect(finished?.code == .looseMode)
     }
 
-    @Test("verify refuses the folder, and doctor reports it, without waiting for the lock", .timeLimit(.minutes(1)))
+    @Test("verify refuses the folder, and doctor reports it, without waiting for the lock", .timeLimit(.minutes(5)))
     func look() async throws {
         let error = await #expect(throws: KeystoreError.self) {
             try await withTimeLimit { [path] in _ = try KeysetStore(path).verify(.none, at: Self.time) }

@@ -11,7 +11,7 @@ import UserNotifications
 @testable import PushCryptExampleExtension
 
 /// The app, the backend and the extension of the guides, together. They have one app group and one keychain.
-@Suite("example app", .serialized, .timeLimit(.minutes(1))) final class ExampleAppTests {
+@Suite("example app", .serialized, .timeLimit(.minutes(5))) final class ExampleAppTests {
     private struct Offline: Error {}
 
     private let group = FileManager.default.stubAppGroup("group.com.example.app")
