@@ -110,10 +110,12 @@ struct MachineFaultTests {
         #expect(late.exit == 65 && late.stderr.contains("expired"), "\(late)")
     }
 
+    /// The commands run now, so the keysets are new.
     private func makePlace() throws -> Workplace {
         let place = try Workplace()
-        try place.create("Keys/ios", "recipient", "--psk")
-        try place.create("Keys/master", "shared")
+        let now = ISO8601DateFormatter().string(from: Date())
+        _ = try place.create("Keys/ios", "recipient", ["--psk"], at: now)
+        _ = try place.create("Keys/master", "shared", [], at: now)
         try place.write(Workplace.inner, to: "inner")
         try place.write(Data("correct horse\n".utf8), to: "pass")
         return place

@@ -141,9 +141,7 @@ struct RotationReport {
         }
         if let signedSet {
             lines.append("  \(terminal.label("set", signedSet.style, width: 9))\(signedSet.text)")
-            if !done.isEmpty {
-                lines.append("  publish  \(TerminalText.harmless(PublicationStatus.publishing(keyset).utf8))")
-            }
+            if !done.isEmpty { lines.append("  publish  \(PublicationStatus.publishing(keyset))") }
         }
         if let next = plan.next { lines.append("  next     \(next.dueAt): \(next.text())") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")

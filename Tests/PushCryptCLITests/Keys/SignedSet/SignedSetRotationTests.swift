@@ -79,7 +79,8 @@ struct SignedSetRotationTests {
         expectRefusal(
             try place.run("keys", "policy", "Keys/publisher", "--keep", "3"), 65, saying: "change with an app update")
         expectRefusal(
-            try place.run("keys", "destroy", "Keys/publisher", kid, "--yes", "--force"), 65,
+            try place.run(
+                "keys", "destroy", "Keys/publisher", kid, "--yes", "--force", "--at", SignedSetPlace.day(9)), 65,
             saying: "only publisher key")
         #expect(try place.contents(of: "Keys/publisher") == before)
     }
