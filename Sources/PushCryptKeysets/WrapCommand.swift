@@ -34,7 +34,7 @@ package struct WrapCommand: Sendable {
 
     /// Wraps the data key, and unwraps it again, because a command that can't do both would lose the keys.
     ///
-    /// - Throws: `KeystoreError` with `wrapCommandFailed`.
+    /// - Throws: `KeystoreError` with `wrapCommandFailed`, `inputOutput` if the system can't start or read it.
     package func wrap(_ dataKey: SecretBytes) throws -> [UInt8] {
         var input = Array(dataKey.bytes)
         defer { wipe(&input) }
@@ -50,7 +50,7 @@ package struct WrapCommand: Sendable {
         return wrapped
     }
 
-    /// - Throws: `KeystoreError` with `wrapCommandFailed`.
+    /// - Throws: `KeystoreError` with `wrapCommandFailed`, `inputOutput` if the system can't start or read it.
     package func unwrap(_ wrapped: [UInt8], count: Int) throws -> SecretBytes {
         var key = try run("unwrap", wrapped)
         defer { wipe(&key) }
@@ -65,7 +65,8 @@ package struct WrapCommand: Sendable {
                 "\(command) \(verb)", stdin: input, limit: Self.maximumByteCount, seconds: Self.timeLimit,
                 mayAsk: mayAsk, now: now)
         } catch {
-            throw failure(verb, error.reason)
+            // A lack of descriptors or processes is no fault of the command.
+            throw failure(verb, error.reason, error.code == .helperFailed ? .wrapCommandFailed : .inputOutput)
         }
     }
 
@@ -76,7 +77,9 @@ package struct WrapCommand: Sendable {
     /// In seconds. A person may have to find and touch a hardware token first.
     private static let timeLimit = 120
 
-    private func failure(_ verb: String, _ reason: String) -> KeystoreError {
-        KeystoreError(.wrapCommandFailed, "the command that wraps data keys failed to \(verb): \(reason)")
+    private func failure(
+        _ verb: String, _ reason: String, _ code: KeystoreError.Code = .wrapCommandFailed
+    ) -> KeystoreError {
+        KeystoreError(code, "the command that wraps data keys failed to \(verb): \(reason)")
     }
 }

@@ -16,15 +16,20 @@ struct PublicationOptions: ParsableArguments {
     var epoch: Int64?
     @Option(
         name: .customLong("publish-for"),
-        help: .init("How long a signed set is valid, at most 90 days. (default: 60d)", "DURATION"))
+        help: .init("How long a signed set is valid, 2 to 90 days. (default: 60d)", "DURATION"))
     var validFor: DurationArgument?
+    @Option(
+        name: .customLong("publish-seq"),
+        help: .init(
+            "Raise the keyset's seq to N after a backup was restored: the seq of the served set plus 1, or more.", "N"))
+    var sequence: Int64?
 
-    var isEmpty: Bool { topics.isEmpty && epoch == nil && validFor == nil }
+    var isEmpty: Bool { topics.isEmpty && epoch == nil && validFor == nil && sequence == nil }
 
     func publish(_ editor: inout KeysetEditor) throws {
         guard !isEmpty else { return }
         let names = topics.isEmpty ? nil : try topics.map { try Topic($0) }
-        try editor.publish(topics: names, epoch: epoch, validForInSeconds: validFor?.seconds)
+        try editor.publish(topics: names, epoch: epoch, validForInSeconds: validFor?.seconds, sequence: sequence)
     }
 }
 

@@ -28,6 +28,12 @@ struct PublicationStatus {
         self.init(publication, signedBy: nil, at: time)
     }
 
+    /// What is left to do after a change of a sender keyset at `path`, which issues its set again.
+    static func publishing(_ path: String) -> String {
+        TerminalText.harmless(
+            "the new set now: sign it with `pushcrypt keys export \(path) --signed-by Keys/PUBLISHER`".utf8)
+    }
+
     var json: JSONObject {
         let json: JSONObject = [
             "set": Base64URL.encode(publication.set), "topics": publication.topics.map(\.description),

@@ -29,7 +29,7 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let wrongDevice = Code(name: "wrongDevice")
         /// The topic has a wrong character or length.
         public static let invalidTopic = Code(name: "invalidTopic")
-        /// The times of the rotation policy contradict each other.
+        /// The times of the rotation policy contradict each other, or a signed set can't be published with these values.
         public static let invalidPolicy = Code(name: "invalidPolicy")
         /// A signed set of sender keys exceeds a limit: its bytes, signatures, keys, topics or revoked keys.
         public static let tooLarge = Code(name: "tooLarge")

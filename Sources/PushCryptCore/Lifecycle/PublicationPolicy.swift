@@ -35,7 +35,6 @@ package struct PublicationPolicy: Hashable, Sendable {
     /// When the next set is due: after half of the validity, so that every app that fetches has a valid set for at least the
     /// other half.
     package func renewsAt(issuedAt: UnixTime) -> UnixTime { issuedAt + validForInSeconds / 2 }
-
 }
 
 extension SenderSetPublication {
@@ -54,7 +53,8 @@ extension SenderSetPublication {
         guard let epoch else { return self }
         guard epoch <= self.epoch else {
             throw KeyError(
-                .invalidPolicy, "the keyset's epoch is \(self.epoch); sets of epoch \(epoch) aren't signed yet")
+                .invalidPolicy,
+                "the keyset's epoch is \(self.epoch); raise it with `keys policy --publish-epoch \(epoch)` first")
         }
         return try SenderSetPublication(
             set: set, topics: topics, epoch: epoch, sequence: sequence, issuedAt: issuedAt, validUntil: validUntil)
@@ -72,23 +72,15 @@ extension SenderSetPublication {
 extension PublicationPolicy {
     /// - Throws: `KeyError` with `malformed` or `invalidPolicy`.
     package init(_ value: JSONValue) throws(KeyError) {
-        guard let set = value["set"]?.utf8.flatMap(Base64URL.decode), let topics = value["topics"],
-            topics.kind == .array, let epoch = value["epoch"]?.protocolInteger,
-            let validFor = value.duration("validFor")
-        else { throw KeyError(.malformed, "the set's publication member lacks set, topics, epoch or validFor") }
-        var names = [Topic]()
-        for topic in topics.elements {
-            guard let text = topic.string else {
-                throw KeyError(.malformed, "the set's publication member has a topic that isn't a string")
-            }
-            names.append(try Topic(text))
+        let (set, topics, epoch) = try SenderSetPublication.identity(value, of: "the set's publication member")
+        guard let validFor = value.duration("validFor") else {
+            throw KeyError(.malformed, "validFor of the set's publication member is missing or not a duration")
         }
-        try self.init(set: set, topics: names, epoch: epoch, validForInSeconds: validFor)
+        try self.init(set: set, topics: topics, epoch: epoch, validForInSeconds: validFor)
     }
 
     package var json: String {
-        let names = topics.map { "\"\($0)\"" }.joined(separator: ", ")
-        return "{\"set\": \"\(Base64URL.encode(set))\", \"topics\": [\(names)], \"epoch\": \(epoch), "
+        "{\(SenderSetPublication.jsonMembers(set: set, topics: topics, epoch: epoch)), "
             + "\"validFor\": \"\(DurationText.iso8601(validForInSeconds))\"}"
     }
 }
@@ -96,15 +88,18 @@ extension PublicationPolicy {
 extension PublicationPolicy {
     /// 60 days.
     private static let standardValidityInSeconds: Int64 = 60 * 86_400
+    /// 2 days: a set is renewed when half of its validity has passed, by a daily `rotate`.
+    private static let shortestValidityInSeconds: Int64 = 2 * 86_400
 
     /// The policy after an operator's change. The id is made with the first one and kept.
     ///
     /// - Parameters:
     ///   - old: nil for a keyset without one.
     ///   - topics: all topics; nil to keep them.
+    ///   - validForInSeconds: 2 to 90 days; nil to keep it, even if it is shorter, as in files of earlier versions.
     ///   - makeID: makes 16 random bytes.
-    /// - Throws: `KeyError` with `invalidPolicy` for a first policy without topics, or a lower epoch: apps of the higher
-    ///   epoch would refuse every further set.
+    /// - Throws: `KeyError` with `invalidPolicy` for a first policy without topics, a shorter validity, or a lower epoch:
+    ///   apps of the higher epoch would refuse every further set.
     package init(
         changing old: PublicationPolicy?, topics: [Topic]?, epoch: Int64?, validForInSeconds: Int64?,
         makeID: () throws -> [UInt8]
@@ -117,6 +112,11 @@ extension PublicationPolicy {
             throw KeyError(
                 .invalidPolicy,
                 "the epoch is \(old.epoch) and never goes down: apps that pin it refuse sets of epoch \(epoch)")
+        }
+        if let validForInSeconds, validForInSeconds < Self.shortestValidityInSeconds {
+            throw KeyError(
+                .invalidPolicy,
+                "a signed set is valid for at least 2 days: `rotate` renews it when half of that has passed")
         }
         try self.init(
             set: old?.set ?? makeID(), topics: topics, epoch: epoch ?? old?.epoch ?? 1,

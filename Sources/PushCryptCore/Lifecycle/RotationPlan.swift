@@ -53,6 +53,8 @@ package struct RotationPlan: Hashable, Sendable {
     package private(set) var next: Step?
     /// Why the keyset is never rotated; nil if it is.
     package private(set) var exemption: String?
+    /// Whether an operator has confirmed a clock that seems wrong.
+    package private(set) var confirmsClock = false
 
     /// The plan for publisher keys: no step is ever due (PROTOCOL section 10).
     package init(publishers timeline: KeyTimeline, at time: UnixTime) {
@@ -75,6 +77,7 @@ package struct RotationPlan: Hashable, Sendable {
         coverage: @escaping (KeyID) -> CoverageVerdict? = { _ in nil }
     ) {
         at = timeline.effective(time)
+        self.confirmsClock = confirmsClock
         let planner = RotationPlanner(
             timeline: timeline, policy: policy, publication: publication, now: at, beginsNow: beginsNow,
             coverage: coverage)
@@ -95,16 +98,20 @@ package struct RotationPlan: Hashable, Sendable {
 extension KeyTimeline {
     /// Why the clock seems wrong; nil if it doesn't. A host with a wrong clock would destroy keys (PROTOCOL section 9).
     package func clockObjection(to time: UnixTime, _ policy: RotationPolicy) -> String? {
-        guard let updatedAt else { return nil }
-        if time < updatedAt {
-            return "the clock is at \(time), which is before the last change at \(updatedAt): set it, or use "
-                + "--confirm-clock if it is right"
-        }
-        let longestSilence = max(3 * policy.rotateEveryInSeconds, 400 * 86_400)
-        guard time > updatedAt + longestSilence else { return nil }
-        return "the clock is at \(time), more than \(DurationText.human(longestSilence)) after the last change at "
-            + "\(updatedAt): use --confirm-clock if it is right"
+        guard let updatedAt, time < updatedAt else { return clockIsAhead(at: time, policy) }
+        return "the clock is at \(time), which is before the last change at \(updatedAt): \(Self.clockAdvice)"
     }
+
+    /// Why the clock seems to be far ahead; nil if it doesn't. A change under such a clock would set ``updatedAt`` for good,
+    /// because states only move forward.
+    package func clockIsAhead(at time: UnixTime, _ policy: RotationPolicy) -> String? {
+        let longestSilence = max(3 * policy.rotateEveryInSeconds, 400 * 86_400)
+        guard let updatedAt, time > updatedAt + longestSilence else { return nil }
+        return "the clock is at \(time), more than \(DurationText.human(longestSilence)) after the last change at "
+            + "\(updatedAt): \(Self.clockAdvice)"
+    }
+
+    private static let clockAdvice = "set it, or use --confirm-clock if it is right"
 }
 
 /// Computes the steps of a plan, whether they are due or not.

@@ -86,8 +86,11 @@ struct GeneralJWS {
 
     /// Writes the document, with a line feed at its end. The same keys and payload give the same bytes.
     ///
-    /// - Throws: `KeyError` with `wrongKind` for a key that isn't a publisher's private key.
+    /// - Throws: `KeyError` with `notSigned` without keys, `wrongKind` for a key that isn't a publisher's private key.
     static func sign(_ payload: [UInt8], by publishers: [KeyRecord]) throws -> [UInt8] {
+        guard !publishers.isEmpty else {
+            throw KeyError(.notSigned, "no publisher key signs the set: add a key to the publisher keyset")
+        }
         var encodedPayload = [UInt8]()
         Base64URL.append(payload.bytes, to: &encodedPayload)
         var output = Array(#"{"payload":""#.utf8)

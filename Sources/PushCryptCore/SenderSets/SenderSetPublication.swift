@@ -61,19 +61,9 @@ extension SenderSetPublication {
     /// - Parameter member: the set's `pushcrypt` member.
     /// - Throws: `KeyError` with `malformed`, `tooLarge`, `invalidTopic`.
     package init(_ member: JSONValue) throws(KeyError) {
-        guard let set = member["set"]?.utf8.flatMap(Base64URL.decode) else {
-            throw KeyError(.malformed, "the set's member set is missing or not base64url")
-        }
-        guard let epoch = member["epoch"]?.protocolInteger, let sequence = member["seq"]?.protocolInteger else {
-            throw KeyError(.malformed, "the set's epoch or seq is missing or not an integer of 0 to 2^53 - 1")
-        }
-        guard let list = member["topics"], list.kind == .array else {
-            throw KeyError(.malformed, "the set's topics are missing or not an array")
-        }
-        var topics = [Topic]()
-        for element in list.elements {
-            guard let text = element.string else { throw KeyError(.malformed, "a topic of the set is not a string") }
-            topics.append(try Topic(text))
+        let (set, topics, epoch) = try Self.identity(member, of: "the signed set")
+        guard let sequence = member["seq"]?.protocolInteger else {
+            throw KeyError(.malformed, "the set's seq is missing or not an integer of 0 to 2^53 - 1")
         }
         guard let issuedAt = try member.time("issuedAt"), let validUntil = try member.time("validUntil") else {
             throw KeyError(.malformed, "the set's issuedAt or validUntil is missing")
@@ -82,10 +72,39 @@ extension SenderSetPublication {
             set: set, topics: topics, epoch: epoch, sequence: sequence, issuedAt: issuedAt, validUntil: validUntil)
     }
 
-    /// All members but `seq` and `keys`, which the set itself writes. A topic needs no escapes.
+    /// All members but `seq` and `keys`, which the set itself writes.
     var jsonMembers: String {
+        Self.jsonMembers(set: set, topics: topics, epoch: epoch)
+            + ", \"issuedAt\": \"\(issuedAt)\", \"validUntil\": \"\(validUntil)\""
+    }
+}
+
+/// The members that a signed set has in common with the publication of a keyset.
+extension SenderSetPublication {
+    /// - Throws: `KeyError` with `malformed`, `invalidTopic`.
+    static func identity(
+        _ member: JSONValue, of owner: String
+    ) throws(KeyError) -> (set: [UInt8], topics: [Topic], epoch: Int64) {
+        guard let set = member["set"]?.utf8.flatMap(Base64URL.decode) else {
+            throw KeyError(.malformed, "member set of \(owner) is missing or not base64url")
+        }
+        guard let epoch = member["epoch"]?.protocolInteger else {
+            throw KeyError(.malformed, "epoch of \(owner) is missing or not an integer of 0 to 2^53 - 1")
+        }
+        guard let list = member["topics"], list.kind == .array else {
+            throw KeyError(.malformed, "topics of \(owner) are missing or not an array")
+        }
+        var topics = [Topic]()
+        for element in list.elements {
+            guard let text = element.string else { throw KeyError(.malformed, "a topic of \(owner) is not a string") }
+            topics.append(try Topic(text))
+        }
+        return (set, topics, epoch)
+    }
+
+    /// A topic needs no escapes.
+    static func jsonMembers(set: [UInt8], topics: [Topic], epoch: Int64) -> String {
         let names = topics.map { "\"\($0)\"" }.joined(separator: ", ")
-        return "\"set\": \"\(Base64URL.encode(set))\", \"topics\": [\(names)], \"epoch\": \(epoch), "
-            + "\"issuedAt\": \"\(issuedAt)\", \"validUntil\": \"\(validUntil)\""
+        return "\"set\": \"\(Base64URL.encode(set))\", \"topics\": [\(names)], \"epoch\": \(epoch)"
     }
 }

@@ -76,22 +76,29 @@ package struct SenderSetState: Hashable, Sendable {
                 "more than \(Self.maximumRevokedCount) keys were revoked in epoch \(pins.epoch): raise it with an app update"
             )
         }
-        try set.keyset.requireNoNamesake(of: revoked)
+        try set.keyset.requireNoCollision(with: revoked)
         self.init(epoch: new.epoch, sequence: new.sequence, digest: set.digest, revoked: revoked)
     }
 }
 
 extension Keyset {
+    /// The RFC 7638 thumbprints, 32 bytes each, of the keys with a `revokedAt`, even one in the future.
+    package func revokedThumbprints() throws -> Set<[UInt8]> {
+        Set(try entries.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
+    }
+
     /// A key id is 64 bits of a thumbprint, so an attacker can make a key with the id of a revoked key.
     ///
     /// - Parameter revoked: RFC 7638 thumbprints, 32 bytes each.
     /// - Throws: `KeyError` with `conflict` if a key has the id of another key that was revoked.
-    package func requireNoNamesake(of revoked: Set<[UInt8]>) throws {
+    package func requireNoCollision(with revoked: Set<[UInt8]>) throws {
         for record in entries.map(\.record) {
             let own = try record.thumbprint()
             let id = own.prefix(KeyID.byteCount)
             guard !revoked.contains(where: { $0 != own && $0.prefix(KeyID.byteCount) == id }) else {
-                throw KeyError(.conflict, "a revoked sender key has the same id \(record.kid)")
+                throw KeyError(
+                    .conflict, "key \(record.kid) has the id of another sender key, which was revoked: make another key"
+                )
             }
         }
     }

@@ -54,14 +54,13 @@ package struct SignedSenderSet: Sendable {
         }
         let publication = try SenderSetPublication(member)
         var keyset = try Keyset(root, backend: backend)
-        try keyset.requirePublishable(without: publishers)
+        try keyset.requirePublishable(without: publishers.map(\.kid))
         keyset.updatedAt = publication.issuedAt
         self.keyset = keyset
         self.publication = publication
         self.signedBy = signedBy
         digest = try backend.sha256(payload.bytes)
-        revoked = Set(
-            try keyset.entries.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
+        revoked = try keyset.revokedThumbprints()
     }
 
     /// Signs a set of public sender keys. The same keys, publication and publishers give the same bytes.
@@ -77,7 +76,7 @@ package struct SignedSenderSet: Sendable {
         backend: any CryptoBackend = DefaultBackend.shared
     ) throws -> [UInt8] {
         // Before the keys are written: a private key must not get into the document.
-        try keyset.requirePublishable(without: publishers)
+        try keyset.requirePublishable(without: publishers.map(\.kid))
         let sorted = try Keyset(
             keyset.entries.sorted { $0.record.kid < $1.record.kid }, sequence: publication.sequence)
         let payload = try sorted.jwkSet(withHistory: false, publication: publication)
@@ -91,17 +90,20 @@ extension Keyset {
     /// Checks that the set may be signed and accepted: it has public sender keys only, and none of them is a publisher. A
     /// thief of such a sender key could sign sets.
     ///
+    /// - Parameter publishers: the ids of all keys that apps may pin, even destroyed ones.
     /// - Throws: `KeyError` with `wrongKind`.
-    package func requirePublishable(without publishers: [KeyRecord]) throws(KeyError) {
+    package func requirePublishable(without publishers: [KeyID]) throws(KeyError) {
         try requireKind(.sender)
         for entry in entries {
             let kid = entry.record.kid
             guard !entry.record.isPrivateAsymmetric else {
                 throw KeyError(.wrongKind, "key \(kid) is a private key: a published set has public keys only")
             }
-            guard !publishers.contains(where: { $0.kid == kid }) else {
+            guard !publishers.contains(kid) else {
                 throw KeyError(
-                    .wrongKind, "key \(kid) is both a sender and a publisher of the set: use one of them only")
+                    .wrongKind,
+                    "key \(kid) is or was a publisher of the set, so it can't be a sender: replace it by another sender key"
+                )
             }
         }
     }

@@ -77,13 +77,14 @@ public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible
         public static let unsuitable = Code(name: "unsuitable")
         /// A newer key was registered.
         public static let superseded = Code(name: "superseded")
-        /// The set of sender keys is older than the pinned set.
+        /// The set of sender keys has a lower `seq` than the accepted one, or this version of the app pins a lower epoch
+        /// than an earlier one did.
         public static let rolledBack = Code(name: "rolledBack")
         /// No pinned publisher signed the set of sender keys.
         public static let notSigned = Code(name: "notSigned")
         /// The signed set is another one than the pinned set, or for another app or another epoch.
         public static let otherSet = Code(name: "otherSet")
-        /// The signed set was valid until an earlier time.
+        /// The `validUntil` of the signed set has passed, by the device's clock or the `issuedAt` of the accepted set.
         public static let expired = Code(name: "expired")
         /// The system failed: no space, no entropy, or an unexpected status.
         public static let failed = Code(name: "failed")

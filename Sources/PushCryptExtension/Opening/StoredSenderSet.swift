@@ -19,22 +19,18 @@ struct StoredSenderSet {
     /// - Throws: `DeviceKeyError` with `damaged`.
     init(_ json: [UInt8]) throws(DeviceKeyError) {
         guard let root = (try? JSONText(json))?.root, let epoch = root["epoch"]?.protocolInteger,
-            let sequence = root["seq"]?.protocolInteger, let digest = Self.digest(root["digest"]),
-            let list = root["revoked"], list.kind == .array,
+            let sequence = root["seq"]?.protocolInteger, let digest = RevokedKeys.digest(root["digest"]),
+            let revoked = RevokedKeys.read(root["revoked"]),
             let document = root["document"]?.utf8.flatMap(Base64URL.decode)
         else {
             throw DeviceKeyError(
                 .damaged, "the stored set of sender keys is not a JSON object with its members: discard it")
         }
-        let elements = list.elements
-        let revoked = elements.compactMap(Self.digest)
-        guard revoked.count == elements.count else {
-            throw DeviceKeyError(.damaged, "a revoked key of the stored set is not a thumbprint: discard the set")
-        }
-        state = SenderSetState(epoch: epoch, sequence: sequence, digest: digest, revoked: Set(revoked))
+        state = SenderSetState(epoch: epoch, sequence: sequence, digest: digest, revoked: revoked)
         self.document = document
     }
 
+<<<<<<< HEAD
     /// Whether the state is that of this set, regardless of the pins.
     func isOf(_ set: SignedSenderSet) -> Bool {
         let publication = set.publication
@@ -42,16 +38,34 @@ struct StoredSenderSet {
     }
 
     /// UTF-8. The thumbprints are sorted, so that equal states have equal bytes.
+=======
+    /// UTF-8.
+>>>>>>> 41f79dc77d03a600eb8a32363223c7b7f3881b58
     var json: [UInt8] {
-        let revoked = state.revoked.map { "\"\(Base64URL.encode($0))\"" }.sorted().joined(separator: ", ")
         let text =
             "{\"epoch\": \(state.epoch), \"seq\": \(state.sequence), \"digest\": \"\(Base64URL.encode(state.digest))\", "
-            + "\"revoked\": [\(revoked)], \"document\": \"\(Base64URL.encode(document))\"}\n"
+            + "\"revoked\": \(RevokedKeys.json(state.revoked)), \"document\": \"\(Base64URL.encode(document))\"}\n"
         return Array(text.utf8)
+    }
+}
+
+/// The thumbprints of revoked keys in the files of ``SenderPins`` and ``UnsignedSenderPins``:
+/// `[BASE64URL of 32 bytes, ...]`.
+enum RevokedKeys {
+    /// - Returns: nil if the value is no such list.
+    static func read(_ list: JSONValue?) -> Set<[UInt8]>? {
+        guard let list, list.kind == .array else { return nil }
+        let thumbprints = list.elements.compactMap(digest)
+        return thumbprints.count == list.elements.count ? Set(thumbprints) : nil
+    }
+
+    /// The thumbprints are sorted, so that equal sets have equal bytes.
+    static func json(_ thumbprints: Set<[UInt8]>) -> String {
+        "[" + thumbprints.map { "\"\(Base64URL.encode($0))\"" }.sorted().joined(separator: ", ") + "]"
     }
 
     /// The 32 bytes of a SHA-256; nil for anything else.
-    private static func digest(_ value: JSONValue?) -> [UInt8]? {
+    static func digest(_ value: JSONValue?) -> [UInt8]? {
         value?.utf8.flatMap(Base64URL.decode).flatMap { $0.count == 32 ? $0 : nil }
     }
 }

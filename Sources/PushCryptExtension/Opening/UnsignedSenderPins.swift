@@ -140,29 +140,24 @@ struct PinnedSenders {
     init(revocationsOf json: [UInt8]) { revoked = (try? Self.read(json).revoked) ?? [] }
 
     private static func read(_ json: [UInt8]) throws(DeviceKeyError) -> (root: JSONValue, revoked: Set<[UInt8]>) {
-        guard let root = (try? JSONText(json))?.root, let list = root["revoked"], list.kind == .array else {
-            throw DeviceKeyError(.damaged, "the pinned sender keys are not a JSON object with a list of revoked keys")
+        guard let root = (try? JSONText(json))?.root, let revoked = RevokedKeys.read(root["revoked"]) else {
+            throw DeviceKeyError(
+                .damaged, "the pinned sender keys are not a JSON object with a list of revoked keys' thumbprints")
         }
-        let elements = list.elements
-        let revoked = elements.compactMap { $0.utf8.flatMap(Base64URL.decode) }.filter { $0.count == 32 }
-        guard revoked.count == elements.count else {
-            throw DeviceKeyError(.damaged, "a revoked sender key is not a thumbprint")
-        }
-        return (root, Set(revoked))
+        return (root, revoked)
     }
 
     /// UTF-8.
     var json: [UInt8] {
         let set = set.map { "\"set\": \(String(decoding: $0.text, as: UTF8.self)), " } ?? ""
-        let names = revoked.map { "\"\(Base64URL.encode($0))\"" }.sorted()
-        return Array("{\(set)\"revoked\": [\(names.joined(separator: ", "))]}\n".utf8)
+        return Array("{\(set)\"revoked\": \(RevokedKeys.json(revoked))}\n".utf8)
     }
 
     /// - Returns: false if the set is already pinned.
     /// - Throws: `DeviceKeyError` with `rolledBack` or `conflict`.
     mutating func pin(_ new: PinnedSenderSet) throws(DeviceKeyError) -> Bool {
         if let set, try !new.isNewer(than: set) { return false }
-        do { try new.keyset.requireNoNamesake(of: revoked) } catch {
+        do { try new.keyset.requireNoCollision(with: revoked) } catch {
             throw DeviceKeyError(error, doing: "the set of sender keys can't be pinned")
         }
         set = new
@@ -190,7 +185,7 @@ struct PinnedSenderSet {
             keyset = try Keyset(sorted, sequence: read.sequence)
             // Refuses all other kinds of keys.
             _ = try TrustedSenders(keyset)
-            revoked = Set(try sorted.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
+            revoked = try keyset.revokedThumbprints()
             text = try keyset.jwkSet(withHistory: false)
         } catch {
             throw isStored

@@ -204,7 +204,7 @@ extension KeysetExamination {
 
 extension RotationPlan.Step {
     fileprivate var description: String {
-        if action == .renew { return "to renew the signed set" }
+        if action == .renew { return "to issue the signed set again" }
         return action.kid.map { "to \(action.name) key \($0)" } ?? "to \(action.name) the next key"
     }
 }

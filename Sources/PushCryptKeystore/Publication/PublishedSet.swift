@@ -11,7 +11,7 @@ package struct PublishedSet {
     /// How far the clocks of two hosts may differ, in seconds.
     private static let clockTolerance: Int64 = 600
 
-    /// - Throws: `KeyError` with `wrongKind` for keysets of other kinds or a key that is sender and publisher,
+    /// - Throws: `KeyError` with `wrongKind` for keysets of other kinds or a sender key that is or was a publisher,
     ///   `invalidPolicy` if the senders have no set to publish.
     package init(of senders: StoredKeyset, by publishers: StoredKeyset) throws {
         try Self.require(senders, .sender, "the keyset whose set is signed")
@@ -26,7 +26,8 @@ package struct PublishedSet {
             timeline.updatedAt.flatMap { timeline.state(of: record.kid, at: $0)?.opens } ?? true
         }
         keyset = try senders.keyset().publicKeyset(keepingPSK: false)
-        try keyset.requirePublishable(without: self.publishers)
+        // Apps may still pin a publisher that was destroyed here.
+        try keyset.requirePublishable(without: timeline.keys.map(\.kid))
         publication = try policy.publication(sequence: senders.metadata.sequence, issuedAt: issuedAt)
     }
 
@@ -55,7 +56,7 @@ package struct PublishedSet {
         guard time < publication.validUntil else {
             throw KeyError(
                 .expired,
-                "the set was issued at \(publication.issuedAt) and was valid until \(publication.validUntil): `rotate` renews it"
+                "the set was issued at \(publication.issuedAt) and was valid until \(publication.validUntil): `rotate` issues it again"
             )
         }
         return try SignedSenderSet.sign(keyset, publication, by: publishers)

@@ -55,8 +55,13 @@ extension KeysetEditor {
 extension KeysetEditor {
     /// Changes how the set is published. A value that is nil doesn't change; the first change needs topics.
     ///
-    /// - Throws: `KeyError` with `wrongKind` unless the keyset has sender keys, `invalidPolicy` for a lower epoch.
-    package mutating func publish(topics: [Topic]?, epoch: Int64?, validForInSeconds: Int64?) throws {
+    /// - Parameter sequence: the `seq` of the keyset after this change, for a keyset that was restored from a backup: apps
+    ///   refuse a set with a lower `seq` than the one that they have accepted.
+    /// - Throws: `KeyError` with `wrongKind` unless the keyset has sender keys, `invalidPolicy` for a lower epoch, a lower or
+    ///   equal `seq`, or less than two days.
+    package mutating func publish(
+        topics: [Topic]?, epoch: Int64?, validForInSeconds: Int64?, sequence: Int64? = nil
+    ) throws {
         guard metadata.kind == .sender else {
             throw KeyError(
                 .wrongKind,
@@ -66,14 +71,70 @@ extension KeysetEditor {
         let new = try PublicationPolicy(
             changing: old, topics: topics, epoch: epoch, validForInSeconds: validForInSeconds
         ) { try DefaultBackend.shared.randomBytes(count: SenderSetPublication.setByteCount) }
-        guard new != old else { return }
+        guard new != old || sequence != nil else { return }
+        if let sequence { try requireRaise(to: sequence) }
+        var details = [new.json]
+        if let sequence {
+            details.append("seq \(sequence) instead of \(metadata.sequence + 1)")
+            // The end of the change adds 1.
+            stored.metadata.sequence = sequence - 1
+        }
+        let lost = old.map { Self.losses(from: $0, to: new) } ?? []
+        if !lost.isEmpty { details.append("loses: " + lost.joined(separator: "; ")) }
+        losses += lost
         stored.metadata.publication = new
-        events.append(AuditEvent(.publicationChanged, detail: new.json))
+        events.append(AuditEvent(.publicationChanged, detail: details.joined(separator: "; ")))
+    }
+
+    /// Half of the numbers that files can hold: later changes need the others.
+    private static let highestGivenSequence: Int64 = 1 << 52
+
+    private func requireRaise(to sequence: Int64) throws(KeyError) {
+        guard sequence > metadata.sequence else {
+            throw KeyError(
+                .invalidPolicy,
+                "the keyset's seq is \(metadata.sequence) and never goes down: give the seq of the served set plus 1")
+        }
+        guard sequence <= Self.highestGivenSequence else {
+            throw KeyError(
+                .invalidPolicy,
+                "seq is raised to \(Self.highestGivenSequence) at most: later changes need higher numbers")
+        }
+    }
+
+    /// What installed apps lose, because they pin the epoch and have one topic until they are updated.
+    private static func losses(from old: PublicationPolicy, to new: PublicationPolicy) -> [String] {
+        let epoch =
+            "apps that pin epoch \(old.epoch) refuse every further set, unless `keys export --epoch \(old.epoch)` "
+            + "makes one for them"
+        return (new.epoch > old.epoch ? [epoch] : [])
+            + old.topics.filter { !new.topics.contains($0) }.map {
+                "apps with the topic \($0) refuse every further set"
+            }
+    }
+
+    /// Apps refuse a set with too many keys.
+    ///
+    /// - Throws: `KeyError` with `tooLarge` for a change that adds such a key or publishes such a set.
+    func requirePublishableCount(after old: KeysetMetadata) throws(KeyError) {
+        let (count, limit) = (metadata.publishedKeyCount, SignedSenderSet.maximumKeyCount)
+        guard count > max(limit, old.publishedKeyCount) else { return }
+        throw KeyError(
+            .tooLarge,
+            "the signed set would have \(count) keys, and apps accept at most \(limit): first erase keys that nothing "
+                + "needs any more, with `keys prune` or `keys destroy`")
     }
 
     /// Issues the signed set again: the change raises `seq` and `updatedAt`.
     mutating func renewSet() {
         let validUntil = metadata.publication?.validUntil(issuedAt: now)
         events.append(AuditEvent(.renewed, detail: validUntil.map { "the signed set is valid until \($0)" }))
+    }
+}
+
+extension KeysetMetadata {
+    /// The number of keys in the signed set; 0 without one.
+    fileprivate var publishedKeyCount: Int {
+        publication == nil ? 0 : timeline.keys.count { $0.lifecycle.destroyedAt == nil }
     }
 }

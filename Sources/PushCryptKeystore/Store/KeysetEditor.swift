@@ -11,19 +11,31 @@ package struct KeysetEditor: Sendable {
     /// Descriptions of the pushes that devices can't open because of the changes.
     package internal(set) var losses: [String] = []
     var givenUp: Set<KeyID> = []
+    /// The keyset before the changes; it has no keys if it is new.
+    private let old: KeysetMetadata
+    /// Why the clock seems to be far ahead; nil if it doesn't, or if an operator has confirmed it.
+    private let clockObjection: String?
 
-    package init(_ stored: StoredKeyset, at time: UnixTime) {
+    /// - Parameter confirmsClock: whether an operator has confirmed a clock that seems to be far ahead.
+    package init(_ stored: StoredKeyset, at time: UnixTime, confirmsClock: Bool = false) {
         self.stored = stored
-        now = stored.metadata.timeline.effective(time)
+        old = stored.metadata
+        now = old.timeline.effective(time)
+        clockObjection = confirmsClock ? nil : old.timeline.clockIsAhead(at: time, old.policy)
     }
 
     /// The losses of changes, computed without keys and without writing.
+    ///
+    /// - Throws: what `body` throws; `LifecycleError` with `blocked` if the clock seems to be far ahead.
     package static func losses(
-        of metadata: KeysetMetadata, at time: UnixTime, _ body: (inout KeysetEditor) throws -> Void
+        of metadata: KeysetMetadata, at time: UnixTime, confirmsClock: Bool = false,
+        _ body: (inout KeysetEditor) throws -> Void
     ) throws -> [String] {
         var editor = KeysetEditor(
-            StoredKeyset(metadata: metadata, records: [:], protection: .plaintext, secret: nil), at: time)
+            StoredKeyset(metadata: metadata, records: [:], protection: .plaintext, secret: nil), at: time,
+            confirmsClock: confirmsClock)
         try body(&editor)
+        if !editor.events.isEmpty { try editor.requireClock() }
         return editor.losses
     }
 
@@ -155,8 +167,15 @@ package struct KeysetEditor: Sendable {
         }
     }
 
-    func finished(after old: KeyTimeline?, by actor: Actor) throws -> StoredKeyset {
-        try Invariants.check(metadata.timeline, after: old, at: now, givingUp: givenUp)
+    /// Checks the changes, and raises `seq` and `updatedAt`. Everything that is written comes from here.
+    ///
+    /// - Throws: `LifecycleError` with `blocked` if the clock seems to be far ahead, `invariantBroken`; `KeyError` with
+    ///   `tooLarge` if the signed set would have too many keys.
+    func finished(by actor: Actor) throws -> StoredKeyset {
+        try requireClock()
+        try Invariants.check(
+            metadata.timeline, after: old.timeline.keys.isEmpty ? nil : old.timeline, at: now, givingUp: givenUp)
+        try requirePublishableCount(after: old)
         guard metadata.sequence < UnixTime.protocolRange.upperBound else {
             throw LifecycleError(
                 .invariantBroken, "the keyset's seq is the highest number that files can hold: make a new keyset")
@@ -166,6 +185,11 @@ package struct KeysetEditor: Sendable {
         result.metadata.timeline.updatedAt = now
         result.metadata.audit = try AuditLog.head(after: metadata.audit, events: events, actor: actor, at: now)
         return result
+    }
+
+    private func requireClock() throws(LifecycleError) {
+        guard let clockObjection else { return }
+        throw LifecycleError(.blocked, clockObjection)
     }
 
     mutating func note(_ action: AuditEvent.Action, _ kid: KeyID, _ losses: [String]) {

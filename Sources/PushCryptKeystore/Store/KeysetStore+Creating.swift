@@ -19,7 +19,7 @@ extension KeysetStore {
         var editor = KeysetEditor(
             StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
         try editor.add(record, activatesAt: time, as: action)
-        let stored = try editor.finished(after: nil, by: actor)
+        let stored = try editor.finished(by: actor)
         let folders = try KeystoreError.convertingFileErrors {
             try FileSystem.makeFolders(FileSystem.parent(of: path))
             return TemporaryKeysetFolders(in: try FileSystem.folder(of: path))

@@ -69,17 +69,21 @@ extension KeysetStore {
 
     /// Renames a broken audit log and starts a new one, whose first line contains the reason.
     ///
-    /// - Parameter secret: a person is asked before the lock is taken.
+    /// - Parameters:
+    ///   - confirmsClock: whether an operator has confirmed a clock that seems to be far ahead.
+    ///   - secret: a person is asked before the lock is taken.
     /// - Returns: the new name of the old log; nil if the log isn't broken, and nothing was done.
-    package func restartLog(at time: UnixTime, by actor: Actor, _ secret: SecretSource) throws -> String? {
+    package func restartLog(
+        at time: UnixTime, confirmsClock: Bool = false, by actor: Actor, _ secret: SecretSource
+    ) throws -> String? {
         try withKeyset(secret) { folder, stored in
             guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
                 return nil
             }
-            var editor = KeysetEditor(stored, at: time)
+            var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
             let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
             editor.restartLog(oldName, flaw)
-            let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
+            let finished = try editor.finished(by: actor)
             if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
             FaultPoint.reach("log-set-aside")
             try write(finished, folder)

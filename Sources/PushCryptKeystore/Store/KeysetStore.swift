@@ -30,27 +30,31 @@ package struct KeysetStore: Sendable {
     /// Changes the keyset.
     ///
     /// - Parameters:
+    ///   - confirmsClock: whether an operator has confirmed a clock that seems to be far ahead.
     ///   - secret: a person is asked before the lock is taken.
     ///   - body: changes the keyset; if it doesn't, nothing is written.
     /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, and what `body` throws. After an error nothing is changed,
     ///   unless the reason says that only the log or the public file couldn't be written.
     package func change<Result>(
-        at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ body: (inout KeysetEditor) throws -> Result
+        at time: UnixTime, confirmsClock: Bool = false, by actor: Actor, _ secret: SecretSource,
+        _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
-        try withKeyset(secret) { folder, stored in try change(stored, folder, at: time, by: actor, body) }
+        try withKeyset(secret) { folder, stored in
+            try change(stored, folder, at: time, confirmsClock: confirmsClock, by: actor, body)
+        }
     }
 
     private func change<Result>(
-        _ stored: StoredKeyset, _ folder: Folder, at time: UnixTime, by actor: Actor,
+        _ stored: StoredKeyset, _ folder: Folder, at time: UnixTime, confirmsClock: Bool, by actor: Actor,
         _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
         let notices = try finishInterruptedChange(folder, stored)
-        var editor = KeysetEditor(stored, at: time)
+        var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
         let result = try body(&editor)
         guard !editor.events.isEmpty else {
             return Change(result: result, metadata: stored.metadata, events: [], notices: notices)
         }
-        let finished = try editor.finished(after: stored.metadata.timeline, by: actor)
+        let finished = try editor.finished(by: actor)
         try write(finished, folder)
         return Change(result: result, metadata: finished.metadata, events: editor.events, notices: notices)
     }
@@ -168,7 +172,9 @@ extension KeysetStore {
                 return (Rotation(plan: plan, done: [], metadata: file.metadata, notices: []), file)
             }
             guard let stored else { return (nil, file) }
-            let change = try change(stored, folder, at: time, by: actor) { try $0.carryOut(plan) }
+            let change = try change(stored, folder, at: time, confirmsClock: plan.confirmsClock, by: actor) {
+                try $0.carryOut(plan)
+            }
             return (Rotation(plan: plan, done: change.result, metadata: change.metadata, notices: change.notices), file)
         }
     }

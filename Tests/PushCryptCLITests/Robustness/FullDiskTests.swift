@@ -52,12 +52,12 @@ struct FullDiskTests {
                 mkdir disk/links; ln disk/Keys/ios/* disk/links
                 fill \(pages)
                 "$PUSHCRYPT" keys policy disk/Keys/ios --keep 3 --reason \(String(repeating: "long", count: 2_000)) \\
-                    >/dev/null 2>err; echo $? >status
+                    --at \(Workplace.now) >/dev/null 2>err; echo $? >status
                 "$PUSHCRYPT" keys list disk/Keys/ios --json >list || exit
                 cp disk/Keys/ios/keyset.json left
                 make_room
                 "$PUSHCRYPT" keys verify disk/Keys/ios >/dev/null || exit
-                "$PUSHCRYPT" keys policy disk/Keys/ios --keep 4 >/dev/null || exit
+                "$PUSHCRYPT" keys policy disk/Keys/ios --keep 4 --at \(Workplace.now) >/dev/null || exit
                 "$PUSHCRYPT" keys verify disk/Keys/ios
                 """, in: place)
             #expect(output.isSuccess, "\(pages) pages: \(output)")

@@ -50,6 +50,21 @@ struct MachineFaultTests {
         #expect(statuses == [0, 74])
     }
 
+    @Test("a wrap command that can't be started for lack of descriptors exits 74, and one that fails exits 65")
+    func wrapWithoutDescriptors() throws {
+        let place = try makePlace()
+        try place.writeWrapCommand("wrap")
+        let export = "keys export Keys/wrapped --wrap-command"
+        try #require(
+            place.shell("\"$PUSHCRYPT\" keys create Keys/wrapped --kind sender --wrap-command ./wrap").exit == 0)
+        let outputs = try (4...8).map { try place.shell("ulimit -n \($0); exec \"$PUSHCRYPT\" \(export) ./wrap") }
+        let started = "failed to unwrap: can't create a pipe"
+        #expect(outputs.contains { $0.stderr.contains(started) }, "\(outputs)")
+        for output in outputs where output.stderr.contains(started) { expectRefusal(output, 74) }
+        expectRefusal(
+            try place.shell("exec \"$PUSHCRYPT\" \(export) false"), 65, saying: "failed to unwrap: exit status 1")
+    }
+
     @Test("no command writes a secret that other users can read under umask 000")
     func openMask() throws {
         let place = try makePlace()
@@ -95,10 +110,12 @@ struct MachineFaultTests {
         #expect(late.exit == 65 && late.stderr.contains("expired"), "\(late)")
     }
 
+    /// The commands run now, so the keysets are new.
     private func makePlace() throws -> Workplace {
         let place = try Workplace()
-        try place.create("Keys/ios", "recipient", "--psk")
-        try place.create("Keys/master", "shared")
+        let now = ISO8601DateFormatter().string(from: Date())
+        _ = try place.create("Keys/ios", "recipient", ["--psk"], at: now)
+        _ = try place.create("Keys/master", "shared", [], at: now)
         try place.write(Workplace.inner, to: "inner")
         try place.write(Data("correct horse\n".utf8), to: "pass")
         return place

@@ -59,8 +59,8 @@ struct PublicationPolicyTests {
         }
         let first = try change(nil, [Topic("a")], nil, nil)
         #expect((first.set, first.epoch, first.validForInSeconds) == (Self.id, 1, 60 * 86_400))
-        let later = try PublicationPolicy(changing: first, topics: nil, epoch: 4, validForInSeconds: 9) { [] }
-        #expect((later.set, later.topics, later.epoch, later.validForInSeconds) == (Self.id, first.topics, 4, 9))
+        let later = try PublicationPolicy(changing: first, topics: nil, epoch: 4, validForInSeconds: 9 * day) { [] }
+        #expect((later.set, later.topics, later.epoch, later.validForInSeconds) == (Self.id, first.topics, 4, 9 * day))
         #expect(try change(later, nil, nil, nil) == later)
         #expect(try change(later, nil, 4, nil) == later)
         let refused: [(PublicationPolicy?, [Topic]?, Int64)] = [

@@ -79,9 +79,11 @@ import Testing
                 try SignedSenderSet.sign(TestSenderSet.keyset(1), TestSenderSet.publication(), by: [publisher, signer])
             }
         }
-        expectKeyError(.notSigned) {
+        let error = #expect(throws: KeyError.self) {
             try SignedSenderSet.sign(TestSenderSet.keyset(1), TestSenderSet.publication(), by: [])
         }
+        #expect(error?.code == .notSigned)
+        #expect(error?.reason == "no publisher key signs the set: add a key to the publisher keyset")
     }
 
     @Test("64 keys and 8 publishers sign, 65 keys or 9 publishers throw tooLarge")

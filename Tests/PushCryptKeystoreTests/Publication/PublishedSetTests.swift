@@ -150,6 +150,51 @@ struct PublishedSetTests {
         #expect(error?.code == .wrongKind)
     }
 
+    @Test("A sender key that was a publisher is refused, because apps may still pin it")
+    func destroyedPublisher() throws {
+        var (senders, publishers) = (try Self.senders(), try Self.publishers(2))
+        let kid = publishers.primary
+        guard case .publisher(let publicKey, let privateKey) = publishers.stored.records[kid]?.material else {
+            throw KeyError(.wrongKind, "no publisher")
+        }
+        try publishers.change(at: .days(2)) { try $0.destroy(kid, force: true) }
+        #expect(publishers.stored.records[kid] == nil)
+        let record = try KeyRecord(
+            .sender(publicKey: publicKey, privateKey: privateKey), backend: DefaultBackend.shared)
+        _ = try Self.set(senders, publishers)
+        try senders.change(at: .days(2)) { try $0.add(record, activatesAt: .days(9), as: .imported) }
+        let error = #expect(throws: KeyError.self) { try Self.set(senders, publishers) }
+        #expect(error?.code == .wrongKind)
+        #expect(error?.reason.contains("key \(kid) is or was a publisher") == true, "\(error?.reason ?? "")")
+    }
+
+    @Test("The 65th key of a published set is refused, and the keys of a keyset without a set are not limited")
+    func limit() throws {
+        var senders = try Self.senders()
+        for _ in 1..<64 { try senders.change(at: .days(2)) { try $0.add(activatesAt: nil) } }
+        let kid = senders.primary
+        _ = try Self.set(senders, Self.publishers()).document(at: .days(2))
+        for change: (inout KeysetEditor) throws -> Void in [
+            { try $0.add(activatesAt: nil) }, { try $0.revoke(kid) },
+        ] {
+            let error = #expect(throws: KeyError.self) { try senders.change(at: .days(2), change) }
+            #expect(error?.code == .tooLarge)
+            #expect(error?.reason.contains("65 keys") == true, "\(error?.reason ?? "")")
+        }
+        let other = try #require(senders.timeline.keys.last?.kid)
+        try senders.change(at: .days(2)) { try $0.destroy(other, force: true) }
+        try senders.change(at: .days(2)) { try $0.revoke(kid) }
+
+        var others = try Editing(.sender)
+        for _ in 1..<66 { try others.change(at: .days(2)) { try $0.add(activatesAt: nil) } }
+        let error = #expect(throws: KeyError.self) {
+            try others.change(at: .days(2)) {
+                try $0.publish(topics: [Self.topic], epoch: nil, validForInSeconds: nil)
+            }
+        }
+        #expect(error?.code == .tooLarge)
+    }
+
     @Test("The document of an earlier epoch is accepted by apps that pin it, and by no others")
     func earlierEpoch() throws {
         var senders = try Self.senders()

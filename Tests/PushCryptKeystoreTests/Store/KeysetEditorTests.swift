@@ -132,11 +132,13 @@ import Testing
         let pending = try editing.change(at: .days(100)) { try $0.add(activatesAt: nil) }.result
         var editor = KeysetEditor(editing.stored, at: .days(101))
         try editor.destroy(pending, force: true)
-        #expect(throws: Never.self) { try editor.finished(after: editing.timeline, by: Editing.actor) }
+        #expect(throws: Never.self) { try editor.finished(by: Editing.actor) }
         // As if the old keyset let the retiring key open for longer.
-        var old = editing.timeline
-        old.keys[0].lifecycle.expiresAt = .days(500)
-        let error = #expect(throws: LifecycleError.self) { try editor.finished(after: old, by: Editing.actor) }
+        var old = editing.stored
+        old.metadata.timeline.keys[0].lifecycle.expiresAt = .days(500)
+        var shorter = KeysetEditor(old, at: .days(101))
+        shorter.stored = editor.stored
+        let error = #expect(throws: LifecycleError.self) { try shorter.finished(by: Editing.actor) }
         #expect(error?.reason.contains("would expire before its time") == true)
     }
 
@@ -159,6 +161,31 @@ import Testing
         #expect(editor.now == .days(400))
         #expect(editing.timeline.key(kid)?.lifecycle.createdAt == .days(400))
         #expect(editing.timeline.updatedAt == .days(400))
+    }
+
+    @Test("a change long after the last one is blocked until an operator confirms the clock, also in a preview")
+    func farClock() throws {
+        var editing = try Editing()
+        let kid = editing.primary
+        let late = UnixTime.days(400) + 1
+        let changes: [(inout KeysetEditor) throws -> Void] = [
+            { try $0.revoke(kid) }, { try $0.adopt(.rehearsed(36_500, lead: 7)) }, { $0.protect(.plaintext, nil) },
+        ]
+        for change in changes {
+            #expect(LifecycleError.code { try editing.change(at: late, change) } == .blocked)
+            #expect(
+                LifecycleError.code { try KeysetEditor.losses(of: editing.stored.metadata, at: late, change) }
+                    == .blocked)
+        }
+        #expect(editing.timeline.updatedAt == .days(0))
+        try editing.change(at: late, confirmsClock: true) { try $0.revoke(kid) }
+        #expect(editing.timeline.updatedAt == late)
+        // rotateEvery of one year: three years pass.
+        try editing.change(at: late) { try $0.adopt(.rehearsed(365, lead: 7)) }
+        #expect(
+            LifecycleError.code { try editing.change(at: late + 1_095 * day + 1) { try $0.adopt(.standard) } }
+                == .blocked)
+        try editing.change(at: late + 1_095 * day) { try $0.adopt(.standard) }
     }
 
     @Test("the losses of changes are computed without keys") func preview() throws {

@@ -108,7 +108,9 @@ struct PublisherKeysTests {
                 try $0.publish(topics: [Topic("a")], epoch: nil, validForInSeconds: nil)
             }
             let id = try #require(editing.stored.metadata.publication?.set)
-            try editing.change(at: .days(2)) { try $0.publish(topics: [Topic("b")], epoch: 2, validForInSeconds: 9) }
+            try editing.change(at: .days(2)) {
+                try $0.publish(topics: [Topic("b")], epoch: 2, validForInSeconds: 9 * day)
+            }
             #expect(editing.stored.metadata.publication?.set == id)
             #expect(editing.stored.metadata.sequence == 3)
             let same = try editing.change(at: .days(3)) {
@@ -129,7 +131,7 @@ struct PublisherKeysTests {
             let kid = editing.timeline.keys.randomElement(using: &random)!.kid
             let (choice, force) = (Int.random(in: 0..<8, using: &random), Bool.random(using: &random))
             do {
-                try editing.change(at: now) { editor in
+                try editing.change(at: now, confirmsClock: true) { editor in
                     switch choice {
                     case 0...2: try editor.add(activatesAt: nil)
                     case 3...5: try editor.destroy(kid, force: force)

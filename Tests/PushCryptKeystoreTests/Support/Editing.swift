@@ -28,12 +28,12 @@ struct Editing {
     /// - Returns: the result of `body`, and the editor after it.
     @discardableResult
     mutating func change<Result>(
-        at time: UnixTime, _ body: (inout KeysetEditor) throws -> Result
+        at time: UnixTime, confirmsClock: Bool = false, _ body: (inout KeysetEditor) throws -> Result
     ) throws -> (result: Result, editor: KeysetEditor) {
-        var editor = KeysetEditor(stored, at: time)
+        var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
         let result = try body(&editor)
         guard !editor.events.isEmpty else { return (result, editor) }
-        stored = try editor.finished(after: timeline.keys.isEmpty ? nil : timeline, by: Self.actor)
+        stored = try editor.finished(by: Self.actor)
         lines += stored.metadata.audit.lastLines
         return (result, editor)
     }

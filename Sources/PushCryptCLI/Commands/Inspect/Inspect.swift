@@ -15,7 +15,7 @@ struct Inspect: ParsableCommand {
     @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
     @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", "FILE"))
     var trust: String?
-    @Option(help: .init("What the app bundles, if --trust is a signed sender set, which is then verified.", "FILE"))
+    @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE"))
     var pins: String?
     @Option(help: .init("The maximum size of a payload in bytes.", "N")) var limit: Int = 4096
     @OptionGroup var timeOptions: TimeOptions

@@ -20,8 +20,8 @@ struct KeysAdd: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, secrets)
-        try change.checkClock(clock)
+        let change = try KeysetChange(path, options, clock, secrets)
+        try change.checkClock()
         try change.make { editor in try editor.add(activatesAt: try activation(editor)) }
     }
 

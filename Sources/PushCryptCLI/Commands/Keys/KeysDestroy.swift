@@ -7,8 +7,9 @@ struct KeysDestroy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "destroy", abstract: "Erase a key's material for good; its id can't be used again.",
         discussion: """
-            Refused while the key may still open a push, unless forced. The primary key is never destroyed, except that of \
-            a publisher keyset with other keys.
+            Without --force a key is refused that may still open a push, and every publisher key. The primary key is refused \
+            even with --force. In a publisher keyset it is refused only if it is the only key that isn't destroyed; \
+            otherwise the oldest other key becomes the primary.
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -19,8 +20,8 @@ struct KeysDestroy: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, secrets)
-        try change.checkClock(clock)
+        let change = try KeysetChange(path, options, clock, secrets)
+        try change.checkClock()
         let nothing = ["nothing: no push that is still on its way needs the key"]
         try change.make("destroying key \(key.kid) loses:", orNothing: nothing, confirmation.confirm) {
             try $0.destroy(key.kid, force: confirmation.force)
@@ -39,13 +40,13 @@ struct KeysPrune: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, secrets)
+        let change = try KeysetChange(path, options, clock, secrets)
         let kids = Self.prunable(try change.metadata(), at: change.time)
         guard !kids.isEmpty else {
             try change.make { _ in }
             return
         }
-        try change.checkClock(clock)
+        try change.checkClock()
         try agreement.confirm("erasing for good:", kids.map { "key \($0), which opens nothing any more" })
         try change.make { editor in
             for kid in Self.prunable(editor.metadata, at: editor.now) { try editor.destroy(kid, force: false) }

@@ -74,8 +74,8 @@ struct KeysImport: ParsableCommand {
         guard policyOptions.isEmpty, !allowsPlaintext else {
             throw Failure(.usage, "\(path) exists; an import doesn't change its policy or its protection")
         }
-        let change = try KeysetChange(path, change, secrets)
-        try change.checkClock(clock)
+        let change = try KeysetChange(path, change, clock, secrets)
+        try change.checkClock()
         try change.make { editor in
             try editor.add(record, activatesAt: editor.metadata.nextActivation(at: editor.now), as: .imported)
         }

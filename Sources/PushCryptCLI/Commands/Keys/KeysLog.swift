@@ -20,6 +20,7 @@ struct KeysLog: ParsableCommand {
     @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and start a new one; needs --reason.")
     var beginsAnew = false
     @OptionGroup var agreement: AgreementOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -69,9 +70,10 @@ struct KeysLog: ParsableCommand {
         guard case .broken(let flaw) = condition else {
             throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
         }
-        let change = try KeysetChange(path, options, secrets)
+        let change = try KeysetChange(path, options, clock, secrets)
         try agreement.confirm("\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
-        let oldName = try KeysetStore(path).restartLog(at: change.time, by: options.actor, change.answerSecret())
+        let oldName = try KeysetStore(path).restartLog(
+            at: change.time, confirmsClock: change.confirmsClock, by: options.actor, change.answerSecret())
         guard let oldName else {
             throw Failure(.temporary, "\(path): another process has repaired the audit log in the meantime")
         }

@@ -21,6 +21,7 @@ struct KeysPasswd: ParsableCommand {
     @Option(help: .init("The new command that wraps and unwraps data keys.", "COMMAND")) var newWrapCommand: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted from now on.")
     var allowsPlaintext = false
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -34,7 +35,7 @@ struct KeysPasswd: ParsableCommand {
     }
 
     func run() throws {
-        let change = try KeysetChange(path, options, secrets)
+        let change = try KeysetChange(path, options, clock, secrets)
         try change.answerSecret()
         var new = SecretOptions()
         (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)

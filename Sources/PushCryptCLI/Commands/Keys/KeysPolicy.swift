@@ -11,31 +11,41 @@ struct KeysPolicy: ParsableCommand {
             retired, a shorter one only to keys that retire later.
 
             The --publish options make the sender keys a set that `keys export --signed-by` signs. Every change of the \
-            keyset issues the set again, and `rotate` renews it when half of its validity has passed.
+            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then export the set \
+            and publish it.
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup(title: "Signed set of sender keys") var publicationOptions: PublicationOptions
+    @OptionGroup var agreement: AgreementOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, secrets)
+        let change = try KeysetChange(path, options, clock, secrets)
         if policyOptions.isEmpty, publicationOptions.isEmpty { return try show(change.metadata()) }
-        try change.make { editor in
-            if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy)) }
-            try publicationOptions.publish(&editor)
-        }
+        let losses = try change.losses(edit)
+        if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
+        try change.make(edit)
+    }
+
+    private func edit(_ editor: inout KeysetEditor) throws {
+        if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy)) }
+        try publicationOptions.publish(&editor)
     }
 
     private func show(_ metadata: KeysetMetadata) throws {
         let (policy, publication) = (metadata.policy, metadata.publication)
+        guard metadata.kind != .publisher else {
+            let json: JSONObject = ["exemption": RotationPlan.publishers]
+            return try StandardStreams.write(json, asJSON: options.json) { _ in RotationPlan.publishers + "\n" }
+        }
         if options.json {
             let member = publication.map { ", \"publication\": \($0.json)}" } ?? "}"
             return try StandardStreams.write(policy.json.dropLast() + member + "\n")
         }
-        guard metadata.kind != .publisher else { return try StandardStreams.write(RotationPlan.publishers + "\n") }
         let opens = DurationText.human(policy.opensAfterRetiringInSeconds)
         let rows = [
             ("rotate every", DurationText.human(policy.rotateEveryInSeconds), "how long a key seals"),

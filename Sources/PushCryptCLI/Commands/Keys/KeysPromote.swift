@@ -22,8 +22,8 @@ struct KeysPromote: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, secrets)
-        try change.checkClock(clock)
+        let change = try KeysetChange(path, options, clock, secrets)
+        try change.checkClock()
         let losses =
             try change.losses { try $0.promote(key.kid, force: confirmation.force) }
             + uncovered(change.metadata(), change)

@@ -14,11 +14,12 @@ struct KeysRevoke: ParsableCommand {
     @OptionGroup var key: KeyIDArgument
     @Option(help: .init("Promote this pending key instead of generating a new one.", "KID")) var promote: KeyID?
     @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        try KeysetChange(path, options, secrets).revoke(key.kid, successor: promote, confirmation.confirm)
+        try KeysetChange(path, options, clock, secrets).revoke(key.kid, successor: promote, confirmation.confirm)
     }
 }
 
@@ -31,11 +32,12 @@ struct KeysRetire: ParsableCommand {
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
     @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, secrets)
+        let change = try KeysetChange(path, options, clock, secrets)
         try change.make("retiring key \(key.kid):", confirmation.confirm) { try $0.retire(key.kid) }
     }
 }

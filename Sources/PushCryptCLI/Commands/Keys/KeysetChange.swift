@@ -7,18 +7,21 @@ struct KeysetChange {
     let path: String
     let options: ChangeOptions
     let secret: SecretSource
+    /// Whether the operator has confirmed a clock that seems wrong.
+    let confirmsClock: Bool
     private let knownFile = Remembered<KeysetFile>()
     private let knownMetadata = Remembered<KeysetMetadata>()
     private let answeredSecret = Remembered<SecretSource>()
 
     /// - Parameter answer: the secret typed for another keyset of the same command.
     init(
-        _ path: String, _ options: ChangeOptions, _ secrets: SecretOptions,
+        _ path: String, _ options: ChangeOptions, _ clock: ClockOptions, _ secrets: SecretOptions,
         _ answer: Remembered<KeysetSecret> = Remembered()
     ) throws {
         try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
+        confirmsClock = clock.isConfirmed
         secret = secrets.source(of: path, remembering: answer)
     }
 
@@ -38,17 +41,18 @@ struct KeysetChange {
     /// The file as of the first call, without the lock. The change reads it again under the lock.
     private func file() throws -> KeysetFile { try knownFile.value { try KeysetFolder(path).file() } }
 
-    /// Refuses the change if the clock seems wrong: far before or after the last change.
-    func checkClock(_ clock: ClockOptions) throws {
+    /// Refuses the change if the clock seems wrong: before the last change or far after it. Every change is refused far
+    /// after the last one; this also refuses it before.
+    func checkClock() throws {
         let metadata = try metadata()
-        guard !clock.isConfirmed, let objection = metadata.timeline.clockObjection(to: time, metadata.policy) else {
+        guard !confirmsClock, let objection = metadata.timeline.clockObjection(to: time, metadata.policy) else {
             return
         }
         throw Failure(.temporary, "\(path): \(objection)")
     }
 
     func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
-        try naming { try KeysetEditor.losses(of: metadata(), at: time, body) }
+        try naming { try KeysetEditor.losses(of: metadata(), at: time, confirmsClock: confirmsClock, body) }
     }
 
     /// Asks for agreement to the losses of a change, and makes it.
@@ -72,7 +76,10 @@ struct KeysetChange {
     @discardableResult
     func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
         let secret = try answerSecret()
-        let change = try naming { try KeysetStore(path).change(at: time, by: options.actor, secret, body) }
+        let change = try naming {
+            try KeysetStore(path).change(
+                at: time, confirmsClock: confirmsClock, by: options.actor, secret, body)
+        }
         for notice in change.notices { StandardStreams.writeNote(notice) }
         try report(change.events, change.metadata)
         return change.events
@@ -100,7 +107,9 @@ struct KeysetChange {
                 [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
                     + (event.detail.map { ": " + $0 } ?? "") + "\n"
             }
-            return lines.isEmpty ? "nothing to change\n" : lines.joined()
+            guard !lines.isEmpty else { return "nothing to change\n" }
+            return lines.joined()
+                + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path))\n" } ?? "")
         }
     }
 
@@ -121,7 +130,7 @@ extension AuditEvent.Action {
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
         case .publicationChanged: "changed the signed set"
-        case .renewed: "renewed the signed set"
+        case .renewed: "issued the signed set again"
         default: rawValue
         }
     }

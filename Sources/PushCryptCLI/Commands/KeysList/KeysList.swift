@@ -14,7 +14,7 @@ struct KeysList: ParsableCommand {
             """)
 
     @Argument(help: .init("A keyset, a file or a keystore.", "Keys/NAME|FILE|Keys")) var path: String
-    @Option(help: .init("What an app bundles to verify the signed sender set in the file.", "FILE")) var pins: String?
+    @Option(help: .init("The app's pins; needed if the file is a signed sender set.", "FILE")) var pins: String?
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions
@@ -102,7 +102,7 @@ extension RotationPlan.Action {
         case .add: "add a key"
         case .promote(let kid): "promote key \(kid)"
         case .destroy(let kid): "destroy key \(kid)"
-        case .renew: "renew the signed set"
+        case .renew: "issue the signed set again"
         }
     }
 }

@@ -20,7 +20,7 @@ struct Open: ParsableCommand {
     @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
     @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
     @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", "FILE")) var trust: String?
-    @Option(help: .init("What the app bundles, if --trust is a signed sender set, which is then verified.", "FILE"))
+    @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE"))
     var pins: String?
 
     @Option(

@@ -7,7 +7,8 @@ struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
-            A signed set of sender keys is renewed when half of its validity has passed. Publisher keys are never rotated. \
+            A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
+            with `keys export --signed-by` and publish it. Publisher keys are never rotated. \
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line.
 
@@ -51,7 +52,7 @@ struct Rotate: ParsableCommand {
         var statuses = [Int32]()
         for path in try keysets() {
             do {
-                statuses.append(try rotate(KeysetChange(path, options, secrets, answer), deviceReports))
+                statuses.append(try rotate(KeysetChange(path, options, clock, secrets, answer), deviceReports))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
@@ -74,7 +75,7 @@ struct Rotate: ParsableCommand {
     private func plan(
         _ keyset: KeysetMetadata, _ change: KeysetChange, _ reports: DeviceReports?, isAfter: Bool = false
     ) -> RotationPlan {
-        keyset.plan(at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed) { kid in
+        keyset.plan(at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: change.confirmsClock) { kid in
             keyset.policy.requiredCoverage.flatMap { required in
                 reports?.verdict(on: kid, required, keyset.timeline, at: change.time)
             }
@@ -82,7 +83,7 @@ struct Rotate: ParsableCommand {
     }
 
     private func replace(_ kid: KeyID) throws {
-        let change = try KeysetChange(paths[0], options, secrets)
+        let change = try KeysetChange(paths[0], options, clock, secrets)
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         guard state == nil || state == .primary else {
             throw Failure(.dataError, "\(paths[0]): key \(kid) is \(state!), not primary; use `keys revoke`")
@@ -138,7 +139,10 @@ struct RotationReport {
         if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty {
             lines.append("  nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""))
         }
-        if let signedSet { lines.append("  \(terminal.label("set", signedSet.style, width: 9))\(signedSet.text)") }
+        if let signedSet {
+            lines.append("  \(terminal.label("set", signedSet.style, width: 9))\(signedSet.text)")
+            if !done.isEmpty { lines.append("  publish  \(PublicationStatus.publishing(keyset))") }
+        }
         if let next = plan.next { lines.append("  next     \(next.dueAt): \(next.text())") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")
     }

@@ -24,7 +24,15 @@ struct SignedSetExportTests {
         let first = try signed.export()
         #expect(first.isSuccess, "\(first)")
         #expect(try signed.export(at: SignedSetPlace.day(59)).stdout == first.stdout)
-        expectRefusal(try signed.export(at: SignedSetPlace.day(60)), 65, saying: "`rotate` renews it")
+        expectRefusal(try signed.export(at: SignedSetPlace.day(60)), 65, saying: "`rotate` issues it again")
+    }
+
+    @Test("an epoch above the keyset's exits 65 and says how to raise it")
+    func laterEpoch() throws {
+        let signed = try SignedSetPlace()
+        expectRefusal(
+            try signed.export("--epoch", "3"), 65,
+            saying: "the keyset's epoch is 1; raise it with `keys policy --publish-epoch 3` first")
     }
 
     @Test("both of two publisher keys sign")

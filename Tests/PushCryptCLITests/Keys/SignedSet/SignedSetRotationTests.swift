@@ -27,6 +27,26 @@ struct SignedSetRotationTests {
         #expect(log.text.contains("publicationChanged") && log.text.contains("renewed"))
     }
 
+    @Test("rotate says that the set was issued, and which command signs it; a step that isn't done needs no export")
+    func issued() throws {
+        let signed = try SignedSetPlace()
+        let place = signed.place
+        let command = ["rotate", "Keys/senders", "--at", SignedSetPlace.day(30)]
+        let advice = "keys export Keys/senders --signed-by"
+        let dry = try place.run(command + ["--dry-run"]).text
+        #expect(dry.contains("due      issue the signed set again\n") && !dry.contains(advice), "\(dry)")
+        let done = try place.run(command).text
+        #expect(done.contains("done     issue the signed set again\n"), "\(done)")
+        #expect(
+            done.contains("publish  the new set now: sign it with `pushcrypt \(advice) Keys/PUBLISHER`\n"), "\(done)")
+        #expect(!done.contains("renew"))
+        #expect(!(try place.run(command).text.contains(advice)))
+        let revoked = try place.succeed(
+            "keys", "revoke", "Keys/senders", signed.kid("Keys/senders"), "--yes",
+            at: SignedSetPlace.day(31))
+        #expect(revoked.text.hasSuffix("publish the new set now: sign it with `pushcrypt \(advice) Keys/PUBLISHER`\n"))
+    }
+
     @Test(
         "rotate says that publisher keys are never rotated, in text and JSON",
         arguments: [[], ["--now"], ["--dry-run"]])
@@ -59,7 +79,8 @@ struct SignedSetRotationTests {
         expectRefusal(
             try place.run("keys", "policy", "Keys/publisher", "--keep", "3"), 65, saying: "change with an app update")
         expectRefusal(
-            try place.run("keys", "destroy", "Keys/publisher", kid, "--yes", "--force"), 65,
+            try place.run(
+                "keys", "destroy", "Keys/publisher", kid, "--yes", "--force", "--at", SignedSetPlace.day(9)), 65,
             saying: "only publisher key")
         #expect(try place.contents(of: "Keys/publisher") == before)
     }
