@@ -30,7 +30,6 @@ struct StoredSenderSet {
         self.document = document
     }
 
-<<<<<<< HEAD
     /// Whether the state is that of this set, regardless of the pins.
     func isOf(_ set: SignedSenderSet) -> Bool {
         let publication = set.publication
@@ -38,9 +37,6 @@ struct StoredSenderSet {
     }
 
     /// UTF-8. The thumbprints are sorted, so that equal states have equal bytes.
-=======
-    /// UTF-8.
->>>>>>> 41f79dc77d03a600eb8a32363223c7b7f3881b58
     var json: [UInt8] {
         let text =
             "{\"epoch\": \(state.epoch), \"seq\": \(state.sequence), \"digest\": \"\(Base64URL.encode(state.digest))\", "
