@@ -207,6 +207,8 @@ public struct RegistrationRecord: Sendable {
     public let jwk: SecretBytes
     /// Whether ``DeviceIdentity/confirmRegistered(_:)`` was called; if not, upload the record.
     public let isConfirmed: Bool
+    /// When the pair was made.
+    let createdAt: UnixTime?
 
     /// The record as the body of its upload, UTF-8 JSON. This copy of a secret can't be wiped: keep it only for the request.
     public var requestBody: Data { Data(Array(jwk.bytes)) }
@@ -221,5 +223,6 @@ public struct RegistrationRecord: Sendable {
         kid = key.kid
         jwk = SecretBytes(copying: text.bytes)
         isConfirmed = key.lifecycle.activatesAt != nil
+        createdAt = key.lifecycle.createdAt
     }
 }

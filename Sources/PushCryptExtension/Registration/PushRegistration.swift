@@ -1,0 +1,209 @@
+public import PushCryptCore
+import PushCryptPrimitives
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The app's part: keeps the backend's record of this device, the sender keys and the device's keys current.
+///
+/// ```
+/// let pushes = PushRegistration(identity: identity, folder: folder, upload: upload)
+/// try await pushes.register(deviceToken: token, account: user.id)     at every start, and when token or account changes
+/// try await pushes.signOut()
+/// ```
+/// What the backend has belongs to a key, a device token, an account and a set of sender keys. A keychain item survives the
+/// deletion of the app, a device token doesn't. So the record is uploaded again as soon as any of the four differs from the last
+/// successful upload, and isn't uploaded otherwise.
+///
+/// Create one and keep it. Calls run one after the other, and none runs on the main actor.
+public actor PushRegistration {
+    /// What the backend stores for this installation of the app.
+    public struct Upload: Sendable {
+        /// The registration record, UTF-8 JSON. It is a secret of app and backend if it contains a psk: send it over TLS to an
+        /// endpoint that authenticates the user, and keep no copy.
+        public let record: Data
+        /// The id of the record's key.
+        public let kid: KeyID
+        /// The device token in hexadecimal, as APNs expects it.
+        public let deviceToken: String
+        /// The user who is signed in, as passed to ``PushRegistration/register(deviceToken:account:)``.
+        public let account: String
+        /// Which set of sender keys the device trusts, UTF-8 JSON; nil if it has none. The backend compares it with the set that
+        /// it publishes.
+        public let senderSetVersion: Data?
+    }
+
+    /// Where the app gets the signed set of sender keys, and who may sign it.
+    public struct SenderSet: Sendable {
+        let pins: SenderPins
+        let fetch: @Sendable () async throws -> Data
+
+        /// - Parameter fetch: downloads the set, at most 256 KiB. It is called at most once a day, and when the extension met a
+        ///   sender key that the device doesn't trust.
+        public init(pins: SenderPins, fetch: @escaping @Sendable () async throws -> Data) {
+            self.pins = pins
+            self.fetch = fetch
+        }
+    }
+
+    /// What a call of ``register(deviceToken:account:)`` did.
+    public struct Outcome: Sendable {
+        /// Whether the record was uploaded; false if the backend has it already.
+        public let isUploaded: Bool
+        /// Why the sender keys weren't updated: the error of the fetch, or `DeviceKeyError` for a set that was refused. The device
+        /// keeps its last set. Nil if they were, or if no fetch was due.
+        public let senderSetFailure: (any Error)?
+        /// What the user or the app has to do, by the extension's counters: `updateApp`, `unlock`.
+        public let advice: [RecoveryAdvice.Step]
+    }
+
+    private let identity: DeviceIdentity
+    private let folder: String
+    private let senders: SenderSet?
+    private let store: SharedStore?
+    private let renewsAfterInSeconds: Int64
+    private let clock: @Sendable () -> UnixTime
+    private let upload: @Sendable (Upload) async throws -> Void
+    /// The end of the last call.
+    private var lastCall: Task<Void, Never>?
+
+    /// Creates a registration.
+    ///
+    /// - Parameters:
+    ///   - folder: a folder that only the app and its extension can read, for a file with a digest of the last upload.
+    ///   - senders: nil if the app trusts a set of another kind, or accepts unsigned pushes.
+    ///   - store: the extension's counters. With it, ``register(deviceToken:account:)`` replaces a key that the backend seems
+    ///     not to have and fetches sender keys that the device lacks.
+    ///   - renewsAfterInSeconds: the age at which the key is replaced, 90 days by default.
+    ///   - upload: sends the record to your backend as the signed-in user; throws unless the backend has stored it.
+    public init(
+        identity: DeviceIdentity, folder: String, senders: SenderSet? = nil, store: SharedStore? = nil,
+        renewsAfterInSeconds: Int64 = 90 * 86_400, clock: @escaping @Sendable () -> UnixTime = { .now },
+        upload: @escaping @Sendable (Upload) async throws -> Void
+    ) {
+        self.identity = identity
+        self.folder = folder
+        self.senders = senders
+        self.store = store
+        self.renewsAfterInSeconds = renewsAfterInSeconds
+        self.clock = clock
+        self.upload = upload
+    }
+
+    /// Makes a key if the device has none or its key is old, updates the sender keys if that is due, and uploads the record if the
+    /// backend doesn't have it for this key, token, account and set.
+    ///
+    /// Call it at every start, when the system has provided the device token, and whenever the token or the account changes. After
+    /// a failed upload call it again: no further key is made, and pushes to the earlier key still open.
+    ///
+    /// - Parameters:
+    ///   - deviceToken: of `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
+    ///   - account: the user who is signed in. Only a digest of it is stored.
+    /// - Throws: the error of the upload; `DeviceKeyError` with `locked` before the first unlock (call it again when protected data
+    ///   is available), `insecure`, `failed`, and the errors of the key storage.
+    @discardableResult
+    public func register(deviceToken: Data, account: String) async throws -> Outcome {
+        try await inTurn { registration in try await registration.registerNow(deviceToken, account) }
+    }
+
+    /// Erases the device's keys and the digest of the last upload when the user signs out. Pushes that are being delivered no
+    /// longer open. Inform the backend, too. The trusted sender keys and their revocations stay.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased, and another call erases the rest.
+    public func signOut() async throws {
+        try await inTurn { registration in
+            try registration.identity.eraseAll()
+            try RegistrationFile.remove(from: registration.folder)
+        }
+    }
+
+    private func registerNow(_ deviceToken: Data, _ account: String) async throws -> Outcome {
+        var file = try RegistrationFile(folder)
+        let now = clock()
+        let advice = try store.map { try RecoveryAdvice.steps(for: $0.statistics(), keys: openKeys(), at: now) } ?? []
+        let failure = await updateSenders(&file, isAdvised: advice.contains(.updateSenderKeys), at: now)
+        let record = try record(isReplaced: advice.contains(.registerKey), at: now)
+        let version = try? senders?.pins.version()
+        let upload = Upload(
+            record: record.requestBody, kid: record.kid, deviceToken: Self.hexadecimal(deviceToken), account: account,
+            senderSetVersion: version.map { Data($0.json) })
+        let digest = try upload.digest()
+        let isNew = !record.isConfirmed || file.digest != digest
+        if isNew {
+            try await self.upload(upload)
+            try identity.confirmRegistered(record.kid)
+            file.digest = digest
+            try file.write(to: folder)
+        }
+        if !advice.isEmpty { try store?.adviceTaken(at: now) }
+        try identity.prune()
+        return Outcome(
+            isUploaded: isNew, senderSetFailure: failure, advice: advice.filter { $0 == .updateApp || $0 == .unlock })
+    }
+
+    private func openKeys() throws(DeviceKeyError) -> Set<KeyID> { Set(try identity.storage.keyIDs()) }
+
+    /// The record of the newest pair, or of a new one if there is none, if it is old, or if the backend seems not to have it.
+    private func record(isReplaced: Bool, at now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
+        let current = try identity.makeIfNeeded()
+        let isOld = current.createdAt.map { now >= $0 + renewsAfterInSeconds } ?? false
+        // A pair that awaits its confirmation was never uploaded, so it isn't replaced.
+        return isReplaced || isOld ? try identity.rotate() : current
+    }
+
+    /// Fetches and accepts the set of sender keys if that is due.
+    ///
+    /// - Returns: why it failed; nil for success, and if it isn't due.
+    private func updateSenders(_ file: inout RegistrationFile, isAdvised: Bool, at now: UnixTime) async -> (any Error)?
+    {
+        guard let senders else { return nil }
+        do {
+            try senders.pins.discardDamaged()
+            let isRecent = file.fetchedAt.map { $0 <= now && now < $0 + Self.fetchIntervalInSeconds } ?? false
+            guard try isAdvised || !isRecent || senders.pins.version() == nil else { return nil }
+            let document = try await senders.fetch()
+            file.fetchedAt = now
+            try file.write(to: folder)
+            try senders.pins.accept([UInt8](document), at: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static let fetchIntervalInSeconds: Int64 = 86_400
+
+    private static func hexadecimal(_ bytes: Data) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Runs a call after all earlier ones: an actor alone would interleave them while one waits for the network.
+    private func inTurn<Value: Sendable>(
+        _ body: @escaping @Sendable (isolated PushRegistration) async throws -> Value
+    ) async throws -> Value {
+        let previous = lastCall
+        let call = Task {
+            await previous?.value
+            return try await body(self)
+        }
+        lastCall = Task { _ = try? await call.value }
+        return try await withTaskCancellationHandler {
+            try await call.value
+        } onCancel: {
+            call.cancel()
+        }
+    }
+}
+
+extension PushRegistration.Upload {
+    /// A digest of what the upload says: the file keeps no token and no account in clear.
+    fileprivate func digest() throws -> [UInt8] {
+        let version = senderSetVersion.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let fields = [kid.description, deviceToken, account, version]
+        let text = fields.map { "\($0.utf8.count):\($0)" }.joined()
+        return try DefaultBackend.shared.sha256(Array(text.utf8).bytes)
+    }
+}

@@ -1,0 +1,306 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// An installation of an app: a keychain, which survives the deletion of the app, and an app group, which doesn't.
+private final class Installation: Sendable {
+    struct Offline: Error {}
+
+    static let (now, day) = (TestPush.now, Int64(86_400))
+    let folder: TemporaryFolder
+    let uploads = Locked<[PushRegistration.Upload]>([])
+    let fetchCount = Locked(0)
+    let isOnline = Locked(true)
+    let document = Locked<[UInt8]>([])
+    private let time = Locked(now)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let first = try TestSenderSet().document()
+        document.withLock { $0 = first }
+    }
+
+    var keyring: FileKeyring { FileKeyring(folder: folder.path + "/keychain") }
+    var group: String { folder.path + "/group" }
+    var store: SharedStore { SharedStore(folder: folder.path + "/store", role: .app) }
+    var file: URL { folder.file("group/registration.json") }
+
+    func pins() throws -> SenderPins {
+        try SenderPins(folder: group, publishers: .test(), topic: TestPush.topic)
+    }
+
+    func wait(days: Int64) { time.withLock { $0 = $0 + days * Self.day } }
+
+    func registration(withSenders: Bool = false, store: SharedStore? = nil) throws -> PushRegistration {
+        let clock: @Sendable () -> UnixTime = { [time] in time.withLock { $0 } }
+        let senders =
+            try withSenders
+            ? PushRegistration.SenderSet(pins: pins()) { [fetchCount, isOnline, document] in
+                guard isOnline.withLock({ $0 }) else { throw Offline() }
+                fetchCount.withLock { $0 += 1 }
+                return Data(document.withLock { $0 })
+            } : nil
+        return PushRegistration(
+            identity: DeviceIdentity(storage: keyring, clock: clock), folder: group, senders: senders, store: store,
+            clock: clock
+        ) { [uploads, isOnline] upload in
+            guard isOnline.withLock({ $0 }) else { throw Offline() }
+            uploads.withLock { $0.append(upload) }
+        }
+    }
+
+    /// Counts a push that the extension didn't restore.
+    func fail(_ failure: FailureClass, kid: KeyID? = nil) {
+        store.report(
+            DeliveryReport(
+                failure: failure, isRestored: false, time: Self.now, kid: kid, messageID: nil, pushID: nil,
+                isSelfTest: false, stageFailures: []))
+    }
+
+    var uploaded: [PushRegistration.Upload] { uploads.withLock { $0 } }
+}
+
+@Suite("PushRegistration") struct PushRegistrationTests {
+    private static let token = Data([0x0a, 0xff])
+    private let phone: Installation
+
+    init() throws { phone = try Installation() }
+
+    @Test("the first call uploads the record with token and account, and the same call again uploads nothing")
+    func first() async throws {
+        let app = try phone.registration()
+        #expect(try await app.register(deviceToken: Self.token, account: "zoë").isUploaded)
+        let upload = try #require(phone.uploaded.first)
+        #expect(try Recipient(jwk: [UInt8](upload.record)).kid == upload.kid)
+        #expect(upload.deviceToken == "0aff" && upload.account == "zoë" && upload.senderSetVersion == nil)
+        #expect(try await !app.register(deviceToken: Self.token, account: "zoë").isUploaded)
+        // In the next process, too.
+        #expect(try await !phone.registration().register(deviceToken: Self.token, account: "zoë").isUploaded)
+        #expect(phone.uploaded.count == 1)
+    }
+
+    @Test("a new device token or another account uploads the same record again")
+    func changes() async throws {
+        let app = try phone.registration()
+        try await app.register(deviceToken: Self.token, account: "a")
+        try await app.register(deviceToken: Data([0x0b]), account: "a")
+        try await app.register(deviceToken: Data([0x0b]), account: "b")
+        try await app.register(deviceToken: Self.token, account: "a")
+        #expect(phone.uploaded.map(\.deviceToken) == ["0aff", "0b", "0b", "0aff"])
+        #expect(phone.uploaded.map(\.account) == ["a", "a", "b", "a"])
+        #expect(Set(phone.uploaded.map(\.kid)).count == 1)
+    }
+
+    /// The fields are hashed with their lengths.
+    @Test("token 0a with account 0b and token 0a0b with an empty account are different uploads")
+    func ambiguousFields() async throws {
+        let app = try phone.registration()
+        try await app.register(deviceToken: Data([0x0a]), account: "0b")
+        #expect(try await app.register(deviceToken: Data([0x0a, 0x0b]), account: "").isUploaded)
+    }
+
+    @Test("a reinstalled app, whose keychain still has the confirmed key, uploads the record with its new token")
+    func reinstalled() async throws {
+        try await phone.registration().register(deviceToken: Self.token, account: "a")
+        try FileManager.default.removeItem(atPath: phone.group)
+        #expect(try await phone.registration().register(deviceToken: Data([0x0b]), account: "a").isUploaded)
+        #expect(phone.uploaded.map(\.deviceToken) == ["0aff", "0b"])
+        #expect(Set(phone.uploaded.map(\.kid)).count == 1)
+    }
+
+    @Test("an app that was restored to another device, without its keychain, uploads a new record")
+    func restored() async throws {
+        try await phone.registration().register(deviceToken: Self.token, account: "a")
+        try FileManager.default.removeItem(atPath: phone.folder.path + "/keychain")
+        #expect(try await phone.registration().register(deviceToken: Self.token, account: "a").isUploaded)
+        #expect(Set(phone.uploaded.map(\.kid)).count == 2)
+    }
+
+    @Test("after a failed upload the error is thrown, and the next call uploads the same record")
+    func offline() async throws {
+        phone.isOnline.withLock { $0 = false }
+        let app = try phone.registration()
+        for _ in 0..<3 {
+            await #expect(throws: Installation.Offline.self) {
+                try await app.register(deviceToken: Self.token, account: "a")
+            }
+        }
+        phone.isOnline.withLock { $0 = true }
+        let kids = try phone.keyring.keyIDs()
+        try await app.register(deviceToken: Self.token, account: "a")
+        #expect(phone.uploaded.map(\.kid) == kids)
+    }
+
+    @Test("a new key that couldn't be uploaded is uploaded later, and the earlier key opens until 30 days after that")
+    func renewedOffline() async throws {
+        let app = try phone.registration()
+        try await app.register(deviceToken: Self.token, account: "a")
+        phone.wait(days: 90)
+        phone.isOnline.withLock { $0 = false }
+        await #expect(throws: Installation.Offline.self) {
+            try await app.register(deviceToken: Self.token, account: "a")
+        }
+        phone.wait(days: 100)
+        phone.isOnline.withLock { $0 = true }
+        try await app.register(deviceToken: Self.token, account: "a")
+        let kids = phone.uploaded.map(\.kid)
+        try #require(kids.count == 2 && kids[0] != kids[1])
+        let uploadTime = TestPush.now + 190 * Installation.day
+        _ = try phone.keyring.key(kids[0], at: uploadTime + 30 * Installation.day)
+        _ = try phone.keyring.key(kids[1], at: uploadTime)
+        expectNoKey(.keyExpired, kids[0], in: phone.keyring, at: uploadTime + 31 * Installation.day)
+    }
+
+    @Test("a key is replaced when it is 90 days old, and not one second earlier")
+    func renewed() async throws {
+        let app = try phone.registration()
+        try await app.register(deviceToken: Self.token, account: "a")
+        phone.wait(days: 89)
+        #expect(try await !app.register(deviceToken: Self.token, account: "a").isUploaded)
+        phone.wait(days: 1)
+        #expect(try await app.register(deviceToken: Self.token, account: "a").isUploaded)
+        #expect(Set(phone.uploaded.map(\.kid)).count == 2)
+    }
+
+    @Test("signOut erases the keys and the digest, and the next account gets a new key")
+    func signOut() async throws {
+        let app = try phone.registration()
+        try await app.register(deviceToken: Self.token, account: "a")
+        try await app.signOut()
+        #expect(try phone.keyring.keyIDs() == [])
+        #expect(!FileManager.default.fileExists(atPath: phone.file.path))
+        try await app.register(deviceToken: Self.token, account: "b")
+        #expect(Set(phone.uploaded.map(\.kid)).count == 2)
+        try await app.signOut()
+        try await app.signOut()
+    }
+
+    @Test("after pushes to an unknown key a new key is registered, once a day at most")
+    func recovers() async throws {
+        let app = try phone.registration(store: phone.store)
+        try await app.register(deviceToken: Self.token, account: "a")
+        phone.fail(.unknownKey)
+        #expect(try await app.register(deviceToken: Self.token, account: "a").isUploaded)
+        phone.fail(.unknownKey)
+        #expect(try await !app.register(deviceToken: Self.token, account: "a").isUploaded)
+        #expect(Set(phone.uploaded.map(\.kid)).count == 2)
+    }
+
+    @Test("pushes of an unsupported version and from before the unlock are returned as advice")
+    func advice() async throws {
+        let app = try phone.registration(store: phone.store)
+        phone.fail(.unsupportedVersion)
+        phone.fail(.keyLocked)
+        #expect(try await app.register(deviceToken: Self.token, account: "a").advice == [.updateApp, .unlock])
+    }
+
+    @Test("the sender keys are fetched before the first upload and once a day, and a new set is uploaded")
+    func senders() async throws {
+        let app = try phone.registration(withSenders: true)
+        let outcome = try await app.register(deviceToken: Self.token, account: "a")
+        #expect(outcome.senderSetFailure == nil && phone.fetchCount.withLock { $0 } == 1)
+        #expect(phone.uploaded[0].senderSetVersion == Data(try #require(try phone.pins().version()).json))
+        try await app.register(deviceToken: Self.token, account: "a")
+        #expect(phone.fetchCount.withLock { $0 } == 1)
+        phone.wait(days: 1)
+        let next = try TestSenderSet(sequence: 2).document()
+        phone.document.withLock { $0 = next }
+        #expect(try await app.register(deviceToken: Self.token, account: "a").isUploaded)
+        #expect(phone.fetchCount.withLock { $0 } == 2)
+        #expect(phone.uploaded[1].senderSetVersion != phone.uploaded[0].senderSetVersion)
+    }
+
+    @Test("a refused or failed set of sender keys is returned, and the record is uploaded")
+    func refusedSenders() async throws {
+        let forged = try TestSenderSet().document(by: .stranger)
+        phone.document.withLock { $0 = forged }
+        let app = try phone.registration(withSenders: true)
+        let outcome = try await app.register(deviceToken: Self.token, account: "a")
+        #expect((outcome.senderSetFailure as? DeviceKeyError)?.code == .notSigned)
+        #expect(phone.uploaded.count == 1 && phone.uploaded[0].senderSetVersion == nil)
+        // Without a trusted set it is fetched at every start.
+        let good = try TestSenderSet().document()
+        phone.document.withLock { $0 = good }
+        #expect(try await app.register(deviceToken: Self.token, account: "a").isUploaded)
+        #expect(phone.uploaded.last?.senderSetVersion != nil)
+    }
+
+    @Test("a damaged set of sender keys is replaced by the fetched one")
+    func damagedSenders() async throws {
+        let app = try phone.registration(withSenders: true)
+        try await app.register(deviceToken: Self.token, account: "a")
+        try Data("{}".utf8).write(to: phone.folder.file("group/sender-set.json"))
+        try phone.folder.setMode(0o600, of: "group/sender-set.json")
+        #expect(try await app.register(deviceToken: Self.token, account: "a").senderSetFailure == nil)
+        #expect(try phone.pins().version() != nil && phone.fetchCount.withLock { $0 } == 2)
+    }
+
+    @Test("after a push of an unknown sender the sender keys are fetched within the day")
+    func unknownSender() async throws {
+        let app = try phone.registration(withSenders: true, store: phone.store)
+        try await app.register(deviceToken: Self.token, account: "a")
+        phone.fail(.unknownKey, kid: phone.uploaded[0].kid)
+        try await app.register(deviceToken: Self.token, account: "a")
+        #expect(phone.fetchCount.withLock { $0 } == 2 && phone.uploaded.count == 1)
+    }
+
+    @Test("calls at the same time run one after the other, and the last one's token is uploaded last")
+    func concurrentCalls() async throws {
+        let app = try phone.registration()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for byte in 0..<20 as Range<UInt8> {
+                group.addTask { try await app.register(deviceToken: Data([byte]), account: "a") }
+            }
+            try await group.waitForAll()
+        }
+        #expect(phone.uploaded.count == 20 && Set(phone.uploaded.map(\.kid)).count == 1)
+        let last = try #require(phone.uploaded.last)
+        let bytes = Data([UInt8(last.deviceToken, radix: 16) ?? 0])
+        #expect(try await !app.register(deviceToken: bytes, account: "a").isUploaded)
+    }
+
+    @Test("the file contains a digest, no token and no account, and only its owner can read it")
+    func file() async throws {
+        try await phone.registration().register(deviceToken: Data([0xab, 0xcd]), account: "zoe@example.com")
+        let text = String(decoding: try Data(contentsOf: phone.file), as: UTF8.self)
+        #expect(!text.contains("zoe") && !text.lowercased().contains("\"abcd"))
+        #expect(text.wholeMatch(of: /\{"digest": "[A-Za-z0-9_-]{43}"\}\n/) != nil)
+        #expect(try phone.folder.mode(of: "group/registration.json") == 0o600)
+    }
+
+    @Test("a file that can't be read as JSON counts as no upload", arguments: ["", "{", "[]", #"{"digest": 1}"#])
+    func damagedFile(_ text: String) async throws {
+        let app = try phone.registration()
+        try await app.register(deviceToken: Self.token, account: "a")
+        try Data(text.utf8).write(to: phone.file)
+        try phone.folder.setMode(0o600, of: "group/registration.json")
+        #expect(try await app.register(deviceToken: Self.token, account: "a").isUploaded)
+        #expect(try await !app.register(deviceToken: Self.token, account: "a").isUploaded)
+    }
+
+    @Test("before the first unlock the call throws locked, makes no key and uploads nothing")
+    func locked() async throws {
+        let identity = DeviceIdentity(storage: LockedKeyring())
+        let app = PushRegistration(identity: identity, folder: phone.group) { [phone] upload in
+            phone.uploads.withLock { $0.append(upload) }
+        }
+        let error = await #expect(throws: DeviceKeyError.self) {
+            try await app.register(deviceToken: Self.token, account: "a")
+        }
+        #expect(error?.code == .locked && phone.uploaded.isEmpty)
+    }
+}
+
+/// A keychain before the first unlock.
+private struct LockedKeyring: DeviceKeyStorage {
+    private let locked = DeviceKeyError(.locked, "the device wasn't unlocked")
+
+    func keyIDs() throws(DeviceKeyError) -> [KeyID] { throw locked }
+    func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey { throw locked }
+    func add(_ key: DeviceKey) throws(DeviceKeyError) { throw locked }
+    func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) { throw locked }
+    func remove(_ kid: KeyID) throws(DeviceKeyError) { throw locked }
+}
