@@ -1,8 +1,8 @@
 import Foundation
 import PushCryptApple
 
-/// The app's part. Create one and keep it.
-struct DeviceRegistration: Sendable {
+/// The app's part. Create one and keep it. It works off the main actor, because the keychain may take long to answer.
+nonisolated struct DeviceRegistration: Sendable {
     let storage: KeychainKeyring
     let identity: DeviceIdentity
     let pins: SenderPins
@@ -28,19 +28,19 @@ struct DeviceRegistration: Sendable {
     /// Call it at every start, when the system has provided the device token.
     ///
     /// - Parameter senders: the signed set of the backend's public keys, fetched at most once a day.
-    func start(deviceToken: Data, senders: Data) async throws {
+    @concurrent func start(deviceToken: Data, senders: Data) async throws {
         try pins.accept(Array(senders))
         try await register(identity.makeIfNeeded(), deviceToken)
         try identity.prune()
     }
 
     /// Call it every few months, and when ``advice(at:)`` returns `registerKey`. Pushes sealed to the old key still open.
-    func renew(deviceToken: Data) async throws {
+    @concurrent func renew(deviceToken: Data) async throws {
         try await register(identity.rotate(), deviceToken)
     }
 
     /// Returns what to do about pushes that weren't restored, from the extension's counters.
-    func advice(at time: UnixTime) throws -> [RecoveryAdvice.Step] {
+    @concurrent func advice(at time: UnixTime) async throws -> [RecoveryAdvice.Step] {
         try RecoveryAdvice.steps(for: store.statistics(), keys: Set(storage.keyIDs()), at: time)
     }
 

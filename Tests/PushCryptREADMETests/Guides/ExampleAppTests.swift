@@ -91,7 +91,7 @@ import UserNotifications
         while try app.store.statistics().failures.count < 2 { await Task.yield() }
         #expect(try app.store.statistics().opened?.count == 1)
         #expect(try Set(app.store.statistics().failures.keys) == [.replayed, .undecryptable])
-        #expect(try app.advice(at: now()) == [])
+        #expect(try await app.advice(at: now()) == [])
     }
 
     /// A failed upload is repeated with the same key. A renewed key is a new one, and the old key still opens.
