@@ -23,6 +23,9 @@ let appleStubs: [Target] = [
         exclude: ["App.entitlements", "Info.plist", "NotificationService.entitlements"]),
 ]
 let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension"]
+// Here a resource would link all of Foundation to every product.
+let privacyManifest: [Resource] = []
+let unusedPrivacyManifest = ["PrivacyInfo.xcprivacy"]
 #else
 let applePlatforms: [Platform] = [.iOS, .macOS, .macCatalyst, .watchOS, .tvOS, .visionOS]
 let backend: [Target.Dependency] = [
@@ -35,6 +38,9 @@ let appleProducts: [Product] = [.library(name: "PushCryptApple", targets: ["Push
 let appleFrameworks: [Target.Dependency] = []
 let appleStubs: [Target] = []
 let appleExamples: [Target.Dependency] = []
+// PushCryptFiles is the only target with calls that need a reason, and every product with these calls contains it.
+let privacyManifest: [Resource] = [.process("PrivacyInfo.xcprivacy")]
+let unusedPrivacyManifest: [String] = []
 #endif
 
 // Coverage-guided fuzzing (Tests/Fuzz/run). libFuzzer brings its own `main`, so the tool is a library without its own.
@@ -47,6 +53,7 @@ let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v16), .macOS(.v13), .macCatalyst(.v16), .watchOS(.v9), .tvOS(.v16), .visionOS(.v1)],
     products: [
+        // For Linux and macOS only: it needs OpenSSL.
         .library(name: "PushCryptSender", targets: ["PushCryptSender"]),
         .library(name: "PushCryptExtension", targets: ["PushCryptExtension"]),
         .library(name: "PushCryptCore", targets: ["PushCryptCore"]),
@@ -78,7 +85,9 @@ let package = Package(
         // A function of Linux that Swift can't call.
         .systemLibrary(name: "CPushCryptPrctl"),
         .target(name: "PushCryptPrimitives"),
-        .target(name: "PushCryptFiles", dependencies: ["PushCryptPrimitives"]),
+        .target(
+            name: "PushCryptFiles", dependencies: ["PushCryptPrimitives"], exclude: unusedPrivacyManifest,
+            resources: privacyManifest),
         .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
         .target(name: "PushCryptCryptoKit", dependencies: ["PushCryptPrimitives"] + cryptoKit),
         .target(name: "PushCryptHPKE", dependencies: ["PushCryptPrimitives"]),

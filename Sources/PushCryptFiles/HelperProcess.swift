@@ -4,11 +4,18 @@ import PushCryptPrimitives
 #if !canImport(Darwin) || os(macOS)
 #if canImport(Darwin)
 private typealias FileActions = posix_spawn_file_actions_t?
-private typealias Attributes = posix_spawnattr_t?
 #else
 private typealias FileActions = posix_spawn_file_actions_t
-private typealias Attributes = posix_spawnattr_t
 #endif
+
+/// A pointer on Apple's systems, and a structure without pointers on Linux.
+@safe private struct Attributes {
+    #if canImport(Darwin)
+    var value: posix_spawnattr_t?
+    #else
+    var value = posix_spawnattr_t()
+    #endif
+}
 
 /// Runs a helper program that reads and writes a few bytes. Kills the program after a time limit and always waits for its
 /// end.
@@ -156,13 +163,14 @@ extension HelperProcess {
         _ script: String, stdin: OpenFile, stdout: OpenFile, leadsGroup: Bool
     ) throws(FileError) -> pid_t {
         var actions = unsafe noFileActions
-        var attributes = noAttributes
-        guard unsafe posix_spawn_file_actions_init(&actions) == 0, unsafe posix_spawnattr_init(&attributes) == 0 else {
+        var attributes = Attributes()
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0, unsafe posix_spawnattr_init(&attributes.value) == 0
+        else {
             throw FileError(.create, "a process", systemError: ENOMEM)
         }
         defer {
             unsafe posix_spawn_file_actions_destroy(&actions)
-            unsafe posix_spawnattr_destroy(&attributes)
+            unsafe posix_spawnattr_destroy(&attributes.value)
         }
         unsafe posix_spawn_file_actions_adddup2(&actions, stdin.descriptor, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, stdout.descriptor, 1)
@@ -172,7 +180,7 @@ extension HelperProcess {
         let arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("sh"), strdup("-c"), strdup(script), nil]
         defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         let result = withExtendedLifetime((stdin, stdout)) {
-            unsafe posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environment() + [nil])
+            unsafe posix_spawn(&child, "/bin/sh", &actions, &attributes.value, arguments, environment() + [nil])
         }
         guard result == 0 else { throw FileError(.read, "/bin/sh", systemError: result) }
         return child
@@ -201,17 +209,17 @@ extension HelperProcess {
         _ = unsafe sigemptyset(&none)
         _ = unsafe sigemptyset(&defaults)
         _ = unsafe sigaddset(&defaults, SIGPIPE)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+        unsafe posix_spawnattr_setsigmask(&attributes.value, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes.value, &defaults)
         var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         if leadsGroup {
             flags |= Int32(POSIX_SPAWN_SETPGROUP)
-            unsafe posix_spawnattr_setpgroup(&attributes, 0)
+            unsafe posix_spawnattr_setpgroup(&attributes.value, 0)
         }
         #if canImport(Darwin)
         flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
         #endif
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        unsafe posix_spawnattr_setflags(&attributes.value, Int16(flags))
     }
 
     /// This process's environment without the passphrase, which a helper that wraps data keys doesn't need.
@@ -234,10 +242,8 @@ extension HelperProcess {
 
     #if canImport(Darwin)
     private static var noFileActions: FileActions { nil }
-    private static var noAttributes: Attributes { nil }
     #else
     private static var noFileActions: FileActions { unsafe FileActions() }
-    private static var noAttributes: Attributes { Attributes() }
     #endif
 }
 

@@ -1,6 +1,11 @@
 import PushCryptCore
-import PushCryptOpenSSL
 package import PushCryptPrimitives
+
+#if os(Linux) || os(macOS)
+import PushCryptOpenSSL
+#else
+#error("PushCryptSender is for Linux and macOS, because it needs OpenSSL. An app links PushCryptApple.")
+#endif
 
 /// The keys of a keyset, encrypted at rest.
 ///

@@ -20,7 +20,10 @@ import os
 /// ```
 /// The system's handler is called exactly once for each push: with the restored content or, on any failure or if the time
 /// runs out, with a placeholder. Restored text is never mixed with members of the outer payload.
-open class PushCryptNotificationService: UNNotificationServiceExtension {
+///
+/// The class is explicitly `nonisolated`, because the system calls it on any thread. So its subclasses are nonisolated too, also
+/// in a target whose default isolation is `MainActor`.
+nonisolated open class PushCryptNotificationService: UNNotificationServiceExtension {
     private let running = Locked<[ObjectIdentifier: PushDelivery]>([:])
     /// Tests replace it.
     var cache = ConfigurationCache.shared

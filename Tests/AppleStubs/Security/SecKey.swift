@@ -18,6 +18,7 @@ public final class SecKey: Sendable {
     }
 }
 
+@available(iOS 10, macOS 10.12, watchOS 3, tvOS 10, visionOS 1, *)
 public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     public let rawValue: CFString
 
@@ -28,6 +29,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     public static let ecdhKeyExchangeStandard = SecKeyAlgorithm(rawValue: "ecdhKeyExchangeStandard")
 }
 
+@available(iOS 8, macOS 10.10, watchOS 2, tvOS 9, visionOS 1, *)
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public let rawValue: UInt
 
@@ -35,6 +37,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
+    @available(iOS 9, macOS 10.12.1, watchOS 2, tvOS 9, visionOS 1, *)
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
 }
 
@@ -48,6 +51,7 @@ public final class SecAccessControl: Sendable {
     }
 }
 
+@available(iOS 8, macOS 10.10, watchOS 2, tvOS 9, visionOS 1, *)
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: CFTypeRef, _ flags: SecAccessControlCreateFlags,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -57,6 +61,7 @@ public func SecAccessControlCreateWithFlags(
 }
 
 /// Makes a permanent key of the Secure Enclave; fails for all other keys.
+@available(iOS 10, macOS 10.12, watchOS 3, tvOS 10, visionOS 1, *)
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -77,6 +82,7 @@ public func SecKeyCreateRandomKey(
     return status == errSecSuccess ? key : unsafe fail(status, error)
 }
 
+@available(iOS 10, macOS 10.12, watchOS 3, tvOS 10, visionOS 1, *)
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     switch key.half {
     case .enclave(let key): SecKey(.open(key.publicKey))
@@ -85,6 +91,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 }
 
 /// Returns the public key in ANSI X9.63 form, 65 bytes; fails for a private key in the Secure Enclave.
+@available(iOS 10, macOS 10.12, watchOS 3, tvOS 10, visionOS 1, *)
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
@@ -92,6 +99,7 @@ public func SecKeyCopyExternalRepresentation(
     return key.x963Representation
 }
 
+@available(iOS 10, macOS 10.12, watchOS 3, tvOS 10, visionOS 1, *)
 public func SecKeyCreateWithData(
     _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -103,6 +111,7 @@ public func SecKeyCreateWithData(
 }
 
 /// Returns the x-coordinate of the ECDH result, 32 bytes.
+@available(iOS 10, macOS 10.12, watchOS 3, tvOS 10, visionOS 1, *)
 public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

@@ -1,6 +1,8 @@
 public import Foundation
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
 
 public struct UNError: Error, Hashable {
@@ -14,6 +16,8 @@ public struct UNError: Error, Hashable {
 }
 
 /// Accepts files of the documented types and sizes.
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 open class UNNotificationAttachment: NSObject {
     public let identifier: String
     public let url: URL

@@ -1,9 +1,13 @@
 public import Foundation
 
+@available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
 public enum UNNotificationInterruptionLevel: UInt, Sendable {
     case passive, active, timeSensitive, critical
 }
 
+// On tvOS Apple's class has only a badge.
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     fileprivate struct Members {
         var attachments: [UNNotificationAttachment] = []
@@ -39,9 +43,12 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var badge: NSNumber? { members.badge }
     open var body: String { members.body }
     open var categoryIdentifier: String { members.categoryIdentifier }
+    @available(iOS 16, macOS 13, watchOS 9, visionOS 1, *)
     open var filterCriteria: String? { members.filterCriteria }
+    @available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
     open var interruptionLevel: UNNotificationInterruptionLevel { members.interruptionLevel }
     open var launchImageName: String { members.launchImageName }
+    @available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
     open var relevanceScore: Double { members.relevanceScore }
     open var sound: UNNotificationSound? { members.sound }
     open var subtitle: String { members.subtitle }
@@ -50,6 +57,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var summaryArgument: String { members.summaryArgument }
     @available(*, deprecated, message: "summaryArgumentCount is ignored")
     open var summaryArgumentCount: Int { members.summaryArgumentCount }
+    @available(iOS 13, macOS 10.15, watchOS 6, tvOS 13, visionOS 1, *)
     open var targetContentIdentifier: String? { members.targetContentIdentifier }
     open var threadIdentifier: String { members.threadIdentifier }
     open var title: String { members.title }
@@ -62,6 +70,8 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     var frozen: UNNotificationContent { UNNotificationContent(members) }
 }
 
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 open class UNMutableNotificationContent: UNNotificationContent {
     open override var attachments: [UNNotificationAttachment] {
         get { members.attachments }
@@ -79,10 +89,12 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { members.categoryIdentifier }
         set { members.categoryIdentifier = newValue }
     }
+    @available(iOS 16, macOS 13, watchOS 9, visionOS 1, *)
     open override var filterCriteria: String? {
         get { members.filterCriteria }
         set { members.filterCriteria = newValue }
     }
+    @available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
     open override var interruptionLevel: UNNotificationInterruptionLevel {
         get { members.interruptionLevel }
         set { members.interruptionLevel = newValue }
@@ -91,6 +103,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { members.launchImageName }
         set { members.launchImageName = newValue }
     }
+    @available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
     open override var relevanceScore: Double {
         get { members.relevanceScore }
         set { members.relevanceScore = newValue }
@@ -113,6 +126,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { members.summaryArgumentCount }
         set { members.summaryArgumentCount = newValue }
     }
+    @available(iOS 13, macOS 10.15, watchOS 6, tvOS 13, visionOS 1, *)
     open override var targetContentIdentifier: String? {
         get { members.targetContentIdentifier }
         set { members.targetContentIdentifier = newValue }

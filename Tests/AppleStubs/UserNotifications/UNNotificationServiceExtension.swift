@@ -1,8 +1,10 @@
 public import Foundation
 
-// The part of Apple's documented API that PushCryptApple uses, for systems without the framework. No product depends on it.
-// NSSecureCoding, triggers and the notification centre are left out.
+// The part of Apple's documented API that PushCryptApple uses, with its documented availability, for systems without the
+// framework. No product depends on it. NSSecureCoding, triggers and the notification centre are left out.
 
+@available(iOS 10, macOS 10.14, watchOS 6, visionOS 1, *)
+@available(tvOS, unavailable)
 open class UNNotificationServiceExtension: NSObject {
     open func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
@@ -13,8 +15,11 @@ open class UNNotificationServiceExtension: NSObject {
     open func serviceExtensionTimeWillExpire() {}
 }
 
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
 open class UNNotificationTrigger: NSObject {}
 
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 open class UNNotificationRequest: NSObject {
     public let identifier: String
     public let content: UNNotificationContent

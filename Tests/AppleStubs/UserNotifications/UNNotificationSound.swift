@@ -1,5 +1,6 @@
 public import Foundation
 
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
 public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
@@ -13,6 +14,8 @@ public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
 }
 
 /// A sound. Like Apple's class it has no readable properties; it can only be compared.
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 open class UNNotificationSound: NSObject {
     private let name: UNNotificationSoundName?
     private let isCritical: Bool
@@ -28,22 +31,29 @@ open class UNNotificationSound: NSObject {
         UNNotificationSound(name: nil, isCritical: false, volume: nil)
     }
 
+    @available(iOS 12, macOS 10.14, watchOS 5, visionOS 1, *)
     open class var defaultCritical: UNNotificationSound {
         UNNotificationSound(name: nil, isCritical: true, volume: nil)
     }
 
+    @available(iOS 12, macOS 10.14, watchOS 5, visionOS 1, *)
     public static func defaultCriticalSound(withAudioVolume volume: Float) -> UNNotificationSound {
         UNNotificationSound(name: nil, isCritical: true, volume: volume)
     }
 
+    @available(watchOS, unavailable)
     public convenience init(named name: UNNotificationSoundName) {
         self.init(name: name, isCritical: false, volume: nil)
     }
 
+    @available(iOS 12, macOS 10.14, visionOS 1, *)
+    @available(watchOS, unavailable)
     public static func criticalSoundNamed(_ name: UNNotificationSoundName) -> UNNotificationSound {
         UNNotificationSound(name: name, isCritical: true, volume: nil)
     }
 
+    @available(iOS 12, macOS 10.14, visionOS 1, *)
+    @available(watchOS, unavailable)
     public static func criticalSoundNamed(
         _ name: UNNotificationSoundName, withAudioVolume volume: Float
     ) -> UNNotificationSound {

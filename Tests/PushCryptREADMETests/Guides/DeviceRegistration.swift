@@ -1,8 +1,8 @@
 import Foundation
 import PushCryptApple
 
-/// The app's part. Create one and keep it.
-struct DeviceRegistration: Sendable {
+/// The app's part. Create one and keep it. It works off the main actor, because the keychain may take long to answer.
+nonisolated struct DeviceRegistration: Sendable {
     let storage: KeychainKeyring
     let identity: DeviceIdentity
     let pins: SenderPins
@@ -29,7 +29,7 @@ struct DeviceRegistration: Sendable {
     ///
     /// - Parameter senders: the signed set of the backend's public keys; nil if it wasn't fetched at this start.
     /// - Throws: after the registration, why the set was refused. Report it: the device keeps its last set.
-    func start(deviceToken: Data, senders: Data?) async throws {
+    @concurrent func start(deviceToken: Data, senders: Data?) async throws {
         let accepted = Result {
             try pins.discardDamaged()
             if let senders { try pins.accept(Array(senders)) }
@@ -40,12 +40,12 @@ struct DeviceRegistration: Sendable {
     }
 
     /// Call it every few months, and when ``advice(at:)`` returns `registerKey`. Pushes sealed to the old key still open.
-    func renew(deviceToken: Data) async throws {
+    @concurrent func renew(deviceToken: Data) async throws {
         try await register(identity.rotate(), deviceToken)
     }
 
     /// Returns what to do about pushes that weren't restored, from the extension's counters.
-    func advice(at time: UnixTime) throws -> [RecoveryAdvice.Step] {
+    @concurrent func advice(at time: UnixTime) async throws -> [RecoveryAdvice.Step] {
         try RecoveryAdvice.steps(for: store.statistics(), keys: Set(storage.keyIDs()), at: time)
     }
 

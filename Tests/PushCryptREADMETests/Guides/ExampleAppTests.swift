@@ -102,7 +102,7 @@ import UserNotifications
         while try app.store.statistics().failures.count < 2 { await Task.yield() }
         #expect(try app.store.statistics().opened?.count == 1)
         #expect(try Set(app.store.statistics().failures.keys) == [.replayed, .undecryptable])
-        #expect(try app.advice(at: now()) == [])
+        #expect(try await app.advice(at: now()) == [])
     }
 
     @Test("the app reports the version of its sender set at each start, and the new one when it changes")

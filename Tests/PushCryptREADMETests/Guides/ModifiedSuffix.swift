@@ -1,6 +1,6 @@
 import PushCryptApple
 import UserNotifications
 
-let modified = SystemContentStage(name: "suffix") { content in
+nonisolated let modified = SystemContentStage(name: "suffix") { content in
     content.title += " [modified]"
 }

@@ -1,0 +1,35 @@
+"""The package's manifest as SwiftPM evaluates it on Apple's systems."""
+
+import json
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def write_apple_manifest(package):
+    """Writes Package.swift to a folder, with the branch for Apple's systems only."""
+    manifest = (ROOT / "Package.swift").read_text()
+    condition = "#if os(Linux)"
+    if condition not in manifest:
+        raise SystemExit("Package.swift has no branch for Linux: this check is out of date")
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "Package.swift").write_text(manifest.replace(condition, "#if false"))
+
+
+def dump(package):
+    command = ["swift", "package", "--package-path", package, "dump-package"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def dependencies(target, platform=None):
+    """Yields (kind, name) for each dependency of a target; on one platform only, if it is given.
+
+    The kind is "product" for a product of another package.
+    """
+    for dependency in target["dependencies"]:
+        kind, values = next(iter(dependency.items()))
+        condition = next((value for value in values if isinstance(value, dict)), None) or {}
+        platforms = condition.get("platformNames") or [platform]
+        if platform is None or platform in platforms:
+            yield kind, values[1] if kind == "product" else values[0]
