@@ -8,8 +8,11 @@ extension NotificationContent {
     ///
     /// It is a new object, not a copy of the received one, so it has no members of the outer payload. The summary members
     /// are left out, because the system ignores them since iOS 15. The system resolves a loc-key when it shows the
-    /// notification. An attachment that the system refuses is left out.
-    public var systemContent: UNMutableNotificationContent {
+    /// notification. An attachment that the system refuses is left out; a session reports it as `attachmentFailed`.
+    public var systemContent: UNMutableNotificationContent { converted().system }
+
+    /// The system's content object, and the attachments that the system refuses.
+    func converted() -> (system: UNMutableNotificationContent, refused: [Attachment]) {
         let system = UNMutableNotificationContent()
         system.title = title.systemText
         system.subtitle = subtitle.systemText
@@ -23,8 +26,11 @@ extension NotificationContent {
         system.targetContentIdentifier = targetContentID
         system.filterCriteria = filterCriteria
         system.userInfo = UserInfoJSON.dictionary(userInfo)
-        system.attachments = attachments.compactMap { try? $0.systemAttachment }
-        return system
+        var refused: [Attachment] = []
+        for attachment in attachments {
+            do { system.attachments.append(try attachment.systemAttachment) } catch { refused.append(attachment) }
+        }
+        return (system, refused)
     }
 
     /// Reads the system's content object. A sound becomes the default sound or the default critical sound, because Apple's
