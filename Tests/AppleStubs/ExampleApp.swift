@@ -27,3 +27,16 @@ final class StagedService: PushCryptNotificationService {
         return configuration
     }
 }
+
+/// The other choices of senders, and the other pins.
+final class OtherSendersService: PushCryptNotificationService {
+    override func configure() throws -> ExtensionConfiguration {
+        let pins = UnsignedSenderPins(folder: "pins")
+        let choices: [SenderTrust] = [
+            .unsigned, .pinned(pins), .current { () throws(FailureClass) in try pins.trustedSenders() },
+        ]
+        return try ExtensionConfiguration(
+            topic: "com.example.app", keyring: FileKeyring(folder: "keys"), senders: choices[0],
+            fallback: .outerAlert(orElse: .standard))
+    }
+}

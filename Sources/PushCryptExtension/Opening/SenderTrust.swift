@@ -34,7 +34,7 @@ public struct SenderTrust: Sendable {
 
     /// Opens payloads that are signed by a key from the app's own source, for apps that don't use ``SenderPins``.
     ///
-    /// - Parameter source: called for each push.
+    /// - Parameter source: called for each push. Write a closure: in Swift 5 mode the name of a method causes a warning.
     public static func current(_ source: @escaping Source) -> SenderTrust { SenderTrust(source: source) }
 
     /// The key that must have signed the payload; nil if the payload must be unsigned. Throws `FailureClass`:
