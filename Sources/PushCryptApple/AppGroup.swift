@@ -1,32 +1,127 @@
 public import Foundation
+public import PushCryptCore
+public import PushCryptExtension
 
 #if !canImport(Darwin)
 import UserNotifications
 #endif
 
-/// The folder that the app and its extension share.
+/// What the app and its extension share. Both targets make this value from the name of their app group, and it has all other
+/// names: the files below, the keychain group and the topic.
+///
+/// ```
+/// FOLDER/pushes         shown messages and counters            SharedStore
+/// FOLDER/senders        the trusted sender keys                SenderPins
+/// FOLDER/registration   a digest of the last upload            PushRegistration
+/// FOLDER/attachments    files that the system hasn't taken     AttachmentStage
+/// FOLDER/boot           when the unlock notice was shown       UnlockNotice
+/// ```
 public struct AppGroup: Hashable, Sendable {
-    /// The path of the folder.
+    /// The folder that the app and its extension share.
     public let folder: URL
+    /// The keychain access group of the device's keys.
+    public let keychainGroup: String
+    /// The app's bundle identifier, in the extension too: the topic that pushes are sealed for.
+    public let topic: String
 
-    /// Finds the group's folder.
+    /// Finds the group's folder and the app's bundle identifier.
     ///
-    /// - Parameter identifier: the group in the entitlements of both targets, which begins with `group.`.
-    /// - Throws: ``ExtensionSetupError`` with `notEntitled` if the running target's entitlements don't name the group; macOS
-    ///   doesn't check this.
-    public init(_ identifier: String) throws {
+    /// - Parameters:
+    ///   - identifier: the group in the entitlements of both targets, which begins with `group.`.
+    ///   - keychainGroup: a keychain access group of both targets with its prefix, `TEAMID.com.example.shared`, if the keys
+    ///     aren't in the app group's own keychain group. macOS has no such group and needs this value. So does an app whose
+    ///     earlier version used a keychain access group.
+    /// - Throws: ``ExtensionSetupError`` with `notEntitled` if the running target's entitlements don't name the group (macOS
+    ///   doesn't check this), `noIdentifier` if the app's Info.plist has no bundle identifier.
+    public init(_ identifier: String, keychainGroup: String? = nil) throws {
         let manager = FileManager.default
         guard let folder = manager.containerURL(forSecurityApplicationGroupIdentifier: identifier) else {
             throw ExtensionSetupError(.notEntitled, "the entitlements don't name the app group \(identifier)")
         }
-        self.folder = folder
+        guard let topic = Bundle.containingApp.appIdentifier else {
+            throw ExtensionSetupError(.noIdentifier, "the app's Info.plist has no CFBundleIdentifier")
+        }
+        self.init(folder: folder, keychainGroup: keychainGroup ?? identifier, topic: topic)
     }
 
-    /// Uses a given folder, for tests and for systems without app groups.
-    public init(folder: URL) { self.folder = folder }
+    /// Uses given values, for tests and for systems without app groups.
+    public init(folder: URL, keychainGroup: String, topic: String) {
+        self.folder = folder
+        self.keychainGroup = keychainGroup
+        self.topic = topic
+    }
 
     /// Returns the path of a file or folder in the group's folder.
     public func path(of name: String) -> String { folder.appendingPathComponent(name).path }
+}
+
+extension AppGroup {
+    /// The store of shown messages and counters. Create one for each process.
+    public func store(_ role: SharedStore.Role) -> SharedStore { SharedStore(folder: path(of: "pushes"), role: role) }
+
+    /// The trusted sender keys: the set that the app accepted last.
+    ///
+    /// - Parameter resource: the name of the pins in the app's resources, without `.json`.
+    /// - Throws: ``ExtensionSetupError`` with `missingResource`; `KeyError` for a file that doesn't have the form of pins, or
+    ///   with `invalidTopic`.
+    public func senderPins(resource: String = "sender-pins") throws -> SenderPins {
+        try SenderPins(folder: path(of: "senders"), publishers: SenderSetPins(resource: resource), topic: topic)
+    }
+
+    /// A text for pushes before the device's first unlock, shown once per boot.
+    public func unlockNotice(_ text: Placeholder) -> UnlockNotice {
+        UnlockNotice(text, marker: FileBootMarker(path: path(of: "boot")))
+    }
+}
+
+#if canImport(Security)
+extension AppGroup {
+    /// The device's keys. New P-256 pairs are made in the Secure Enclave if the device has one.
+    public var keyring: KeychainKeyring {
+        KeychainKeyring(accessGroup: keychainGroup, usesSecureEnclave: EnclaveKeys.areAvailable)
+    }
+}
+
+extension ExtensionConfiguration {
+    /// Creates the configuration of an app group: with its topic, keys and store, and with attachments. It shows each push
+    /// once, and counts the results.
+    ///
+    /// - Parameters:
+    ///   - senders: usually `.pinned(group.senderPins())`.
+    ///   - fallback: the text for a push that can't be restored.
+    /// - Throws: `KeyError` with `invalidTopic`.
+    public init(_ group: AppGroup, senders: SenderTrust, fallback: Fallback) throws {
+        try self.init(topic: group.topic, keyring: group.keyring, senders: senders, fallback: fallback)
+        store = group.store(.extension)
+        attachments = AttachmentStage(
+            configuration: .init(folder: group.path(of: "attachments")), transport: URLSessionTransport())
+    }
+}
+
+extension PushRegistration {
+    /// Creates the registration of an app group, with its keys and store.
+    ///
+    /// - Parameters:
+    ///   - senders: nil if the extension accepts unsigned pushes.
+    ///   - upload: sends the record to your backend as the signed-in user; throws unless the backend has stored it.
+    public init(
+        _ group: AppGroup, senders: SenderSet?, upload: @escaping @Sendable (Upload) async throws -> Void
+    ) {
+        self.init(
+            identity: DeviceIdentity(storage: group.keyring), folder: group.path(of: "registration"), senders: senders,
+            store: group.store(.app), upload: upload)
+    }
+}
+#endif
+
+extension Bundle {
+    fileprivate var appIdentifier: String? {
+        #if canImport(Darwin)
+        bundleIdentifier
+        #else
+        stubIdentifier
+        #endif
+    }
 }
 
 /// Why an extension can't be set up. The user sees the push's placeholder.
@@ -37,6 +132,8 @@ public struct ExtensionSetupError: Error, Hashable, Sendable, CustomStringConver
 
         /// The running target's entitlements don't name the app group, or the name is misspelt.
         public static let notEntitled = Code(name: "notEntitled")
+        /// The app's Info.plist has no bundle identifier.
+        public static let noIdentifier = Code(name: "noIdentifier")
         /// The app's resources don't contain a file.
         public static let missingResource = Code(name: "missingResource")
         /// `configure()` isn't overridden.

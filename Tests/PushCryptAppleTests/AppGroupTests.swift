@@ -14,6 +14,8 @@ import UserNotifications
         let group = try AppGroup(name)
         #expect(group.folder.path == folder.path)
         #expect(group.path(of: "boot") == folder.path + "/boot")
+        #expect(group.keychainGroup == name && group.topic == "com.example.app")
+        #expect(try AppGroup(name, keychainGroup: "TEAM.keys").keychainGroup == "TEAM.keys")
     }
 
     @Test("an app group without an entitlement throws notEntitled")
@@ -26,7 +28,8 @@ import UserNotifications
 
     @Test("an app group with a given folder returns paths in it")
     func givenFolder() {
-        let group = AppGroup(folder: URL(fileURLWithPath: "/a b", isDirectory: true))
+        let group = AppGroup(
+            folder: URL(fileURLWithPath: "/a b", isDirectory: true), keychainGroup: "TEAM.keys", topic: "com.example")
         #expect(group.path(of: "store") == "/a b/store")
     }
 }

@@ -1,4 +1,7 @@
 #if canImport(Security)
+#if canImport(CryptoKit)
+import CryptoKit
+#endif
 import Foundation
 import PushCryptCore
 import PushCryptExtension
@@ -10,6 +13,15 @@ import Security
 /// Each key has a random tag, which is stored with the record of the key pair. The tag can't be the kid, which isn't known
 /// before the key exists.
 struct EnclaveKeys: Sendable {
+    /// Whether the device can make such keys.
+    static var areAvailable: Bool {
+        #if canImport(CryptoKit)
+        SecureEnclave.isAvailable
+        #else
+        true
+        #endif
+    }
+
     let label: String
     let accessGroup: String
 

@@ -53,8 +53,9 @@ private final class Installation: Sendable {
     }
 
     /// Counts a push that the extension didn't restore.
-    func fail(_ failure: FailureClass, kid: KeyID? = nil) {
-        store.report(
+    func fail(_ failure: FailureClass, kid: KeyID? = nil) throws {
+        try store.record(
+            nil, isShown: false,
             DeliveryReport(
                 failure: failure, isRestored: false, time: Self.now, kid: kid, messageID: nil, pushID: nil,
                 isSelfTest: false, stageFailures: []))
@@ -182,9 +183,9 @@ private final class Installation: Sendable {
     func recovers() async throws {
         let app = try phone.registration(store: phone.store)
         try await app.register(deviceToken: Self.token, account: "a")
-        phone.fail(.unknownKey)
+        try phone.fail(.unknownKey)
         #expect(try await app.register(deviceToken: Self.token, account: "a").isUploaded)
-        phone.fail(.unknownKey)
+        try phone.fail(.unknownKey)
         #expect(try await !app.register(deviceToken: Self.token, account: "a").isUploaded)
         #expect(Set(phone.uploaded.map(\.kid)).count == 2)
     }
@@ -192,8 +193,8 @@ private final class Installation: Sendable {
     @Test("pushes of an unsupported version and from before the unlock are returned as advice")
     func advice() async throws {
         let app = try phone.registration(store: phone.store)
-        phone.fail(.unsupportedVersion)
-        phone.fail(.keyLocked)
+        try phone.fail(.unsupportedVersion)
+        try phone.fail(.keyLocked)
         #expect(try await app.register(deviceToken: Self.token, account: "a").advice == [.updateApp, .unlock])
     }
 
@@ -242,7 +243,7 @@ private final class Installation: Sendable {
     func unknownSender() async throws {
         let app = try phone.registration(withSenders: true, store: phone.store)
         try await app.register(deviceToken: Self.token, account: "a")
-        phone.fail(.unknownKey, kid: phone.uploaded[0].kid)
+        try phone.fail(.unknownKey, kid: phone.uploaded[0].kid)
         try await app.register(deviceToken: Self.token, account: "a")
         #expect(phone.fetchCount.withLock { $0 } == 2 && phone.uploaded.count == 1)
     }

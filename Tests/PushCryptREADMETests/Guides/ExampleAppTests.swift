@@ -15,7 +15,8 @@ import UserNotifications
     private struct Offline: Error {}
 
     private let group = FileManager.default.stubAppGroup("group.com.example.app")
-    private let uploads = Locked<[(record: Data, version: Data, token: String)]>([])
+    private let uploads = Locked<[PushRegistration.Upload]>([])
+    private let published = Locked(Data())
     private let isOnline = Locked(true)
     private let sealer: Sealer
     private let issuedAt = UnixTime(Int64(Date().timeIntervalSince1970))
@@ -46,30 +47,38 @@ import UserNotifications
             SignedSenderSet.sign(keyset.publicKeyset(keepingPSK: false), publication, by: [publisher]))
     }
 
-    /// The `seq` of each uploaded version; nil where none was accepted.
-    private func reported() throws -> [Int64?] {
-        try uploads.withLock { $0 }.map { upload in
-            try JSONText(Array(upload.version)).root["seq"]?.protocolInteger
-        }
-    }
-
     deinit {
         try? FileManager.default.removeItem(at: group)
         try? FileManager.default.removeItem(at: bundled)
     }
 
-    private func app() throws -> DeviceRegistration {
-        let app = try DeviceRegistration { [uploads, isOnline] record, version, token in
+    /// The app's backend, which the test sets off line.
+    private struct TestBackend: Backend {
+        let uploads: Locked<[PushRegistration.Upload]>
+        let isOnline: Locked<Bool>
+        let senders: Locked<Data>
+
+        func store(_ registration: PushRegistration.Upload) async throws {
             guard isOnline.withLock({ $0 }) else { throw Offline() }
-            uploads.withLock { $0.append((record, version, token)) }
+            uploads.withLock { $0.append(registration) }
         }
-        try app.identity.eraseAll()
+
+        func senderSet() async throws -> Data { senders.withLock { $0 } }
+    }
+
+    private func app() async throws -> PushRegistration {
+        let first = try senders()
+        published.withLock { $0 = first }
+        let app = try pushRegistration(TestBackend(uploads: uploads, isOnline: isOnline, senders: published))
+        try await app.signOut()
         return app
     }
 
+    private func appGroup() throws -> AppGroup { try AppGroup("group.com.example.app") }
+
     private func device() throws -> RegisteredDevice {
         let upload = try #require(uploads.withLock { $0.last })
-        return try RegisteredDevice(deviceToken: upload.token, record: upload.record)
+        return try RegisteredDevice(deviceToken: upload.deviceToken, record: upload.record)
     }
 
     /// Delivers a push to the extension and returns what it shows. The system creates a new service for each push.
@@ -88,8 +97,8 @@ import UserNotifications
     @Test("a registered device receives pushes that the sender sealed to it") func registeredDeviceGetsPushes()
         async throws
     {
-        let app = try app()
-        try await app.start(deviceToken: Data([0x0a, 0xff]), senders: senders())
+        let app = try await app()
+        #expect(try await app.register(deviceToken: Data([0x0a, 0xff]), account: "zoë").isUploaded)
         let request = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
         #expect(request.path == "/3/device/0aff")
         #expect(request.headers["apns-topic"] == "com.example.app")
@@ -98,70 +107,37 @@ import UserNotifications
         let unsigned = try Sealer(topic: "com.example.app").seal(
             PushNotification(title: "Forged"), to: device().recipient, placeholder: .standard)
         #expect(try await deliver(unsigned.json) == ("localized NEW_MESSAGE[]", "undecryptable"))
-        // The extension counts once the content was handed over.
-        while try app.store.statistics().failures.count < 2 { await Task.yield() }
-        #expect(try app.store.statistics().opened?.count == 1)
-        #expect(try Set(app.store.statistics().failures.keys) == [.replayed, .undecryptable])
-        #expect(try await app.advice(at: now()) == [])
+        let statistics = try appGroup().store(.app).statistics()
+        #expect(statistics.opened?.count == 1)
+        #expect(Set(statistics.failures.keys) == [.replayed, .undecryptable])
+        let outcome = try await app.register(deviceToken: Data([0x0a, 0xff]), account: "zoë")
+        #expect(!outcome.isUploaded && outcome.senderSetFailure == nil && outcome.advice == [])
     }
 
-    @Test("the app reports the version of its sender set at each start, and the new one when it changes")
-    func reportsTheVersion() async throws {
-        let app = try app()
-        for sequence in [1, nil, 2] as [Int64?] {
-            try await app.start(deviceToken: Data([1]), senders: sequence.map(senders))
-            let version = try #require(try app.pins.version())
-            #expect(uploads.withLock { $0.last?.version } == Data(version.json))
-        }
-        #expect(try reported() == [1, 1, 2])
-        #expect(Set(uploads.withLock { $0.map(\.record) }).count == 1)
-    }
-
-    @Test("the app registers although the sender set was refused, and throws why it was refused")
+    @Test("the app registers although the sender set was refused, and returns why it was refused")
     func refusedSet() async throws {
-        let app = try app()
-        try await app.start(deviceToken: Data([1]), senders: senders(2))
-        try app.identity.eraseAll()
-        let error = await #expect(throws: DeviceKeyError.self) {
-            try await app.start(deviceToken: Data([1]), senders: senders(1))
-        }
-        #expect(error?.code == .rolledBack)
-        #expect(try reported() == [2, 2])
-        #expect(try app.identity.current()?.isConfirmed == true)
+        let app = try await app()
+        published.withLock { $0 = Data("{}".utf8) }
+        let outcome = try await app.register(deviceToken: Data([1]), account: "")
+        #expect((outcome.senderSetFailure as? DeviceKeyError)?.code == .unsuitable)
+        #expect(uploads.withLock { $0.count } == 1)
+        let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
+        #expect(try await deliver(push.body).failure == "unknownKey")
     }
 
-    @Test("the app discards a damaged sender set and accepts the fetched one")
-    func damagedSet() async throws {
-        let app = try app()
-        try await app.start(deviceToken: Data([1]), senders: senders())
-        try Data("{}".utf8).write(to: group.appendingPathComponent("senders/sender-set.json"))
-        try await app.start(deviceToken: Data([1]), senders: senders(2))
-        #expect(try app.pins.version()?.sequence == 2)
-    }
-
-    /// A failed upload is repeated with the same key. A renewed key is a new one, and the old key still opens.
+    /// A failed upload is repeated with the same key.
     @Test("the app uploads its registration until the server accepts it") func uploadsUntilItSucceeds() async throws {
-        let app = try app()
+        let app = try await app()
         isOnline.withLock { $0 = false }
-        await #expect(throws: Offline.self) {
-            try await app.start(deviceToken: Data([1]), senders: senders())
+        for _ in 0..<2 {
+            await #expect(throws: Offline.self) { try await app.register(deviceToken: Data([1]), account: "") }
         }
-        let kid = try app.identity.current()?.kid
+        let kids = try appGroup().keyring.keyIDs()
         isOnline.withLock { $0 = true }
-        try await app.start(deviceToken: Data([1]), senders: senders())
-        #expect(try app.identity.current()?.kid == kid)
-        #expect(try app.identity.current()?.isConfirmed == true)
-        let old = try device().request(PushNotification(title: "Old"), sealer: sealer)
-        try await app.renew(deviceToken: Data([1]))
-        #expect(uploads.withLock { $0.count } == 2)
-        #expect(try app.identity.current()?.kid != kid)
-        let new = try device().request(PushNotification(title: "New"), sealer: sealer)
-        let opener = try Opener(
-            topic: "com.example.app", keyring: app.storage, senders: .pinned(app.pins))
-        #expect(try opener.open(Array(old.body), at: now()).get().content.title.literal == "Old")
-        #expect(try opener.open(Array(new.body), at: now()).get().content.title.literal == "New")
+        try await app.register(deviceToken: Data([1]), account: "")
+        #expect(uploads.withLock { $0.map(\.kid) } == kids)
+        let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
+        #expect(try await deliver(push.body) == ("Zoë", nil))
     }
-
-    private func now() -> UnixTime { UnixTime(Int64(Date().timeIntervalSince1970)) }
 }
 #endif
