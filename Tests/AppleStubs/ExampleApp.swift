@@ -2,16 +2,23 @@
 import Foundation
 import PushCryptApple
 
-@MainActor final class ExampleApp {
-    private var registration: DeviceRegistration?
+/// A backend with a session on the main actor, as many apps have.
+@MainActor final class Session: Backend {
+    func store(_ registration: PushRegistration.Upload) async throws {}
+    func senderSet() async throws -> Data { Data([1]) }
+}
 
-    func didRegister(deviceToken: Data, senders: Data) throws {
-        let registration = try DeviceRegistration { _, _, _ in }
+@MainActor final class ExampleApp {
+    private var registration: PushRegistration?
+    private let session = Session()
+
+    func didRegister(deviceToken: Data) throws {
+        let registration = try pushRegistration(session)
         self.registration = registration
         Task {
-            try await registration.start(deviceToken: deviceToken, senders: senders)
-            try await registration.renew(deviceToken: deviceToken)
-            _ = try await registration.advice(at: UnixTime(0))
+            let outcome = try await registration.register(deviceToken: deviceToken, account: "a")
+            if outcome.advice.contains(.updateApp) || outcome.senderSetFailure != nil { return }
+            try await registration.signOut()
         }
     }
 }

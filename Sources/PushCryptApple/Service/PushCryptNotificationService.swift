@@ -79,11 +79,10 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
     /// for development.
     private static func log(_ error: any Error, _ failure: FailureClass) {
         #if canImport(os)
-        let (type, code) = (String(describing: type(of: error)), (error as NSError).code)
+        let type = String(describing: type(of: error))
         Logger(subsystem: "pushcrypt", category: "extension").error(
             """
-            \(failure.rawValue, privacy: .public): configure() threw \(type, privacy: .public) \(code, privacy: .public): \
-            \(String(describing: error))
+            \(failure.rawValue, privacy: .public): configure() threw \(type, privacy: .public): \(String(describing: error))
             """)
         #endif
     }
