@@ -23,11 +23,11 @@ import Testing
     }
 
     @Test(
-        "the entitlements name the shared groups", arguments: ["App.entitlements", "NotificationService.entitlements"])
+        "the entitlements name the app group and no keychain group", arguments: ["App.entitlements", "NotificationService.entitlements"])
     func sharesWithTheApp(_ name: String) throws {
         let keys = try propertyList(name)
         #expect(keys["com.apple.security.application-groups"] as? [String] == ["group.com.example.app"])
-        #expect(keys["keychain-access-groups"] as? [String] == ["$(AppIdentifierPrefix)com.example.shared"])
+        #expect(keys["keychain-access-groups"] == nil)
         #expect((keys["aps-environment"] != nil) == (name == "App.entitlements"))
     }
 }
