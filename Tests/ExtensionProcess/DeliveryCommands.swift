@@ -42,14 +42,15 @@ extension ExtensionConfiguration {
     }
 }
 
-/// `open-all JWK PAYLOADS TOPIC AT`: delivers each line of a file. It prints `restored COUNT`, `peak KIB` (the growth of the
+/// `open-all JWK PAYLOADS TOPIC AT [STORE]`: delivers each line of a file, with a store if its folder is given. It prints `restored COUNT`, `peak KIB` (the growth of the
 /// peak of the resident memory since the first push), and `median` and `p99` of the microseconds from start to handler.
 enum OpenAll {
     @Sendable static func run(_ arguments: [String]) async throws {
         let jwk = Array(try Data(contentsOf: URL(fileURLWithPath: arguments[0])))
         let lines = try Data(contentsOf: URL(fileURLWithPath: arguments[1])).split(separator: UInt8(ascii: "\n"))
         let time = UnixTime(Int64(arguments[3]) ?? 0)
-        let configuration = try ExtensionConfiguration.of(jwk, topic: arguments[2], at: time)
+        var configuration = try ExtensionConfiguration.of(jwk, topic: arguments[2], at: time)
+        if arguments.count > 4 { configuration.store = SharedStore(folder: arguments[4], role: .extension) }
         var durations = [Duration]()
         durations.reserveCapacity(lines.count)
         var restoredCount = 0

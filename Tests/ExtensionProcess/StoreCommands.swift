@@ -11,7 +11,7 @@ enum StoreClaim {
         let time = UnixTime(1_800_000_000)
         for number in 0..<count {
             let message = MessageStamp(id: "\(number)", issuedAt: time, expiresAt: time + 86_400)
-            if case .success = try store.claimInFile(message, at: time.seconds) { say("\(number)") }
+            if try store.claimInFile(message, at: time.seconds) == nil { say("\(number)") }
         }
     }
 }
@@ -37,10 +37,10 @@ enum StoreHammer {
             let id = "\(arguments[1])-\(number)"
             let time = UnixTime(1_800_000_000 + Int64(number))
             let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
-            let claim = try store.claimInFile(message, at: time.seconds).get()
+            if let failure = try store.claimInFile(message, at: time.seconds) { throw failure }
             say("claimed \(id)")
             if number % 3 != 0 {
-                try store.recordInFile(claim, isShown: true, nil)
+                try store.recordInFile(message.claim, isShown: true, nil)
                 say("seen \(id)")
             }
             let report = DeliveryReport(
@@ -94,9 +94,11 @@ enum StoreShow {
         let store = SharedStore(folder: arguments[0], role: .extension)
         let time = UnixTime(1_800_000_000)
         for id in arguments.dropFirst() {
-            let answer = try store.claim(id, issuedAt: time, expiresAt: time + 86_400, at: time)
-            if case .success(let claim) = answer { try store.record(claim, isShown: true, nil) }
-            say("\((try? answer.get()) != nil)")
+            let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
+            let isReserved = store.reserve(message, at: time)
+            let isGranted = try store.claim(message, isReserved: isReserved, at: time) == nil
+            if isGranted { try store.record(message.claim, isShown: true, nil) }
+            say("\(isGranted)")
         }
     }
 }
@@ -110,9 +112,9 @@ enum StoreTry {
         do {
             let issuedAt = time + (arguments.count > 2 ? Int64(arguments[2]) ?? 0 : 0)
             let message = MessageStamp(id: arguments[1], issuedAt: issuedAt, expiresAt: issuedAt + 86_400)
-            let answer = try store.claimInFile(message, at: time.seconds)
-            if case .success(let claim) = answer { try store.recordInFile(claim, isShown: true, nil) }
-            say("\((try? answer.get()) != nil)")
+            let isGranted = try store.claimInFile(message, at: time.seconds) == nil
+            if isGranted { try store.recordInFile(message.claim, isShown: true, nil) }
+            say("\(isGranted)")
         } catch {
             say("\(error)")
         }

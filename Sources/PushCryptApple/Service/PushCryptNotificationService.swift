@@ -1,4 +1,5 @@
 #if canImport(UserNotifications) && !os(tvOS)
+import Dispatch
 public import PushCryptExtension
 import PushCryptPrimitives
 public import UserNotifications
@@ -72,7 +73,11 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
 
     /// Hands over the best content so far for every push that this service is restoring.
     open override func serviceExtensionTimeWillExpire() {
-        for delivery in running.withLock({ Array($0.values) }) { delivery.end(.timedOut) }
+        let deliveries = running.withLock { Array($0.values) }
+        for delivery in deliveries { delivery.end(.timedOut) }
+        // The system may end the process when this function returns, and a session may still wait for its store.
+        let limit = DispatchTime.now() + .milliseconds(500)
+        for delivery in deliveries { delivery.waitForEnd(until: limit) }
     }
 
     /// The text of an error of the app's own code may contain anything, so the log shows it only on a device that is set up
@@ -152,6 +157,7 @@ final class PushDelivery: Sendable {
     private let unconfigured: Fallback
     private let ended: @Sendable (PushDelivery) -> Void
     private let phase: EndingOnce<Phase>
+    private let hasEnded = DispatchSemaphore(value: 0)
 
     /// - Parameter ended: called after the handler.
     init(
@@ -175,8 +181,7 @@ final class PushDelivery: Sendable {
                         let (system, refused) = content.converted()
                         let converted = Converted(system: system)
                         return DeliverySession.SystemForm(refused: refused) { [self] _ in
-                            handler.call(converted.system)
-                            ended(self)
+                            handOver(converted.system, to: handler)
                         }
                     }))
         }
@@ -188,10 +193,18 @@ final class PushDelivery: Sendable {
         switch phase.end() {
         case .running(let session): session.expire()
         case .configuring(let handler):
-            handler.call(unconfigured.content(for: payload, failure).systemContent)
-            ended(self)
+            handOver(unconfigured.content(for: payload, failure).systemContent, to: handler)
         case nil: break
         }
     }
+
+    private func handOver(_ content: UNNotificationContent, to handler: Handler) {
+        handler.call(content)
+        ended(self)
+        hasEnded.signal()
+    }
+
+    /// Waits until the handler was called.
+    func waitForEnd(until limit: DispatchTime) { _ = hasEnded.wait(timeout: limit) }
 }
 #endif

@@ -43,8 +43,9 @@ public final class DeliverySession: Sendable {
         }
     }
 
-    /// How long a session waits for its store before it hands over the content. Then it calls the handler, and the write
-    /// continues if it can. If the process ends before the write, the message may be shown again.
+    /// How long a session waits for its store: once to claim the message, and once to write what must be remembered before
+    /// the handler is called. Then it goes on without it, and the write continues if it can. If the process ends before the
+    /// write, the message is shown again if it is received again.
     public static let storeTimeLimit: Duration = .milliseconds(150)
 
     /// The session's state until its content is handed over.
@@ -97,23 +98,78 @@ public final class DeliverySession: Sendable {
     }
 
     /// Hands over the best content so far, unless content was handed over already. Call it from
-    /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline. It doesn't wait for the store.
+    /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline.
+    ///
+    /// With a store it returns at once, and the handler is called within ``storeTimeLimit`` on another thread.
     public func expire() {
         guard let last = state.end() else { return }
         guard configuration.memory != nil else { return handOver(last, orElse: .timedOut) }
         DedicatedThread.run { [self] in handOver(last, orElse: .timedOut) }
     }
 
+    /// What the thread that restores the push has, until it or the time limit of the store continues.
+    private struct Restoring {
+        var reserved: Result<ReservedPush, FailureClass>?
+        var cancelTimer: (@Sendable () -> Void)?
+    }
+
+    /// Opens the push and claims its message. If a call of the store doesn't return in time, the thread of the time limit
+    /// continues without the store's file.
     private func restore() {
-        let start = configuration.stopwatch()
+        let (start, time) = (configuration.stopwatch(), configuration.clock())
+        let restoring = EndingOnce(Restoring())
         var usesStore = false
-        let result = configuration.restore(payload, at: configuration.clock(), unless: { state.current == nil }) {
+        /// The store for the next call; nil if there is none, or the session has ended.
+        func store() -> (any DeliveryMemory)? {
             guard let memory = configuration.memory else { return nil }
-            if !usesStore { storeUse.begin() }
-            usesStore = true
+            if !usesStore {
+                usesStore = true
+                storeUse.begin()
+                let cancel = configuration.timer.schedule(after: Self.storeTimeLimit) { [self] in
+                    guard let last = restoring.end() else { return }
+                    storeUse.begin()
+                    let opened = { [self] in configuration.opener.untimed(payload, at: time) { nil } }
+                    let reserved = last.reserved ?? reserve(opened(), at: time)
+                    let result = reserved.flatMap { configuration.restored($0, $0.refusal(by: nil, at: time)) }
+                    proceed(with: result, since: start, usesStore: true)
+                }
+                if !restoring.update({ $0.cancelTimer = cancel }) { cancel() }
+            }
             // Checked after the beginning, as ``StoreUse`` requires.
             return state.current == nil ? nil : memory
         }
+        let opened = configuration.opener.untimed(payload, at: time) {
+            store().flatMap { try? $0.highestIssuedAt(at: time) }
+        }
+        let memory = (try? opened.get()) == nil ? nil : store()
+        // Only one of the two threads reserves the message.
+        restoring.update { [self] in $0.reserved = reserve(opened, at: time) }
+        let result = restoring.current?.reserved?.flatMap { reserved in
+            configuration.restored(reserved, reserved.refusal(by: memory, at: time))
+        }
+        guard let last = restoring.end(), let result else {
+            // A claim in the file becomes seen with the session's record, or lapses.
+            if usesStore { storeUse.end() }
+            return
+        }
+        last.cancelTimer?()
+        proceed(with: result, since: start, usesStore: usesStore)
+    }
+
+    private func reserve(
+        _ opened: Result<OpenedPush, FailureClass>, at time: UnixTime
+    ) -> Result<ReservedPush, FailureClass> {
+        opened.flatMap { push in
+            guard state.current != nil else { return .failure(.timedOut) }
+            return .success(ReservedPush(push, in: configuration.memory, at: time))
+        }
+    }
+
+    /// - Parameter usesStore: whether this thread has begun a use of the store, which ends here.
+    private func proceed(
+        with result: Result<RestoredPush, FailureClass>, since start: ContinuousClock.Instant, usesStore: Bool
+    ) {
+        let result = result.flatMapError { configuration.acceptedUnsealed(payload, $0) }
         let isKept = state.update { [configuration] state in
             state.restored = try? result.get()
             state.durations.append(.init(name: "open", duration: configuration.stopwatch() - start))

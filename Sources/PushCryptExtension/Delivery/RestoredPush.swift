@@ -42,55 +42,56 @@ struct RestoredPush: Sendable {
     }
 }
 
-extension ExtensionConfiguration {
-    /// Opens and verifies the push, checks its freshness and claims the message, unless the session has ended: then the
-    /// message isn't shown.
+/// A push that was opened and verified, and whose message this session alone may show in its process.
+struct ReservedPush: Sendable {
+    let push: OpenedPush
+    let message: MessageStamp
+    /// Whether another session of the process hasn't claimed the message.
+    let isReserved: Bool
+
+    init(_ push: OpenedPush, in memory: (any DeliveryMemory)?, at time: UnixTime) {
+        self.push = push
+        message = MessageStamp(id: push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt)
+        isReserved = memory?.reserve(message, at: time) ?? true
+    }
+
+    /// Why the message isn't shown; nil if it is. A message is shown although nothing remembers it: a failing store must
+    /// not prevent messages from being read.
     ///
-    /// - Parameter memory: called before each call of the store.
-    func restore(
-        _ payload: [UInt8], at time: UnixTime, unless hasEnded: () -> Bool, memory: () -> (any DeliveryMemory)?
-    ) -> Result<RestoredPush, FailureClass> {
-        let opened = opener.untimed(
-            payload, at: time, highestIssuedAt: { memory().flatMap { try? $0.highestIssuedAt(at: time) } })
-        let result = opened.flatMap { push in
-            let content = content(of: push)
-            let memory = memory()
-            return hasEnded() ? .failure(.timedOut) : claimed(push, content, at: time, in: memory)
+    /// - Parameter memory: nil to check without the store's file.
+    func refusal(by memory: (any DeliveryMemory)?, at time: UnixTime) -> FailureClass? {
+        // An inner nil: the message was claimed.
+        if let memory, let answer = try? memory.claim(message, isReserved: isReserved, at: time) as FailureClass?? {
+            return answer
         }
-        return result.flatMapError { acceptedUnsealed(payload, $0) }
-    }
-
-    private func claimed(
-        _ push: OpenedPush, _ content: NotificationContent, at time: UnixTime, in memory: (any DeliveryMemory)?
-    ) -> Result<RestoredPush, FailureClass> {
-        switch claim(push, at: time, in: memory) {
-        case .success(let claim):
-            let isIncomplete = push.offload != nil && offload == nil || !push.attachments.isEmpty && attachments == nil
-            return .success(RestoredPush(push: push, content: content, claim: claim, isIncomplete: isIncomplete))
-        case .failure(.replayed) where replays == .passive:
-            var passive = content
-            passive.sound = nil
-            passive.interruptionLevel = "passive"
-            return .success(RestoredPush(push: push, content: passive, isReplay: true))
-        case .failure(let failure): return .failure(failure)
-        }
-    }
-
-    /// - Returns: nil for a message that may be shown although nothing remembers it: a failing store must not prevent
-    ///   messages from being read.
-    private func claim(
-        _ push: OpenedPush, at time: UnixTime, in memory: (any DeliveryMemory)?
-    ) -> Result<MessageClaim?, FailureClass> {
-        let answer = try? memory?.claim(
-            push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
-        if let answer { return answer.map(Optional.some) }
-        let failure = Freshness.failure(
+        guard isReserved else { return .replayed }
+        return Freshness.failure(
             issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: nil)
-        return failure.map { .failure($0) } ?? .success(nil)
+    }
+}
+
+extension ExtensionConfiguration {
+    /// The push to show, or the failure; see ``ReservedPush/refusal(by:at:)``.
+    func restored(_ reserved: ReservedPush, _ refusal: FailureClass?) -> Result<RestoredPush, FailureClass> {
+        let push = reserved.push
+        var content = content(of: push)
+        switch refusal {
+        case nil:
+            let isIncomplete = push.offload != nil && offload == nil || !push.attachments.isEmpty && attachments == nil
+            let claim = memory == nil ? nil : reserved.message.claim
+            return .success(RestoredPush(push: push, content: content, claim: claim, isIncomplete: isIncomplete))
+        case .replayed? where replays == .passive:
+            content.sound = nil
+            content.interruptionLevel = "passive"
+            return .success(RestoredPush(push: push, content: content, isReplay: true))
+        case let failure?: return .failure(failure)
+        }
     }
 
-    /// Checks the payload itself, because a custom keyring could throw `notSealed` for any payload.
-    private func acceptedUnsealed(_ payload: [UInt8], _ failure: FailureClass) -> Result<RestoredPush, FailureClass> {
+    /// The content of a push that wasn't sealed, if the app accepts such pushes; otherwise the failure.
+    ///
+    /// It checks the payload itself, because a custom keyring could throw `notSealed` for any payload.
+    func acceptedUnsealed(_ payload: [UInt8], _ failure: FailureClass) -> Result<RestoredPush, FailureClass> {
         guard failure == .notSealed, unsealed.isShown, let root = (try? JSONText(payload))?.root,
             root.kind == .object, root["pushcrypt"] == nil, let content = NotificationContent(unmodified: payload)
         else { return .failure(failure) }

@@ -13,16 +13,20 @@ package protocol DeliveryMemory: Sendable {
     /// - Throws: an error if it can't be read. It then counts as nil.
     func highestIssuedAt(at time: UnixTime) throws -> UnixTime?
 
-    /// Checks the freshness of a message and claims it, in one transaction. A claim lapses after 60 seconds, so that a
-    /// message isn't lost if its process is killed before it is shown.
+    /// Claims a message among the sessions of this process. It waits for no file and no other process.
     ///
-    /// - Parameter messageID: 22 characters of base64url.
-    /// - Returns: the claim, or why the message isn't shown: `expired`, `notYetValid`, or `replayed` if it was seen, is
-    ///   claimed, or is too old to be remembered.
+    /// - Returns: false if the process has shown the message, or another session is about to.
+    func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool
+
+    /// Checks the freshness of a message and claims it among all processes, in one transaction. A claim lapses after 60
+    /// seconds, so that a message isn't lost if its process is killed before it is shown.
+    ///
+    /// - Parameter isReserved: the answer of ``reserve(_:at:)``. The call is made after false, too: the file remembers the
+    ///   later `iat` of a message that was sealed again.
+    /// - Returns: why the message isn't shown: `expired`, `notYetValid`, or `replayed` if it was seen, is claimed, or is too
+    ///   old to be remembered; nil if the message is claimed.
     /// - Throws: an error if nothing can be remembered.
-    func claim(
-        _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-    ) throws -> Result<MessageClaim, FailureClass>
+    func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass?
 
     /// Writes all that must be remembered of a push, in one transaction, before its content is handed to the system.
     ///
@@ -36,6 +40,7 @@ package protocol DeliveryMemory: Sendable {
 
 extension DeliveryMemory {
     package func highestIssuedAt(at time: UnixTime) throws -> UnixTime? { nil }
+    package func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { true }
 }
 
 /// The right to show a message. Only one session has it at a time.
@@ -58,24 +63,29 @@ package struct MessageClaim: Hashable, Sendable {
 /// If the file can't be used, the process remembers shown messages in memory. The next call that can use the file writes
 /// them to it.
 extension SharedStore: DeliveryMemory {
-    package func claim(
-        _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-    ) throws -> Result<MessageClaim, FailureClass> {
+    package func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool {
+        claimedMessages.add(message.claim, at: Self.clock(time))
+    }
+
+    package func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+        let refusal = try refusal(of: message, at: time)
+        if isReserved, refusal != nil { claimedMessages.remove(message.claim) }
+        guard !isReserved, refusal == nil else { return refusal }
+        try? unwritten.release(message.claim)
+        return .replayed
+    }
+
+    private func refusal(of message: MessageStamp, at time: UnixTime) throws(StoreError) -> FailureClass? {
         // Sums of times outside the range could overflow. The opener refuses such times, but a caller may pass any.
         let range = UnixTime.protocolRange
-        guard range.contains(issuedAt.seconds), range.contains(expiresAt.seconds) else { return .failure(.replayed) }
-        let message = MessageStamp(id: messageID, issuedAt: issuedAt, expiresAt: expiresAt)
-        let clock = Self.clock(time)
-        let answer: Result<MessageClaim, FailureClass>
-        do throws(StoreError) {
-            answer = try claimInFile(message, at: clock)
-        } catch {
-            answer = try unwritten.claim(message, at: clock)
+        guard range.contains(message.issuedAt.seconds), range.contains(message.expiresAt.seconds) else {
+            return .replayed
         }
-        return answer.flatMap { claim in
-            if claimedMessages.add(claim, at: clock) { return .success(claim) }
-            try? unwritten.release(claim)
-            return .failure(.replayed)
+        let clock = Self.clock(time)
+        do throws(StoreError) {
+            return try claimInFile(message, at: clock)
+        } catch {
+            return try unwritten.claim(message, at: clock)
         }
     }
 
@@ -110,20 +120,20 @@ extension SharedStore {
     /// - Parameter clock: within the protocol's range, as are the times of the message.
     package func claimInFile(
         _ message: MessageStamp, at clock: Int64
-    ) throws(StoreError) -> Result<MessageClaim, FailureClass> {
+    ) throws(StoreError) -> FailureClass? {
         let refusal = Locked<FailureClass?>(nil)
         let result = Result { () throws(StoreError) in
             try inFile { memory, messages throws(SQLiteError) in
                 // This message is checked before other messages are written, because writing may fail.
                 try memory.adopt(messages.filter { $0.claim.messageID == message.id })
                 let answer = try memory.admit(message, at: clock) { refusal.withLock { $0 = .replayed } }
-                if case .failure(let failure) = answer { refusal.withLock { $0 = failure } }
+                if let answer { refusal.withLock { $0 = answer } }
                 try memory.adopt(messages.filter { $0.claim.messageID != message.id })
                 return answer
             }
         }
         // A refusal by the file counts even if the transaction failed; otherwise the message would be shown again.
-        if let failure = refusal.withLock({ $0 }) { return .failure(failure) }
+        if let failure = refusal.withLock({ $0 }) { return failure }
         return try result.get()
     }
 

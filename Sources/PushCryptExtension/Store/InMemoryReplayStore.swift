@@ -14,7 +14,7 @@ final class InMemoryReplayStore: Sendable {
         self.limit = limit
     }
 
-    func claim(_ message: MessageStamp, at clock: Int64) throws(StoreError) -> Result<MessageClaim, FailureClass> {
+    func claim(_ message: MessageStamp, at clock: Int64) throws(StoreError) -> FailureClass? {
         try withMemory { memory throws(SQLiteError) in try memory.admit(message, at: clock) {} }
     }
 

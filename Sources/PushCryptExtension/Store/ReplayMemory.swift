@@ -24,13 +24,13 @@ struct ReplayMemory {
     ///   - refuse: called when the message is refused as a repeat, before anything is written.
     func admit(
         _ message: MessageStamp, at clock: Int64, refuse: () -> Void
-    ) throws(SQLiteError) -> Result<MessageClaim, FailureClass> {
+    ) throws(SQLiteError) -> FailureClass? {
         let stored = try ReplayState.read(database, role)
         let failure = Freshness.failure(
             issuedAt: message.issuedAt, expiresAt: message.expiresAt, clock: UnixTime(clock),
             highestIssuedAt: stored.highest(at: clock).map(UnixTime.init))
-        if let failure { return .failure(failure) }
-        let claim = MessageClaim(messageID: message.id, issuedAt: message.issuedAt)
+        if let failure { return failure }
+        let claim = message.claim
         var state = stored
         state.correct(at: clock)
         let isGranted = try grant(claim, at: clock, state, refuse)
@@ -45,7 +45,7 @@ struct ReplayMemory {
         }
         // The correction is written for a refused message too; otherwise the floor would rise with the clock.
         if state != stored { try state.write(database, role) }
-        return isGranted ? .success(claim) : .failure(.replayed)
+        return isGranted ? nil : .replayed
     }
 
     private func grant(
@@ -128,15 +128,17 @@ struct ReplayMemory {
     }
 }
 
-/// The id and the times of a message.
+/// A message that a session claims.
 package struct MessageStamp: Sendable {
-    let id: String
-    let issuedAt: UnixTime
+    package let claim: MessageClaim
     let expiresAt: UnixTime
 
+    var id: String { claim.messageID }
+    var issuedAt: UnixTime { claim.issuedAt }
+
+    /// - Parameter id: 22 characters of base64url.
     package init(id: String, issuedAt: UnixTime, expiresAt: UnixTime) {
-        self.id = id
-        self.issuedAt = issuedAt
+        claim = MessageClaim(messageID: id, issuedAt: issuedAt)
         self.expiresAt = expiresAt
     }
 }

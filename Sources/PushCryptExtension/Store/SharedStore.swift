@@ -20,7 +20,8 @@ import PushCryptSQLite
 ///
 /// A message is claimed before it is restored. Before its content is handed to the system, one transaction marks it as seen
 /// and counts it. If the process is killed before that, the claim lapses after 60 seconds, and the message is shown if it
-/// is received again. If the store doesn't answer within ``DeliverySession/storeTimeLimit``, the content is handed over
+/// is received again. If it is killed in the instant between the write and the handler, the system shows the placeholder,
+/// and the message counts as shown. If the store doesn't answer within ``DeliverySession/storeTimeLimit``, the content is handed over
 /// without waiting for it. If the process then ends before the write, the message is shown again if it is received again:
 /// the protocol prefers a message shown twice to a late or lost one.
 ///

@@ -41,11 +41,11 @@ import Testing
 
         func whenClaimed(_ body: @escaping @Sendable () -> Void) { end.withLock { $0 = body } }
 
-        func claim(
-            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-        ) throws -> Result<MessageClaim, FailureClass> {
+        func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { store.reserve(message, at: time) }
+
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
             claims.withLock { $0 += 1 }
-            let answer = try store.claim(messageID, issuedAt: issuedAt, expiresAt: expiresAt, at: time)
+            let answer = try store.claim(message, isReserved: isReserved, at: time)
             end.withLock { $0 }?()
             return answer
         }

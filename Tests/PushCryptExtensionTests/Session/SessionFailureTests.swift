@@ -26,9 +26,7 @@ import Testing
     }
 
     private struct RefusingStore: DeliveryMemory {
-        func claim(
-            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-        ) throws -> Result<MessageClaim, FailureClass> { .failure(.replayed) }
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? { .replayed }
 
         func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {}
     }

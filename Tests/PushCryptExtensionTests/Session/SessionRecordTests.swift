@@ -27,11 +27,11 @@ import Testing
 
         func highestIssuedAt(at time: UnixTime) throws -> UnixTime? { try store.highestIssuedAt(at: time) }
 
-        func claim(
-            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-        ) throws -> Result<MessageClaim, FailureClass> {
+        func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { store.reserve(message, at: time) }
+
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
             log.withLock { $0.append("claim") }
-            return try store.claim(messageID, issuedAt: issuedAt, expiresAt: expiresAt, at: time)
+            return try store.claim(message, isReserved: isReserved, at: time)
         }
 
         func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
@@ -116,6 +116,68 @@ import Testing
         #expect(await again.finish().map(\.failure) == [.replayed])
     }
 
+    /// Whose call stands still.
+    enum StuckCall: CaseIterable {
+        case highestIssuedAt, claim
+    }
+
+    /// A store whose first call doesn't return until the test lets it.
+    private final class StuckStore: DeliveryMemory {
+        let stuck: StuckCall
+        let store: SharedStore
+        let begun = Signal()
+        let gate = DispatchSemaphore(value: 0)
+
+        init(_ stuck: StuckCall, _ store: SharedStore) { (self.stuck, self.store) = (stuck, store) }
+
+        func highestIssuedAt(at time: UnixTime) throws -> UnixTime? {
+            if stuck == .highestIssuedAt { wait() }
+            return try store.highestIssuedAt(at: time)
+        }
+
+        func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { store.reserve(message, at: time) }
+
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+            if stuck == .claim { wait() }
+            return try store.claim(message, isReserved: isReserved, at: time)
+        }
+
+        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
+            try store.record(claim, isShown: isShown, report)
+        }
+
+        private func wait() {
+            begun.give()
+            gate.wait()
+        }
+    }
+
+    @Test(
+        "a store that stands still delays opening by 150 ms only, and the message is shown once",
+        arguments: StuckCall.allCases)
+    func stuckStore(_ call: StuckCall) async throws {
+        let (timer, store) = (ManualTimer(), StuckStore(call, folder.store()))
+        let payload = try TestPush(signer: "sender").sealed()
+        var configuration = try ExtensionConfiguration.test()
+        configuration.opener = try Opener(
+            topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")),
+            senders: .pinned(TestKeys.trusted(["sender"])))
+        configuration.timer = timer
+        configuration.memory = store
+        let stuck = configuration
+        async let first = stuck.delivery(of: payload)
+        await store.begun.wait()
+        timer.fire(.milliseconds(150))
+        #expect(await first.failure == nil)
+        // A second copy isn't shown, neither in this process nor in the next one.
+        for _ in 0..<4 { store.gate.signal() }
+        configuration.timer = ManualTimer()
+        #expect(await configuration.delivery(of: payload).failure == .replayed)
+        configuration.memory = folder.store()
+        configuration.clock = { TestPush.now + 600 }
+        #expect(await configuration.delivery(of: payload).failure == .replayed)
+    }
+
     @Test("the end of the time in which the system waits doesn't wait for a slow store")
     func expiryWithASlowStore() async throws {
         let (log, timer, gate) = (Locked<[String]>([]), ManualTimer(), DispatchSemaphore(value: 0))
@@ -139,11 +201,11 @@ import Testing
 
             init(_ inner: NotingStore) { self.inner = inner }
 
-            func claim(
-                _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-            ) throws -> Result<MessageClaim, FailureClass> {
+            func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { inner.reserve(message, at: time) }
+
+            func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
                 end.withLock { $0 }?()
-                return try inner.claim(messageID, issuedAt: issuedAt, expiresAt: expiresAt, at: time)
+                return try inner.claim(message, isReserved: isReserved, at: time)
             }
 
             func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {

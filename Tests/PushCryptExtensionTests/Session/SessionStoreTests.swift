@@ -183,9 +183,9 @@ import Testing
     private struct BrokenStore: DeliveryMemory {
         struct Failure: Error {}
 
-        func claim(
-            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-        ) throws -> Result<MessageClaim, FailureClass> { throw Failure() }
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+            throw Failure()
+        }
 
         func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws { throw Failure() }
     }

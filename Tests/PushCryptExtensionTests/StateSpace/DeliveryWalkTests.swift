@@ -23,7 +23,7 @@ import Testing
         (.init(testDescription: "timers, warned", hasTimers: true, isWarned: true), .preemptions(1)),
         (.init(testDescription: "two copies", copyCount: 2), .all),
         (.init(testDescription: "two copies, warned", copyCount: 2, isWarned: true), .preemptions(0)),
-        (.init(testDescription: "two copies, killed", copyCount: 2, isKilled: true), .all),
+        (.init(testDescription: "two copies, killed", copyCount: 2, isKilled: true), .preemptions(0)),
         (.init(testDescription: "two copies, suspended", copyCount: 2, isSuspended: true), .preemptions(0)),
     ]
 

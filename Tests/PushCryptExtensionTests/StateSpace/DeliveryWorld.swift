@@ -17,6 +17,7 @@ final class DeliveryWorld: Sendable {
         /// The requests to keep the process running.
         var activityCount = 0
         var fault: String?
+        var timerCount = 0
         var deliveries: [DeliverySession.Delivery] = []
     }
 
@@ -84,7 +85,7 @@ final class DeliveryWorld: Sendable {
                 state.withLock { state in
                     // The store's time limit may pass before the message is recorded.
                     if delivery.failure == nil, !state.isSeen, !scenario.hasTimers {
-                        state.fault = "the message is shown before it is recorded"
+                        state.fault = state.fault ?? "the message is shown before it is recorded"
                     }
                     state.deliveries.append(delivery)
                 }
@@ -104,7 +105,9 @@ final class DeliveryWorld: Sendable {
     private func checkLocks() {
         state.withLock { [scenario] state in
             let maySuspend = state.deliveries.count == scenario.copyCount && state.activityCount == 0
-            if maySuspend, state.lockCount > 0 { state.fault = "the process may be suspended while it has a lock" }
+            if maySuspend, state.lockCount > 0 {
+                state.fault = state.fault ?? "the process may be suspended while it has a lock"
+            }
         }
     }
 
@@ -132,12 +135,12 @@ final class DeliveryWorld: Sendable {
     private struct Memory: DeliveryMemory {
         let world: DeliveryWorld
 
-        func claim(
-            _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
-        ) throws -> Result<MessageClaim, FailureClass> {
+        func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { world.store.reserve(message, at: time) }
+
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
             try world.locked("claim") {
-                let answer = try world.store.claim(messageID, issuedAt: issuedAt, expiresAt: expiresAt, at: time)
-                if case .success = answer { world.state.withLock { $0.isClaimed = true } }
+                let answer = try world.store.claim(message, isReserved: isReserved, at: time)
+                if answer == nil { world.state.withLock { $0.isClaimed = true } }
                 return answer
             }
         }
@@ -167,15 +170,21 @@ final class DeliveryWorld: Sendable {
 
         func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
             guard world.scenario.hasTimers else { return {} }
-            let name = "\(duration.components.seconds) s of \(number)"
-            let isCancelled = Locked(false)
-            let (threads, use) = (world.threads, [Step.Use.changes(name)])
-            threads.step("sets \(name)", use) {
+            let (threads, isCancelled) = (world.threads, Locked(false))
+            // The store's time limit is set twice, so the name has a number.
+            let name = threads.step("sets \(duration)", [.changes("timers")]) {
+                let count = world.state.withLock { state in
+                    state.timerCount += 1
+                    return state.timerCount
+                }
+                let name = "\(duration) of \(number), timer \(count)"
+                let use = [Step.Use.changes(name)]
                 threads.start(name, "fires", use) { [world] in
                     if !world.threads.step("checks", use, { isCancelled.withLock { $0 } }) { body() }
                 }
+                return name
             }
-            return { threads.step("cancels \(name)", use) { isCancelled.withLock { $0 = true } } }
+            return { threads.step("cancels \(name)", [.changes(name)]) { isCancelled.withLock { $0 = true } } }
         }
     }
 

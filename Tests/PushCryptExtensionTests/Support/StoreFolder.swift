@@ -70,10 +70,16 @@ extension SharedStore {
     func claim(_ id: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool {
         let message = MessageStamp(
             id: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
-        switch try claimInFile(message, at: time.seconds) {
-        case .success: return true
-        case .failure: return false
-        }
+        return try claimInFile(message, at: time.seconds) == nil
+    }
+
+    /// Claims a message as a session does.
+    func claim(
+        _ id: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
+    ) throws -> Result<MessageClaim, FailureClass> {
+        let message = MessageStamp(id: id, issuedAt: issuedAt, expiresAt: expiresAt)
+        let isReserved = reserve(message, at: time)
+        return try claim(message, isReserved: isReserved, at: time).map { .failure($0) } ?? .success(message.claim)
     }
 
     /// Marks a message as seen, in the file only.

@@ -15,15 +15,15 @@ enum StoreJobs {
         return try arguments.dropFirst(2).map { message in
             let parts = message.split(separator: "@").map(String.init)
             let issuedAt = UnixTime(Int64(parts[1])!)
-            let answer = try store.claim(
-                parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds, at: clock)
-            switch answer {
-            case .success(let claim):
-                try store.record(claim, isShown: true, nil)
-                unsafe pushcrypt_step("shows", parts[0])
-                return "\(parts[0])=shown"
-            case .failure(let failure): return "\(parts[0])=\(failure)"
+            let message = MessageStamp(
+                id: parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+            let isReserved = store.reserve(message, at: clock)
+            if let failure = try store.claim(message, isReserved: isReserved, at: clock) {
+                return "\(parts[0])=\(failure)"
             }
+            try store.record(message.claim, isShown: true, nil)
+            unsafe pushcrypt_step("shows", parts[0])
+            return "\(parts[0])=shown"
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import PushCryptExtension
 
 /// PROTOCOL section 5, "Replay".
-@Suite struct ReplayGuardTests {
+@Suite struct ReplayMemoryTests {
     private let folder: StoreFolder
     private let store: SharedStore
     private let now = StoreFolder.now
@@ -168,23 +168,26 @@ import Testing
         #expect(try !claim("a", 20 * Self.day, at: 31 * Self.day))
     }
 
-    private func stamp(_ id: String) -> MessageStamp {
-        MessageStamp(id: id, issuedAt: now, expiresAt: now + Self.window)
+    /// Claims a message, which must be granted.
+    private func granted(_ id: String, at time: Int64 = 0) throws -> MessageClaim {
+        let message = MessageStamp(id: id, issuedAt: now, expiresAt: now + Self.window)
+        #expect(try store.claimInFile(message, at: now.seconds + time) == nil)
+        return message.claim
     }
 
     @Test("a released message can be claimed again, and releasing a replaced claim or a seen message does nothing")
     func release() throws {
-        let first = try store.claimInFile(stamp("a"), at: now.seconds).get()
+        let first = try granted("a")
         try store.release(first)
-        let second = try store.claimInFile(stamp("a"), at: now.seconds).get()
+        let second = try granted("a")
         try store.release(first)
         #expect(try !claim("a"))
         try store.markSeen(second)
         try store.release(second)
         #expect(try !claim("a", at: 60))
         // Another claim replaced a claim that lapsed.
-        let lapsed = try store.claimInFile(stamp("b"), at: now.seconds).get()
-        let other = try store.claimInFile(stamp("b"), at: now.seconds + 60).get()
+        let lapsed = try granted("b")
+        let other = try granted("b", at: 60)
         try store.release(lapsed)
         #expect(try !claim("b", at: 61))
         try store.release(other)
