@@ -16,6 +16,8 @@ public struct PushNotification: Encodable, Sendable {
     public var bodyLocKey: String?
     /// `aps.alert.loc-args`: the arguments of the text of ``bodyLocKey``.
     public var bodyLocArguments: [String]
+    /// `aps.alert.launch-image`: the image or storyboard that the app shows while it is launched.
+    public var launchImage: String?
     /// `aps.badge`: the number on the app's icon; 0 removes it.
     public var badge: Int?
     /// `aps.sound`
@@ -30,6 +32,8 @@ public struct PushNotification: Encodable, Sendable {
     public var relevanceScore: Double?
     /// `aps.target-content-id`: the window of the app to bring to the front.
     public var targetContentID: String?
+    /// `aps.filter-criteria`: the text that the app's Focus filters evaluate.
+    public var filterCriteria: String?
     /// `aps.content-available`: also wakes the app. It is not encrypted.
     public var isContentAvailable: Bool
     /// Members beside `aps`, for the app.
@@ -40,9 +44,10 @@ public struct PushNotification: Encodable, Sendable {
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil, titleLocKey: String? = nil,
         titleLocArguments: [String] = [], bodyLocKey: String? = nil, bodyLocArguments: [String] = [],
-        badge: Int? = nil, sound: Sound? = nil, category: String? = nil, threadID: String? = nil,
-        interruptionLevel: InterruptionLevel? = nil, relevanceScore: Double? = nil, targetContentID: String? = nil,
-        isContentAvailable: Bool = false, custom: [String: any Encodable & Sendable] = [:]
+        launchImage: String? = nil, badge: Int? = nil, sound: Sound? = nil, category: String? = nil,
+        threadID: String? = nil, interruptionLevel: InterruptionLevel? = nil, relevanceScore: Double? = nil,
+        targetContentID: String? = nil, filterCriteria: String? = nil, isContentAvailable: Bool = false,
+        custom: [String: any Encodable & Sendable] = [:]
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -51,6 +56,7 @@ public struct PushNotification: Encodable, Sendable {
         self.titleLocArguments = titleLocArguments
         self.bodyLocKey = bodyLocKey
         self.bodyLocArguments = bodyLocArguments
+        self.launchImage = launchImage
         self.badge = badge
         self.sound = sound
         self.category = category
@@ -58,6 +64,7 @@ public struct PushNotification: Encodable, Sendable {
         self.interruptionLevel = interruptionLevel
         self.relevanceScore = relevanceScore
         self.targetContentID = targetContentID
+        self.filterCriteria = filterCriteria
         self.isContentAvailable = isContentAvailable
         self.custom = custom
     }
@@ -133,6 +140,7 @@ extension PushNotification {
         try aps.encodeIfPresent(interruptionLevel, forKey: "interruption-level")
         try aps.encodeIfPresent(relevanceScore, forKey: "relevance-score")
         try aps.encodeIfPresent(targetContentID, forKey: "target-content-id")
+        try aps.encodeIfPresent(filterCriteria, forKey: "filter-criteria")
         if isContentAvailable { try aps.encode(1, forKey: "content-available") }
     }
 
@@ -145,5 +153,6 @@ extension PushNotification {
         if !titleLocArguments.isEmpty { try alert.encode(titleLocArguments, forKey: "title-loc-args") }
         try alert.encodeIfPresent(bodyLocKey, forKey: "loc-key")
         if !bodyLocArguments.isEmpty { try alert.encode(bodyLocArguments, forKey: "loc-args") }
+        try alert.encodeIfPresent(launchImage, forKey: "launch-image")
     }
 }

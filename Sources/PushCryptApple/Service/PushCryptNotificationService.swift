@@ -24,6 +24,8 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
     private let running = Locked<[ObjectIdentifier: PushDelivery]>([:])
     /// Tests replace it.
     var cache = ConfigurationCache.shared
+    /// Makes the table that resolves loc-keys if the configuration has none. Tests replace it.
+    var appStrings: @Sendable () -> any StringTable = { BundleStringTable() }
 
     /// Returns how pushes are restored. It is called with the first push of a process, on its thread; the result is used for
     /// all later pushes.
@@ -44,16 +46,22 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         let delivery = PushDelivery(
-            payload: UserInfoJSON.json(request.content.userInfo), unconfiguredText: unconfiguredText,
-            handler: contentHandler,
+            payload: UserInfoJSON.json(request.content.userInfo), requestID: request.identifier,
+            unconfiguredText: unconfiguredText, strings: appStrings, handler: contentHandler,
             ended: { [running] delivery in running.withLock { $0[ObjectIdentifier(delivery)] = nil } })
         running.withLock { $0[ObjectIdentifier(delivery)] = delivery }
         do {
-            try delivery.start(cache.configuration(of: type(of: self), make: configure))
+            try delivery.start(cache.configuration(of: type(of: self), make: configureWithStrings))
         } catch {
             Self.log(error)
             delivery.end(error as? FailureClass ?? .internalError)
         }
+    }
+
+    private func configureWithStrings() throws -> ExtensionConfiguration {
+        var configuration = try configure()
+        configuration.strings = configuration.strings ?? appStrings()
+        return configuration
     }
 
     /// Hands over the best content so far for every push that this service is restoring.
@@ -106,16 +114,23 @@ final class PushDelivery: Sendable {
     }
 
     private let payload: [UInt8]
+    private let requestID: String
     private let unconfigured: Fallback
+    private let strings: @Sendable () -> any StringTable
     private let ended: @Sendable (PushDelivery) -> Void
     private let phase: EndingOnce<Phase>
 
-    /// - Parameter ended: called after the handler.
+    /// - Parameters:
+    ///   - strings: resolves the keys of the unconfigured text.
+    ///   - ended: called after the handler.
     init(
-        payload: [UInt8], unconfiguredText: Placeholder, handler: @escaping (UNNotificationContent) -> Void,
+        payload: [UInt8], requestID: String, unconfiguredText: Placeholder,
+        strings: @escaping @Sendable () -> any StringTable, handler: @escaping (UNNotificationContent) -> Void,
         ended: @escaping @Sendable (PushDelivery) -> Void
     ) {
         self.payload = payload
+        self.requestID = requestID
+        self.strings = strings
         unconfigured = .bundled(unconfiguredText)
         self.ended = ended
         phase = EndingOnce(.configuring(Handler(call: handler)))
@@ -126,8 +141,9 @@ final class PushDelivery: Sendable {
         phase.update { [self] phase in
             guard case .configuring(let handler) = phase else { return }
             phase = .running(
-                DeliverySession(payload: payload, configuration: configuration) { [self] delivery in
-                    handler.call(delivery.content.systemContent)
+                DeliverySession(payload: payload, requestID: requestID, configuration: configuration) {
+                    [self] delivery in
+                    handler.call(delivery.content.finalContent)
                     ended(self)
                 })
         }
@@ -139,7 +155,7 @@ final class PushDelivery: Sendable {
         switch phase.end() {
         case .running(let session): session.expire()
         case .configuring(let handler):
-            handler.call(unconfigured.content(for: payload, failure).systemContent)
+            handler.call(unconfigured.content(for: payload, failure, in: strings).systemContent)
             ended(self)
         case nil: break
         }

@@ -5,17 +5,17 @@ import PushCryptPrimitives
 /// out first, with a placeholder.
 ///
 /// ```
-/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> handler
+/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> finish -> handler
 ///               at the deadline, the best content so far is handed over
 /// ```
 /// Sessions share only their configuration. Any number may run at once, and a stuck session doesn't delay the others.
 public final class DeliverySession: Sendable {
     /// The content for the handler, and the outcome of the push.
     public struct Delivery: Sendable {
-        /// The content to show. It always has visible text, or a key if the session doesn't have the app's strings.
+        /// The content to show. It always has visible text and no keys.
         public let content: NotificationContent
-        /// Whether `content` is the sealed content. Sealed content without text, such as a key with an empty localisation,
-        /// is replaced by the app's own text, with the failure `malformed`.
+        /// Whether `content` is the sealed content. Sealed content without text, such as a key that the app lacks, is
+        /// replaced by the app's own text, with the failure `malformed`.
         public let isRestored: Bool
         /// Why `content` is not the complete sealed content; nil if it is, and for an accepted unsealed push. With
         /// `attachmentFailed` and `replayed` the text may have been restored.
@@ -34,12 +34,15 @@ public final class DeliverySession: Sendable {
         let handler: Handler
         /// Whether the receipt step was reached.
         var isReceiptGiven = false
+        /// How much is shown.
+        var preview: NotificationPreview
         var restored: RestoredPush?
         var running: (stage: SessionStage, task: StageTask<RestoredPush>)?
         var cancelTimer: (@Sendable () -> Void)?
     }
 
     private let payload: [UInt8]
+    private let requestID: String?
     private let configuration: ExtensionConfiguration
     private let unstarted = EndingOnce(())
     private let state: EndingOnce<State>
@@ -48,11 +51,16 @@ public final class DeliverySession: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
+    ///   - requestID: the system's name of the notification, for ``OpenedPush/requestID``.
     ///   - handler: hands the content to the system; called once, on any thread.
-    public init(payload: [UInt8], configuration: ExtensionConfiguration, handler: @escaping Handler) {
+    public init(
+        payload: [UInt8], requestID: String? = nil, configuration: ExtensionConfiguration, handler: @escaping Handler
+    ) {
         self.payload = payload
+        self.requestID = requestID
         self.configuration = configuration
-        state = EndingOnce(State(handler: handler))
+        // Nothing is shown of a push before the recipient's choice was read.
+        state = EndingOnce(State(handler: handler, preview: configuration.preview == nil ? .everything : .nothing))
     }
 
     /// Starts the session, which retains itself until the handler was called. A second call, or a call after the end, does
@@ -71,10 +79,13 @@ public final class DeliverySession: Sendable {
     public func expire() { handOver(orElse: .timedOut) }
 
     private func restore() {
+        let preview = configuration.preview?.current ?? .everything
+        state.update { $0.preview = preview }
         switch configuration.restore(payload, at: configuration.clock(), unless: { state.current == nil }) {
-        case .success(let restored):
-            guard state.update({ $0.restored = restored }) else { return release(restored) }
-            advance(restored, through: configuration.steps(for: restored)[...])
+        case .success(var restored):
+            restored.push?.requestID = requestID
+            guard state.update({ [restored] in $0.restored = restored }) else { return release(restored) }
+            advance(restored, through: configuration.steps(for: restored, showing: preview)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
     }
@@ -113,7 +124,8 @@ public final class DeliverySession: Sendable {
     private func handOver(orElse failure: FailureClass) {
         guard let last = state.end() else { return }
         let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
-        let delivery = configuration.withText(restored?.delivery ?? placeholder(failure))
+        let delivery = configuration.showing(
+            last.preview, configuration.withText(restored?.delivery ?? placeholder(failure, last.preview)))
         last.cancelTimer?()
         // The stage is stopped before the handler runs: files that it completes later aren't in the content and must be
         // removed.
@@ -123,10 +135,11 @@ public final class DeliverySession: Sendable {
         record(restored, delivery, isReceiptGiven: last.isReceiptGiven)
     }
 
-    private func placeholder(_ failure: FailureClass) -> Delivery {
+    private func placeholder(_ failure: FailureClass, _ preview: NotificationPreview) -> Delivery {
+        let fallback = preview == .everything ? configuration.fallback : configuration.fallback.withoutOuterAlert
         let notice = failure == .keyLocked ? configuration.unlockNotice : nil
         let text = notice.flatMap { $0.isDue() ? $0.text : nil }
-        let content = configuration.localized(configuration.fallback.content(for: payload, failure, showing: text))
+        let content = configuration.localized(fallback.content(for: payload, failure, showing: text))
         return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
     }
 

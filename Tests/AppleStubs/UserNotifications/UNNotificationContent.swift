@@ -4,6 +4,9 @@ public enum UNNotificationInterruptionLevel: UInt, Sendable {
     case passive, active, timeSensitive, critical
 }
 
+/// What a content object can be updated from, such as an intent.
+public protocol UNNotificationContentProviding: NSObjectProtocol {}
+
 open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     fileprivate struct Members {
         var attachments: [UNNotificationAttachment] = []
@@ -22,6 +25,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
         var threadIdentifier = ""
         var title = ""
         var userInfo: [AnyHashable: Any] = [:]
+        var provider: (any UNNotificationContentProviding)?
     }
 
     fileprivate final var members = Members()
@@ -54,6 +58,16 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var threadIdentifier: String { members.threadIdentifier }
     open var title: String { members.title }
     open var userInfo: [AnyHashable: Any] { members.userInfo }
+
+    /// Returns a new object, which isn't mutable.
+    open func updating(from provider: any UNNotificationContentProviding) throws -> UNNotificationContent {
+        var members = members
+        members.provider = provider
+        return UNNotificationContent(members)
+    }
+
+    /// Apple's class doesn't expose what it was updated from.
+    public final var stubProvider: (any UNNotificationContentProviding)? { members.provider }
 
     open func copy(with zone: NSZone? = nil) -> Any { frozen }
 

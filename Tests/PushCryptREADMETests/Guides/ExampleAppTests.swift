@@ -86,7 +86,7 @@ import UserNotifications
         #expect(try await deliver(request.body).failure == "replayed")
         let unsigned = try Sealer(topic: "com.example.app").seal(
             PushNotification(title: "Forged"), to: device().recipient, placeholder: .standard)
-        #expect(try await deliver(unsigned.json) == ("localized NEW_MESSAGE[]", "undecryptable"))
+        #expect(try await deliver(unsigned.json) == ("New message", "undecryptable"))
         // The extension counts once the content was handed over.
         while try app.store.statistics().failures.count < 2 { await Task.yield() }
         #expect(try app.store.statistics().opened?.count == 1)
