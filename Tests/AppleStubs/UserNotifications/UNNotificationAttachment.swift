@@ -40,7 +40,8 @@ open class UNNotificationAttachment: NSObject {
             throw UNError(code: .attachmentInvalidFileSize)
         }
         self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
-        self.url = URL
+        // The system may write a path differently from the app.
+        self.url = URL.standardizedFileURL
         self.type = type
         stubOptions = options ?? [:]
     }
