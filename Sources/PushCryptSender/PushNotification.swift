@@ -8,11 +8,15 @@ public struct PushNotification: Encodable, Sendable {
     public var subtitle: String?
     /// `aps.alert.body`: the text.
     public var body: String?
-    /// `aps.alert.title-loc-key`: a key of the app's Localizable.strings, instead of ``title``.
+    /// `aps.alert.title-loc-key`: a key of the app's Localizable.strings. If the app lacks it, ``title`` is shown.
     public var titleLocKey: String?
     /// `aps.alert.title-loc-args`: the arguments of the text of ``titleLocKey``.
     public var titleLocArguments: [String]
-    /// `aps.alert.loc-key`: a key of the app's Localizable.strings, instead of ``body``.
+    /// `aps.alert.subtitle-loc-key`: a key of the app's Localizable.strings. If the app lacks it, ``subtitle`` is shown.
+    public var subtitleLocKey: String?
+    /// `aps.alert.subtitle-loc-args`: the arguments of the text of ``subtitleLocKey``.
+    public var subtitleLocArguments: [String]
+    /// `aps.alert.loc-key`: a key of the app's Localizable.strings. If the app lacks it, ``body`` is shown.
     public var bodyLocKey: String?
     /// `aps.alert.loc-args`: the arguments of the text of ``bodyLocKey``.
     public var bodyLocArguments: [String]
@@ -43,7 +47,8 @@ public struct PushNotification: Encodable, Sendable {
     /// throws `invalidPayload`.
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil, titleLocKey: String? = nil,
-        titleLocArguments: [String] = [], bodyLocKey: String? = nil, bodyLocArguments: [String] = [],
+        titleLocArguments: [String] = [], subtitleLocKey: String? = nil, subtitleLocArguments: [String] = [],
+        bodyLocKey: String? = nil, bodyLocArguments: [String] = [],
         launchImage: String? = nil, badge: Int? = nil, sound: Sound? = nil, category: String? = nil,
         threadID: String? = nil, interruptionLevel: InterruptionLevel? = nil, relevanceScore: Double? = nil,
         targetContentID: String? = nil, filterCriteria: String? = nil, isContentAvailable: Bool = false,
@@ -54,6 +59,8 @@ public struct PushNotification: Encodable, Sendable {
         self.body = body
         self.titleLocKey = titleLocKey
         self.titleLocArguments = titleLocArguments
+        self.subtitleLocKey = subtitleLocKey
+        self.subtitleLocArguments = subtitleLocArguments
         self.bodyLocKey = bodyLocKey
         self.bodyLocArguments = bodyLocArguments
         self.launchImage = launchImage
@@ -151,6 +158,8 @@ extension PushNotification {
         try alert.encodeIfPresent(body, forKey: "body")
         try alert.encodeIfPresent(titleLocKey, forKey: "title-loc-key")
         if !titleLocArguments.isEmpty { try alert.encode(titleLocArguments, forKey: "title-loc-args") }
+        try alert.encodeIfPresent(subtitleLocKey, forKey: "subtitle-loc-key")
+        if !subtitleLocArguments.isEmpty { try alert.encode(subtitleLocArguments, forKey: "subtitle-loc-args") }
         try alert.encodeIfPresent(bodyLocKey, forKey: "loc-key")
         if !bodyLocArguments.isEmpty { try alert.encode(bodyLocArguments, forKey: "loc-args") }
         try alert.encodeIfPresent(launchImage, forKey: "launch-image")
