@@ -25,8 +25,7 @@ final class NotificationService: PushCryptNotificationService {
             marker: FileBootMarker(path: group.path(of: "boot")))
 
         // Shows each push once, counts results, and fetches pictures.
-        configuration.replayGuard = store
-        configuration.diagnostics = store
+        configuration.store = store
         configuration.attachments = AttachmentStage(
             configuration: .init(folder: group.path(of: "attachments")), transport: URLSessionTransport())
         return configuration

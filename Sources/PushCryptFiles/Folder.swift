@@ -47,10 +47,12 @@ package final class Folder: Sendable {
 
     /// Makes the folder, mode 0700, unless the name is taken. Its parent must exist.
     ///
-    /// - Parameter isProtected: see ``FileProtection``.
+    /// - Parameter isProtected: see ``FileProtection``. It is also applied to a folder that exists, if the system permits it:
+    ///   an earlier version may have made the folder.
     package static func makeIfMissing(_ path: String, isProtected: Bool = false) throws(FileError) {
         guard unsafe mkdir(path, 0o700) == 0 else {
             guard errno == EEXIST else { throw FileError(.create, path) }
+            if isProtected { try? FileProtection.apply(toPath: path) }
             return
         }
         if isProtected { try FileProtection.apply(toPath: path) }
@@ -160,9 +162,19 @@ package final class Folder: Sendable {
 
     /// Makes a file and opens it for writing.
     ///
+    /// - Parameter isProtected: see ``FileProtection``.
     /// - Throws: `FileError` with `alreadyExists`, `noPermission`, `noSpace`, `cannotCreate`.
-    package func makeFile(_ name: String, mode: Int = 0o600) throws(FileError) -> OpenFile {
-        try openFile(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode, .create)
+    package func makeFile(_ name: String, mode: Int = 0o600, isProtected: Bool = false) throws(FileError) -> OpenFile {
+        let file = try openFile(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode, .create)
+        if isProtected {
+            do throws(FileError) {
+                try FileProtection.apply(toPath: file.path)
+            } catch {
+                try? remove(name)
+                throw error
+            }
+        }
+        return file
     }
 
     func openFile(

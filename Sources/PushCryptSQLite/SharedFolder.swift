@@ -15,7 +15,7 @@ package final class SharedFolder: Sendable {
     package init(_ path: String) throws(SQLiteError) {
         (folder, lock) = try SQLiteError.converting { () throws(FileError) in
             // If this fails, opening the folder reports the reason.
-            try? Folder.makeIfMissing(path)
+            try? Folder.makeIfMissing(path, isProtected: true)
             let folder = try Folder(path, followingLinks: true)
             return (folder, try FileLock(in: folder, named: "pushcrypt.lock"))
         }
@@ -47,7 +47,10 @@ package final class SharedFolder: Sendable {
     package func lengthen(_ name: String) { try? folder.append([UInt8(ascii: "+")], to: name) }
     package func remove(_ name: String) { try? folder.remove(name) }
 
-    package func rename(_ name: String, to other: String) throws(SQLiteError) {
-        try SQLiteError.converting { () throws(FileError) in try folder.rename(name, to: other) }
+    /// - Parameter isLasting: whether to wait until the new name is on the disk.
+    package func rename(_ name: String, to other: String, isLasting: Bool = true) throws(SQLiteError) {
+        try SQLiteError.converting { () throws(FileError) in
+            try folder.rename(name, to: other, isLasting: isLasting)
+        }
     }
 }

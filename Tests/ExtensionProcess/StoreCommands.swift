@@ -40,13 +40,13 @@ enum StoreHammer {
             let claim = try store.claimInFile(message, at: time.seconds).get()
             say("claimed \(id)")
             if number % 3 != 0 {
-                try store.markSeenInFile(claim)
+                try store.recordInFile(claim, isShown: true, nil)
                 say("seen \(id)")
             }
             let report = DeliveryReport(
                 failure: number % 5 == 0 ? .undecryptable : nil, isRestored: number % 5 != 0, time: time, kid: nil,
                 messageID: id, pushID: nil, isSelfTest: false, stageFailures: [])
-            store.report(report)
+            try store.recordInFile(nil, isShown: false, report)
             sender.report(report)
         }
     }
@@ -95,7 +95,7 @@ enum StoreShow {
         let time = UnixTime(1_800_000_000)
         for id in arguments.dropFirst() {
             let answer = try store.claim(id, issuedAt: time, expiresAt: time + 86_400, at: time)
-            if case .success(let claim) = answer { try store.markSeen(claim) }
+            if case .success(let claim) = answer { try store.record(claim, isShown: true, nil) }
             say("\((try? answer.get()) != nil)")
         }
     }
@@ -111,7 +111,7 @@ enum StoreTry {
             let issuedAt = time + (arguments.count > 2 ? Int64(arguments[2]) ?? 0 : 0)
             let message = MessageStamp(id: arguments[1], issuedAt: issuedAt, expiresAt: issuedAt + 86_400)
             let answer = try store.claimInFile(message, at: time.seconds)
-            if case .success(let claim) = answer { try store.markSeenInFile(claim) }
+            if case .success(let claim) = answer { try store.recordInFile(claim, isShown: true, nil) }
             say("\((try? answer.get()) != nil)")
         } catch {
             say("\(error)")
@@ -119,6 +119,6 @@ enum StoreTry {
         let report = DeliveryReport(
             failure: nil, isRestored: true, time: time, kid: nil, messageID: arguments[1], pushID: nil,
             isSelfTest: false, stageFailures: [])
-        store.report(report)
+        try? store.record(nil, isShown: false, report)
     }
 }

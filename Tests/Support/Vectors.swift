@@ -26,7 +26,12 @@ public enum Vectors {
 
     /// The decoded file at `path` in Tests/Vectors.
     public static func loadOwn<Content: Decodable>(_ path: String, as type: Content.Type) throws -> Content {
-        try decode(packageRoot.appendingPathComponent("Tests/Vectors").appendingPathComponent(path), as: type)
+        try decode(own(path), as: type)
+    }
+
+    /// The file at `path` in Tests/Vectors.
+    public static func own(_ path: String) -> URL {
+        packageRoot.appendingPathComponent("Tests/Vectors").appendingPathComponent(path)
     }
 
     private static func decode<Content: Decodable>(_ file: URL, as type: Content.Type) throws -> Content {

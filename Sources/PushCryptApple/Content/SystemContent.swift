@@ -9,8 +9,11 @@ extension NotificationContent {
     /// It is a new object, not a copy of the received one, so it has no members of the outer payload. The summary members
     /// are left out, because the system ignores them since iOS 15. A loc-key is left out, because the system would show the
     /// key itself if the app lacks it: a session resolves keys before its stages run, and `localized(by:)` does it for other
-    /// content. An attachment that the system refuses is left out.
-    public var systemContent: UNMutableNotificationContent {
+    /// content. An attachment that the system refuses is left out; a session reports it as `attachmentFailed`.
+    public var systemContent: UNMutableNotificationContent { converted().system }
+
+    /// The system's content object, and the attachments that the system refuses.
+    func converted() -> (system: UNMutableNotificationContent, refused: [Attachment]) {
         let system = UNMutableNotificationContent()
         system.title = title.literal ?? ""
         system.subtitle = subtitle.literal ?? ""
@@ -27,12 +30,20 @@ extension NotificationContent {
         system.targetContentIdentifier = targetContentID
         system.filterCriteria = filterCriteria
         system.userInfo = UserInfoJSON.dictionary(userInfo)
-        system.attachments = attachments.compactMap { try? $0.systemAttachment }
-        return system
+        var refused: [Attachment] = []
+        for attachment in attachments {
+            do { system.attachments.append(try attachment.systemAttachment) } catch { refused.append(attachment) }
+        }
+        return (system, refused)
     }
 
-    /// The object for the system's handler: the one that the last stage made, or else ``systemContent``.
-    var finalContent: UNNotificationContent { systemObject?.object as? UNNotificationContent ?? systemContent }
+    /// The object for the system's handler, and the attachments that the system refuses: the object that the last stage made,
+    /// which has none of these, or else the converted content.
+    func finalForm() -> (system: UNNotificationContent, refused: [Attachment]) {
+        if let finished = systemObject?.object as? UNNotificationContent { return (finished, []) }
+        let (system, refused) = converted()
+        return (system, refused)
+    }
 
     /// Reads the system's content object. It keeps the objects of sounds and attachments, whose classes don't expose all that
     /// they contain, for ``systemContent``.

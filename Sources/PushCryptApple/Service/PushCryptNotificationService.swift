@@ -4,6 +4,7 @@ import PushCryptPrimitives
 public import UserNotifications
 
 #if canImport(os)
+import Foundation
 import os
 #endif
 
@@ -41,6 +42,10 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
     /// the push is shown with it.
     open var unconfiguredText: Placeholder { .standard }
 
+    /// Receives a report for every push, after ``ExtensionConfiguration/diagnostics``; nil for none. The default writes one
+    /// line to the system's log, subsystem `pushcrypt`, category `extension`.
+    open var log: (any DeliveryReporter)? { DeliveryLog.system }
+
     /// Restores the push and calls the handler exactly once.
     open override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
@@ -51,10 +56,16 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
             ended: { [running] delivery in running.withLock { $0[ObjectIdentifier(delivery)] = nil } })
         running.withLock { $0[ObjectIdentifier(delivery)] = delivery }
         do {
-            try delivery.start(cache.configuration(of: type(of: self), make: configureWithStrings))
+            var configuration = try cache.configuration(of: type(of: self), make: configureWithStrings)
+            if let log {
+                configuration.diagnostics =
+                    configuration.diagnostics.map { ReporterPair(first: $0, second: log) } ?? log
+            }
+            delivery.start(configuration)
         } catch {
-            Self.log(error)
-            delivery.end(error as? FailureClass ?? .internalError)
+            let failure = error as? FailureClass ?? .internalError
+            delivery.end(failure)
+            Self.log(error, failure)
         }
     }
 
@@ -69,11 +80,36 @@ open class PushCryptNotificationService: UNNotificationServiceExtension {
         for delivery in running.withLock({ Array($0.values) }) { delivery.end(.timedOut) }
     }
 
-    private static func log(_ error: any Error) {
+    /// The text of an error of the app's own code may contain anything, so the log shows it only on a device that is set up
+    /// for development.
+    private static func log(_ error: any Error, _ failure: FailureClass) {
         #if canImport(os)
+        let (type, code) = (String(describing: type(of: error)), (error as NSError).code)
         Logger(subsystem: "pushcrypt", category: "extension").error(
-            "no configuration: \(String(describing: type(of: error)), privacy: .public): \(String(describing: error))")
+            """
+            \(failure.rawValue, privacy: .public): configure() threw \(type, privacy: .public) \(code, privacy: .public): \
+            \(String(describing: error))
+            """)
         #endif
+    }
+}
+
+extension DeliveryLog {
+    /// The system's log, subsystem `pushcrypt`, category `extension`; on systems without it, nothing is written.
+    public static let system = DeliveryLog { line in
+        #if canImport(os)
+        Logger(subsystem: "pushcrypt", category: "extension").notice("\(line, privacy: .public)")
+        #endif
+    }
+}
+
+private struct ReporterPair: DeliveryReporter {
+    let first: any DeliveryReporter
+    let second: any DeliveryReporter
+
+    func report(_ report: DeliveryReport) {
+        first.report(report)
+        second.report(report)
     }
 }
 
@@ -106,6 +142,11 @@ final class PushDelivery: Sendable {
     // Unchecked: Apple's handler may be called on any thread, but its type isn't Sendable.
     private struct Handler: @unchecked Sendable {
         let call: (UNNotificationContent) -> Void
+    }
+
+    // Unchecked: the object isn't changed after it was made.
+    private struct Converted: @unchecked Sendable {
+        let system: UNNotificationContent
     }
 
     private enum Phase {
@@ -141,11 +182,16 @@ final class PushDelivery: Sendable {
         phase.update { [self] phase in
             guard case .configuring(let handler) = phase else { return }
             phase = .running(
-                DeliverySession(payload: payload, requestID: requestID, configuration: configuration) {
-                    [self] delivery in
-                    handler.call(delivery.content.finalContent)
-                    ended(self)
-                })
+                DeliverySession(
+                    payload: payload, requestID: requestID, configuration: configuration,
+                    convert: { [self] content in
+                        let (system, refused) = content.finalForm()
+                        let converted = Converted(system: system)
+                        return DeliverySession.SystemForm(refused: refused) { [self] _ in
+                            handler.call(converted.system)
+                            ended(self)
+                        }
+                    }))
         }
         if case .running(let session) = phase.current { session.start() }
     }

@@ -33,10 +33,10 @@ struct AttachmentFolder: Sendable {
     /// Creates the folder too if there is none. Throws `noSpace`, `inputOutput`.
     func makePartFile() throws(TransferError) -> PartFile {
         try TransferError.converting { () throws(FileError) in
-            try Folder.makeIfMissing(path)
+            try Folder.makeIfMissing(path, isProtected: true)
             let folder = try Folder(path, followingLinks: true)
             let stem = "\(process)-\(bootAge())-\(UUID().uuidString)"
-            return PartFile(in: folder, named: stem, try folder.makeFile(stem + ".part"))
+            return PartFile(in: folder, named: stem, try folder.makeFile(stem + ".part", isProtected: true))
         }
     }
 

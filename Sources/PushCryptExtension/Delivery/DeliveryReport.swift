@@ -19,6 +19,25 @@ public struct DeliveryReport: Hashable, Sendable {
     public let isSelfTest: Bool
     /// The stages whose results were not used.
     public let stageFailures: [StageFailure]
+    /// The time from the creation of the session to the call of the handler; zero in a report that is made earlier.
+    public var duration = Duration.zero
+    /// How long the steps took, in their order: `open` (find the key, open, verify, claim), the stages by their names, and
+    /// `store` (convert the content and write what must be remembered).
+    public var durations: [StepDuration] = []
+
+    /// How long a step of a session took.
+    public struct StepDuration: Hashable, Sendable {
+        /// The name of the step.
+        public let name: String
+        /// How long it took, by a clock that runs on while the device sleeps.
+        public let duration: Duration
+
+        /// Creates a duration.
+        public init(name: String, duration: Duration) {
+            self.name = name
+            self.duration = duration
+        }
+    }
 
     /// Creates a report.
     public init(
@@ -36,8 +55,10 @@ public struct DeliveryReport: Hashable, Sendable {
     }
 }
 
-/// Receives a report of each push, for counters or receipts.
+/// Receives a report of each push, for receipts or logs.
 public protocol DeliveryReporter: Sendable {
-    /// Receives a report on the session's thread. It must not wait for the network.
+    /// Receives a report on the session's thread. It must not wait for the network. After the content was handed over, the
+    /// system may suspend the process at any time, and it ends a suspended process that has a lock of a file in an app
+    /// group's folder.
     func report(_ report: DeliveryReport)
 }

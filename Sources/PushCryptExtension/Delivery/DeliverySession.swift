@@ -5,8 +5,9 @@ import PushCryptPrimitives
 /// out first, with a placeholder.
 ///
 /// ```
-/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> finish -> handler
-///               at the deadline, the best content so far is handed over
+/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> finish -> conversion
+///         -> store -> handler -> diagnostics
+///               at the deadline, the best content so far is converted, recorded and handed over
 /// ```
 /// Sessions share only their configuration. Any number may run at once, and a stuck session doesn't delay the others.
 public final class DeliverySession: Sendable {
@@ -29,23 +30,44 @@ public final class DeliverySession: Sendable {
     /// Hands the content to the system.
     public typealias Handler = @Sendable (Delivery) -> Void
 
-    /// The session's state until its handler is called.
+    /// Content in the form of the system.
+    package struct SystemForm: Sendable {
+        let refused: [NotificationContent.Attachment]
+        let handOver: Handler
+
+        /// - Parameters:
+        ///   - refused: the attachments that the system refuses. The session removes them from the content, and their files.
+        ///   - handOver: hands the content without them to the system. It receives the outcome of the push.
+        package init(refused: [NotificationContent.Attachment] = [], handOver: @escaping Handler) {
+            self.refused = refused
+            self.handOver = handOver
+        }
+    }
+
+    /// How long a session waits for its store before it hands over the content. Then it calls the handler, and the write
+    /// continues if it can. If the process ends before the write, the message may be shown again.
+    public static let storeTimeLimit: Duration = .milliseconds(150)
+
+    /// The session's state until its content is handed over.
     private struct State {
-        let handler: Handler
+        let start: ContinuousClock.Instant
         /// Whether the receipt step was reached.
         var isReceiptGiven = false
         /// How much is shown.
         var preview: NotificationPreview
         var restored: RestoredPush?
-        var running: (stage: SessionStage, task: StageTask<RestoredPush>)?
+        var running: (stage: SessionStage, task: StageTask<RestoredPush>, start: ContinuousClock.Instant)?
+        var durations: [DeliveryReport.StepDuration] = []
         var cancelTimer: (@Sendable () -> Void)?
     }
 
     private let payload: [UInt8]
     private let requestID: String?
     private let configuration: ExtensionConfiguration
+    private let convert: @Sendable (NotificationContent) -> SystemForm
     private let unstarted = EndingOnce(())
     private let state: EndingOnce<State>
+    private let storeUse = StoreUse()
 
     /// Creates a session; ``start()`` starts it.
     ///
@@ -53,14 +75,26 @@ public final class DeliverySession: Sendable {
     ///   - payload: the outer payload, UTF-8 JSON.
     ///   - requestID: the system's name of the notification, for ``OpenedPush/requestID``.
     ///   - handler: hands the content to the system; called once, on any thread.
-    public init(
+    public convenience init(
         payload: [UInt8], requestID: String? = nil, configuration: ExtensionConfiguration, handler: @escaping Handler
+    ) {
+        self.init(payload: payload, requestID: requestID, configuration: configuration) { _ in
+            SystemForm(handOver: handler)
+        }
+    }
+
+    /// - Parameter convert: converts content to the system's form, on any thread. Only the last result is handed over.
+    package init(
+        payload: [UInt8], requestID: String? = nil, configuration: ExtensionConfiguration,
+        convert: @escaping @Sendable (NotificationContent) -> SystemForm
     ) {
         self.payload = payload
         self.requestID = requestID
         self.configuration = configuration
+        self.convert = convert
         // Nothing is shown of a push before the recipient's choice was read.
-        state = EndingOnce(State(handler: handler, preview: configuration.preview == nil ? .everything : .nothing))
+        let preview = configuration.preview == nil ? NotificationPreview.everything : .nothing
+        state = EndingOnce(State(start: configuration.stopwatch(), preview: preview))
     }
 
     /// Starts the session, which retains itself until the handler was called. A second call, or a call after the end, does
@@ -75,24 +109,44 @@ public final class DeliverySession: Sendable {
     }
 
     /// Hands over the best content so far, unless content was handed over already. Call it from
-    /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline.
-    public func expire() { handOver(orElse: .timedOut) }
+    /// `serviceExtensionTimeWillExpire`; the session calls it at its own deadline. It doesn't wait for the store.
+    public func expire() {
+        guard let last = state.end() else { return }
+        guard configuration.memory != nil else { return handOver(last, orElse: .timedOut) }
+        DedicatedThread.run { [self] in handOver(last, orElse: .timedOut) }
+    }
 
     private func restore() {
+        let start = configuration.stopwatch()
         let preview = configuration.preview?.current ?? .everything
         state.update { $0.preview = preview }
-        switch configuration.restore(payload, at: configuration.clock(), unless: { state.current == nil }) {
-        case .success(var restored):
+        var usesStore = false
+        let result = configuration.restore(payload, at: configuration.clock(), unless: { state.current == nil }) {
+            guard let memory = configuration.memory else { return nil }
+            if !usesStore { storeUse.begin() }
+            usesStore = true
+            // Checked after the beginning, as ``StoreUse`` requires.
+            return state.current == nil ? nil : memory
+        }.map { restored in
+            var restored = restored
             restored.push?.requestID = requestID
-            guard state.update({ [restored] in $0.restored = restored }) else { return release(restored) }
+            return restored
+        }
+        let isKept = state.update { [configuration] state in
+            state.restored = try? result.get()
+            state.durations.append(.init(name: "open", duration: configuration.stopwatch() - start))
+        }
+        // A message that wasn't shown can be shown when it is received again.
+        if !isKept, let claim = try? result.get().claim {
+            try? configuration.memory?.record(claim, isShown: false, nil)
+        }
+        if usesStore { storeUse.end() }
+        guard isKept else { return }
+        switch result {
+        case .success(let restored):
             advance(restored, through: configuration.steps(for: restored, showing: preview)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
-    }
-
-    /// Allows a message that wasn't shown to be shown when it is received again.
-    private func release(_ restored: RestoredPush) {
-        if let claim = restored.claim { try? configuration.replayGuard?.release(claim) }
     }
 
     /// Runs the steps in order. The thread that ends a step continues with the next one.
@@ -101,38 +155,74 @@ public final class DeliverySession: Sendable {
         let rest = steps.dropFirst()
         guard case .stage(let stage) = step else {
             guard state.update({ $0.isReceiptGiven = true }) else { return }
-            configuration.receipts?.report(report(configuration.withText(restored.delivery), restored.push))
+            let delivery = configuration.withText(restored.delivery)
+            let refused = delivery.content.attachments.isEmpty ? [] : convert(delivery.content).refused
+            configuration.receipts?.report(report(delivery.without(refused), restored.push))
             return advance(restored, through: rest)
         }
+        let start = configuration.stopwatch()
         let task = StageTask<RestoredPush> { late in
             late.content.removeFiles(notIn: restored.content)
         } ended: { [self] result in
             let next = restored.after(stage, result)
-            let isKept = state.update { state in
+            let isKept = state.update { [configuration] state in
                 state.restored = next
                 state.running = nil
+                state.durations.append(.init(name: stage.name, duration: configuration.stopwatch() - start))
             }
             // The files of the version that isn't used are removed.
             guard isKept else { return next.content.removeFiles(notIn: restored.content) }
             restored.content.removeFiles(notIn: next.content)
             advance(next, through: rest)
         }
-        guard state.update({ $0.running = (stage, task) }) else { return }
+        guard state.update({ $0.running = (stage, task, start) }) else { return }
         task.start(timeLimit: stage.timeLimit, timer: configuration.timer) { try await stage.run(restored) }
     }
 
     private func handOver(orElse failure: FailureClass) {
-        guard let last = state.end() else { return }
+        if let last = state.end() { handOver(last, orElse: failure) }
+    }
+
+    private func handOver(_ last: State, orElse failure: FailureClass) {
+        let end = configuration.stopwatch()
         let restored = last.running.map { last.restored?.after($0.stage, .failure(.timedOut)) } ?? last.restored
-        let delivery = configuration.showing(
-            last.preview, configuration.withText(restored?.delivery ?? placeholder(failure, last.preview)))
         last.cancelTimer?()
         // The stage is stopped before the handler runs: files that it completes later aren't in the content and must be
         // removed.
         last.running?.task.stop()
+        let offered = configuration.showing(
+            last.preview, configuration.withText(restored?.delivery ?? placeholder(failure, last.preview)))
+        let form = convert(offered.content)
+        let delivery = offered.without(form.refused)
         restored?.content.removeFiles(notIn: delivery.content)
-        last.handler(delivery)
-        record(restored, delivery, isReceiptGiven: last.isReceiptGiven)
+        var durations = last.durations
+        if let running = last.running {
+            durations.append(.init(name: running.stage.name, duration: end - running.start))
+        }
+        let unfinished = EndingOnce(())
+        record(restored, delivery) { [self, durations] in
+            // Called by the first of two threads: the one that writes, and the one of the time limit.
+            guard unfinished.end() != nil else { return }
+            storeUse.outlastHandler(configuration.keepRunning)
+            let now = configuration.stopwatch()
+            form.handOver(delivery)
+            var report = report(delivery, restored?.push)
+            report.duration = now - last.start
+            report.durations = durations + [.init(name: "store", duration: now - end)]
+            if !last.isReceiptGiven, !delivery.isUnsealed { configuration.receipts?.report(report) }
+            configuration.diagnostics?.report(report)
+        }
+    }
+
+    /// Writes what must be remembered, and calls `next` afterwards, or at the time limit if the store takes longer.
+    private func record(_ restored: RestoredPush?, _ delivery: Delivery, next: @escaping @Sendable () -> Void) {
+        guard let memory = configuration.memory else { return next() }
+        storeUse.begin()
+        let cancelTimer = configuration.timer.schedule(after: Self.storeTimeLimit, next)
+        try? memory.record(restored?.claim, isShown: delivery.isRestored, report(delivery, restored?.push))
+        storeUse.end()
+        cancelTimer()
+        next()
     }
 
     private func placeholder(_ failure: FailureClass, _ preview: NotificationPreview) -> Delivery {
@@ -143,23 +233,23 @@ public final class DeliverySession: Sendable {
         return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
     }
 
-    private func record(_ restored: RestoredPush?, _ delivery: Delivery, isReceiptGiven: Bool) {
-        if delivery.isRestored, let claim = restored?.claim {
-            try? configuration.replayGuard?.markSeen(claim)
-        } else if let restored {
-            release(restored)
-        }
-        let receipts = isReceiptGiven || delivery.isUnsealed ? nil : configuration.receipts
-        let listeners = [receipts, configuration.diagnostics].compactMap(\.self)
-        guard !listeners.isEmpty else { return }
-        let report = report(delivery, restored?.push)
-        for listener in listeners { listener.report(report) }
-    }
-
     private func report(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
         DeliveryReport(
             failure: delivery.failure, isRestored: delivery.isRestored, time: configuration.clock(),
             kid: push?.kid ?? Opener.kid(of: payload), messageID: push?.messageID, pushID: push?.pushID,
             isSelfTest: push?.isSelfTest ?? false, stageFailures: delivery.stageFailures)
+    }
+}
+
+extension DeliverySession.Delivery {
+    /// The delivery without attachments that the system refuses. They count as attachments that couldn't be fetched.
+    fileprivate func without(_ refused: [NotificationContent.Attachment]) -> DeliverySession.Delivery {
+        guard !refused.isEmpty else { return self }
+        var content = content
+        content.attachments.removeAll(where: refused.contains)
+        content.missingAttachmentCount += refused.count
+        return DeliverySession.Delivery(
+            content: content, isRestored: isRestored, failure: isRestored ? failure ?? .attachmentFailed : failure,
+            stageFailures: stageFailures)
     }
 }

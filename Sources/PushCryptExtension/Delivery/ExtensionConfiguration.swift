@@ -14,8 +14,13 @@ public struct ExtensionConfiguration: Sendable {
     public var unlockNotice: UnlockNotice?
     /// How pushes that weren't sealed are handled.
     public var unsealed: UnsealedPolicy = .refused
-    /// Remembers which messages were shown; nil shows a push every time it is received.
-    public var replayGuard: (any ReplayGuard)?
+    /// Remembers which messages were shown, and counts the results of all pushes; nil shows a push every time it is received.
+    public var store: SharedStore? {
+        get { memory as? SharedStore }
+        set { memory = newValue }
+    }
+    /// The store as a session uses it. Tests replace it.
+    package var memory: (any DeliveryMemory)?
     /// How a push that was shown before is handled.
     public var replays: ReplayPolicy = .placeholder
     /// Resolves loc-keys before the stages run. If the app lacks a key, the literal text beside it is shown; content without
@@ -42,12 +47,16 @@ public struct ExtensionConfiguration: Sendable {
     /// How much the recipient wants to be shown, applied after the stages. Attachments that aren't shown aren't fetched. The
     /// text of an outer alert isn't shown unless everything is. If nil, everything is shown.
     public var preview: PreviewChoice?
-    /// Receives a report for every push, after its content was handed over.
+    /// Receives a report for every push, after its content was handed over, for example a ``DeliveryLog``.
     public var diagnostics: (any DeliveryReporter)?
     /// The clock for freshness checks and reports.
     public var clock: @Sendable () -> UnixTime = { .now }
-    /// Runs the deadline and the time limits of stages.
+    /// The clock for the durations in reports.
+    public var stopwatch: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// Runs the deadline, and the time limits of stages and of the store.
     public var timer: any DeadlineTimer = ThreadTimer()
+    /// Tests replace it.
+    package var keepRunning = ProcessActivity.system
 
     /// Creates a configuration with an opener.
     public init(opener: Opener, fallback: Fallback, deadline: Duration = .seconds(25)) {

@@ -45,21 +45,25 @@ struct RestoredPush: Sendable {
 extension ExtensionConfiguration {
     /// Opens and verifies the push, checks its freshness and claims the message, unless the session has ended: then the
     /// message isn't shown.
+    ///
+    /// - Parameter memory: called before each call of the store.
     func restore(
-        _ payload: [UInt8], at time: UnixTime, unless hasEnded: () -> Bool
+        _ payload: [UInt8], at time: UnixTime, unless hasEnded: () -> Bool, memory: () -> (any DeliveryMemory)?
     ) -> Result<RestoredPush, FailureClass> {
-        let highest = { replayGuard.flatMap { try? $0.highestIssuedAt(at: time) } }
-        let result = opener.untimed(payload, at: time, highestIssuedAt: highest).flatMap { push in
+        let opened = opener.untimed(
+            payload, at: time, highestIssuedAt: { memory().flatMap { try? $0.highestIssuedAt(at: time) } })
+        let result = opened.flatMap { push in
             let content = content(of: push)
-            return hasEnded() ? .failure(.timedOut) : claimed(push, content, at: time)
+            let memory = memory()
+            return hasEnded() ? .failure(.timedOut) : claimed(push, content, at: time, in: memory)
         }
         return result.flatMapError { acceptedUnsealed(payload, $0) }
     }
 
     private func claimed(
-        _ push: OpenedPush, _ content: NotificationContent, at time: UnixTime
+        _ push: OpenedPush, _ content: NotificationContent, at time: UnixTime, in memory: (any DeliveryMemory)?
     ) -> Result<RestoredPush, FailureClass> {
-        switch claim(push, at: time) {
+        switch claim(push, at: time, in: memory) {
         case .success(let claim):
             let isIncomplete = push.offload != nil && offload == nil || !push.attachments.isEmpty && attachments == nil
             return .success(RestoredPush(push: push, content: content, claim: claim, isIncomplete: isIncomplete))
@@ -74,8 +78,10 @@ extension ExtensionConfiguration {
 
     /// - Returns: nil for a message that may be shown although nothing remembers it: a failing store must not prevent
     ///   messages from being read.
-    private func claim(_ push: OpenedPush, at time: UnixTime) -> Result<MessageClaim?, FailureClass> {
-        let answer = try? replayGuard?.claim(
+    private func claim(
+        _ push: OpenedPush, at time: UnixTime, in memory: (any DeliveryMemory)?
+    ) -> Result<MessageClaim?, FailureClass> {
+        let answer = try? memory?.claim(
             push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
         if let answer { return answer.map(Optional.some) }
         let failure = Freshness.failure(

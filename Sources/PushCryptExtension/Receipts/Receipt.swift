@@ -81,7 +81,7 @@ extension SharedStore {
     }
 
     func receipt(after number: Int64) throws(StoreError) -> SpooledReceipt? {
-        try perform { database throws(SQLiteError) in
+        try transaction { database throws(SQLiteError) in
             try database.first(
                 "SELECT number, body FROM receipt WHERE number > ? ORDER BY number LIMIT 1", .integer(number)
             ) { SpooledReceipt(number: $0.integer(0) ?? 0, json: Array(($0.text(1) ?? "").utf8)) }
@@ -93,26 +93,26 @@ extension SharedStore {
     }
 
     func lastReceiptNumber() throws(StoreError) -> Int64? {
-        try perform { database throws(SQLiteError) in
+        try transaction { database throws(SQLiteError) in
             try database.integer("SELECT max(number) FROM receipt")
         }
     }
 
     func removeReceipt(_ number: Int64) throws(StoreError) {
-        try perform { database throws(SQLiteError) in
+        try transaction { database throws(SQLiteError) in
             _ = try database.run("DELETE FROM receipt WHERE number = ?", .integer(number))
         }
     }
 
     func removeOldReceipts(at time: UnixTime) throws(StoreError) {
-        try perform { [lifetime = configuration.receiptLifetimeInSeconds] database throws(SQLiteError) in
+        try transaction { [lifetime = configuration.receiptLifetimeInSeconds] database throws(SQLiteError) in
             try database.removeReceipts(at: time, lifetime: lifetime)
         }
     }
 
     /// Returns the number of receipts that wait to be sent. Throws `StoreError`.
     public func receiptCount() throws -> Int {
-        try perform { database throws(SQLiteError) in
+        try transaction { database throws(SQLiteError) in
             Int(try database.integer("SELECT count(*) FROM receipt") ?? 0)
         }
     }

@@ -46,16 +46,14 @@ extension FailureClass {
     public static let other = FailureClass(rawValue: "other")
 }
 
-extension SharedStore: DeliveryReporter {
-    /// Counts the outcome of a push. If the store can't be used, the outcome isn't counted.
-    public func report(_ report: DeliveryReport) {
-        _ = try? transaction { database throws(SQLiteError) in
-            let table = CounterTable(database: database, time: report.time, kid: report.kid)
-            if report.isRestored { try table.count(.opened) }
-            if let failure = report.failure { try table.count(.failure, failure.rawValue) }
-            for stage in report.stageFailures { try table.count(.stage, stage.stage, stage.ending.description) }
-            if report.isSelfTest, report.isRestored { try database.setMoment(.selfTest, report.time) }
-        }
+extension Database {
+    /// Counts the outcome of a push, within a transaction.
+    func count(_ report: DeliveryReport) throws(SQLiteError) {
+        let table = CounterTable(database: self, time: report.time, kid: report.kid)
+        if report.isRestored { try table.count(.opened) }
+        if let failure = report.failure { try table.count(.failure, failure.rawValue) }
+        for stage in report.stageFailures { try table.count(.stage, stage.stage, stage.ending.description) }
+        if report.isSelfTest, report.isRestored { try setMoment(.selfTest, report.time) }
     }
 }
 
@@ -77,7 +75,7 @@ extension SharedStore {
     /// Sets all counters to zero, but not the times of the last self-test and advice or the number of rebuilds. Throws
     /// `StoreError`.
     public func resetStatistics() throws {
-        try perform { database throws(SQLiteError) in _ = try database.run("DELETE FROM counter") }
+        try transaction { database throws(SQLiteError) in _ = try database.run("DELETE FROM counter") }
     }
 
     /// Records that the app followed ``RecoveryAdvice``, which then returns only `unlock` for a day. Throws `StoreError`.

@@ -77,11 +77,6 @@ struct ReplayMemory {
         return true
     }
 
-    func markSeen(_ id: String) throws(SQLiteError) {
-        try database.run(
-            "UPDATE message SET claimed = NULL WHERE role = ? AND id = ?", .integer(role.number), .text(id))
-    }
-
     func release(_ claim: MessageClaim) throws(SQLiteError) {
         try database.run(
             "DELETE FROM message WHERE role = ? AND id = ? AND token = ? AND claimed IS NOT NULL",

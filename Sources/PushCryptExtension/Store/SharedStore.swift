@@ -9,17 +9,28 @@ import PushCryptSQLite
 /// `StoreError` with `locked`.
 ///
 /// The processes may be killed or suspended at any time. Each call is one short transaction, and no lock is held between
-/// calls, so the system doesn't end a suspended process because of a lock (`0xdead10cc`). An app that uses the store while
-/// it enters the background calls `beginBackgroundTask`. A damaged file is replaced by an empty store, and counted.
+/// calls. A session uses the store only before it hands its content to the system. All other calls ask the system not to
+/// suspend the process meanwhile (`ProcessInfo.performExpiringActivity`), and throw `busy` if it refuses. So the system
+/// doesn't end a suspended process because of a lock (`0xdead10cc`).
 ///
 /// Messages are shown even if the store can't be used. While another process has it locked, the first call waits for
 /// ``Configuration/busyTimeout`` and later calls for at most 10 ms, until one succeeds or 5 seconds have passed. Messages
 /// shown while the file can't be used (locked, damaged, disk full) are remembered in memory and written to the file as soon
 /// as possible. If the process ends before that, a message that is received again while it is fresh is shown again.
 ///
-/// A message is claimed before it is shown, and marked as seen after it was handed to the system. If the process is killed
-/// in between, nothing shows whether the message was shown. The claim lapses after 60 seconds, and then the message is
-/// shown if it is received again: the protocol prefers a message shown twice to a lost one.
+/// A message is claimed before it is restored. Before its content is handed to the system, one transaction marks it as seen
+/// and counts it. If the process is killed before that, the claim lapses after 60 seconds, and the message is shown if it
+/// is received again. If the store doesn't answer within ``DeliverySession/storeTimeLimit``, the content is handed over
+/// without waiting for it. If the process then ends before the write, the message is shown again if it is received again:
+/// the protocol prefers a message shown twice to a late or lost one.
+///
+/// ## What a loss of power can undo
+///
+/// No call waits until its data is on the disk: a sync takes up to 100 ms on a busy disk, and a push would wait for
+/// several. The system's memory holds written data, so the death of a process loses nothing. If the device itself stops
+/// (its power or its kernel fails) within about half a minute of a push, the marks of the last pushes may be lost, or the
+/// file may be damaged. A damaged file is replaced by an empty store, and counted: then each message that is still fresh is
+/// shown once more if a relay repeats it.
 public final class SharedStore: Sendable {
     /// The process that uses the store: the app or its extension. A push with `content-available` reaches both, and each
     /// shows it once.
@@ -43,8 +54,7 @@ public final class SharedStore: Sendable {
         public var receiptLifetimeInSeconds: Int64 = 7 * 86_400
         /// How long a call waits in total for other threads and processes, at most a minute. A session makes one call before
         /// its text is restored, and another one with pinned senders, which waits for 10 ms if the first one waited in vain.
-        /// Keep it well below the session's 25 seconds.
-        public var busyTimeout: Duration = .seconds(2)
+        public var busyTimeout: Duration = DeliverySession.storeTimeLimit
 
         /// Creates a configuration with the defaults.
         public init() {}
@@ -60,6 +70,7 @@ public final class SharedStore: Sendable {
     /// Claims in the file whose release couldn't be written.
     let unwrittenReleases = Locked<[MessageClaim]>([])
     private let queue: StoreQueue
+    private let keepRunning: ProcessActivity
 
     /// Creates a store; its files are opened at the first use.
     ///
@@ -68,29 +79,34 @@ public final class SharedStore: Sendable {
         self.init(folder: folder, role: role, configuration: configuration, clock: { .now })
     }
 
-    /// - Parameter clock: measures how long the store has been busy.
+    /// - Parameters:
+    ///   - clock: measures how long the store has been busy.
+    ///   - keepRunning: asks the system not to suspend the process during calls outside sessions.
     init(
         folder: String, role: Role, configuration: Configuration,
-        clock: @escaping @Sendable () -> ContinuousClock.Instant
+        clock: @escaping @Sendable () -> ContinuousClock.Instant, keepRunning: ProcessActivity = .system
     ) {
+        self.keepRunning = keepRunning
         self.role = role
         self.configuration = configuration
         unwritten = InMemoryReplayStore(role: role, limit: configuration.messageLimit)
         queue = StoreQueue(StoreFile(folder: folder), timeout: configuration.busyTimeout, clock: clock)
     }
 
-    func perform<Value: Sendable>(
-        _ body: @Sendable (Database) throws(SQLiteError) -> Value
-    ) throws(StoreError) -> Value {
-        try queue.use { file, end throws(StoreError) in try file.perform(until: end, body) }
-    }
-
+    /// Runs one transaction while no push keeps the process running: the system is asked to do so.
     func transaction<Value: Sendable>(
         _ body: @Sendable (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
-        try perform { database throws(SQLiteError) in
-            try database.transaction { () throws(SQLiteError) in try body(database) }
-        }
+        guard let end = keepRunning() else { throw StoreError(.busy, "the system is about to suspend the process") }
+        defer { end() }
+        return try sessionTransaction(body)
+    }
+
+    /// Runs one transaction of a session, see ``StoreUse``.
+    func sessionTransaction<Value: Sendable>(
+        _ body: @Sendable (Database) throws(SQLiteError) -> Value
+    ) throws(StoreError) -> Value {
+        try queue.use { file, end throws(StoreError) in try file.transaction(until: end, body) }
     }
 
     func rebuildCount() throws(StoreError) -> Int {

@@ -21,14 +21,14 @@ struct StoreFile: Sendable {
 
     /// - Parameters:
     ///   - end: when it stops waiting for the locks of other processes.
-    ///   - body: one statement or one transaction; it may run again on a new database.
-    mutating func perform<Value>(
+    ///   - body: runs in one transaction; it may run again on a new database.
+    mutating func transaction<Value>(
         until end: ContinuousClock.Instant, _ body: (Database) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
         var attempt = 1
         while true {
             do throws(SQLiteError) {
-                return try performOnce(until: end, body)
+                return try transactionOnce(until: end, body)
             } catch {
                 let damaged = database
                 folder = nil
@@ -51,7 +51,7 @@ struct StoreFile: Sendable {
         }
     }
 
-    private mutating func performOnce<Value>(
+    private mutating func transactionOnce<Value>(
         until end: ContinuousClock.Instant, _ body: (Database) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
         let folder = try openFolder()
@@ -66,8 +66,10 @@ struct StoreFile: Sendable {
             current = database
             database.wait(until: end)
             if known == nil { try database.script(StoreSchema.settings) }
-            try StoreSchema.check(database)
-            return try body(database)
+            return try database.transaction { () throws(SQLiteError) in
+                try StoreSchema.check(database)
+                return try body(database)
+            }
         }
     }
 
@@ -104,7 +106,7 @@ private enum EmptyStore {
             try fill(in: folder)
             // SQLite would apply an old journal to the new file.
             for suffix in ["-journal", "-wal", "-shm"] { folder.remove(StoreFile.name + suffix) }
-            try folder.rename(newName, to: StoreFile.name)
+            try folder.rename(newName, to: StoreFile.name, isLasting: false)
         } catch {
             removeUnfinished(in: folder)
             throw error
@@ -142,10 +144,11 @@ enum StoreSchema {
     /// The version is stored a second time in this field, to detect accidental changes.
     private static let application: Int64 = 0x5043_0000
 
-    /// The settings of every connection. In this journal mode an idle connection has no lock and no shared memory.
+    /// The settings of every connection. In this journal mode an idle connection has no lock and no shared memory. Nothing
+    /// waits for the disk: ``SharedStore`` says what a loss of power can undo.
     static let settings: StaticString = """
         PRAGMA journal_mode = TRUNCATE;
-        PRAGMA synchronous = FULL;
+        PRAGMA synchronous = OFF;
         PRAGMA cache_size = -128;
         PRAGMA mmap_size = 0;
         PRAGMA temp_store = MEMORY;
@@ -156,7 +159,7 @@ enum StoreSchema {
     /// Creates the tables in a new file that no other process uses yet.
     static let creation: StaticString = """
         PRAGMA journal_mode = MEMORY;
-        PRAGMA synchronous = FULL;
+        PRAGMA synchronous = OFF;
         PRAGMA page_size = 4096;
         BEGIN;
         CREATE TABLE reader (role INTEGER PRIMARY KEY, latest INTEGER, confirmed INTEGER, since INTEGER, floor INTEGER,

@@ -60,7 +60,7 @@ struct AttackedPhone {
         var configuration = try ExtensionConfiguration(
             topic: topic, keyring: KeysetKeyring(keys ?? TestKeys.keyset(profile.key)), senders: senders ?? usual,
             fallback: .bundled(.literal(title: Self.ownTitle, body: nil)))
-        configuration.replayGuard = folder.store()
+        configuration.store = folder.store()
         configuration.clock = { time }
         configuration.timer = ManualTimer()
         try change(&configuration)

@@ -3,7 +3,7 @@ import PushCryptExtension
 import Testing
 
 /// The attacker is a relay that recorded pushes. It sends them again, unchanged or in another outer payload, to an app with
-/// a `replayGuard`. `docs/security.md` says what happens without one.
+/// a `store`. `docs/security.md` says what happens without one.
 @Suite("Attacks by replay") struct ReplayAttackTests {
     typealias Profile = AttackedPhone.Profile
 

@@ -14,9 +14,9 @@ import Testing
         store = folder.store()
     }
 
-    private func session(_ payload: [UInt8], _ replayGuard: any ReplayGuard) throws -> TestSession {
+    private func session(_ payload: [UInt8], _ memory: any DeliveryMemory) throws -> TestSession {
         var configuration = try ExtensionConfiguration.test()
-        configuration.replayGuard = replayGuard
+        configuration.memory = memory
         return try TestSession(payload: payload, configuration: configuration)
     }
 
@@ -27,8 +27,8 @@ import Testing
         return await session.finish().first?.failure
     }
 
-    /// The store as a guard that ends the session when the message is claimed.
-    private final class EndingGuard: ReplayGuard {
+    /// The store, which ends the session when the message is claimed.
+    private final class EndingStore: DeliveryMemory {
         private let store: SharedStore
         private let end = Locked<(@Sendable () -> Void)?>(nil)
         private let claims = Locked(0)
@@ -50,14 +50,15 @@ import Testing
             return answer
         }
 
-        func markSeen(_ claim: MessageClaim) throws { try store.markSeen(claim) }
-        func release(_ claim: MessageClaim) throws { try store.release(claim) }
+        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
+            try store.record(claim, isShown: isShown, report)
+        }
     }
 
     @Test("a message whose session ended right after the claim is shown when it is received again")
     func endedAfterClaim() async throws {
         let payload = try TestPush().sealed()
-        let ending = EndingGuard(store)
+        let ending = EndingStore(store)
         let session = try session(payload, ending)
         ending.whenClaimed { [weak session] in session?.expire() }
         session.releaseKeyring()
@@ -70,7 +71,7 @@ import Testing
 
     @Test("a session that has ended claims no message")
     func claimsNothing() async throws {
-        let ending = EndingGuard(store)
+        let ending = EndingStore(store)
         let session = try session(TestPush().sealed(), ending)
         session.start()
         await session.asked.wait()

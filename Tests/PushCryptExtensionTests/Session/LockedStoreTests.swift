@@ -21,8 +21,7 @@ import Testing
         #expect(holder.line() == "held")
         let store = folder.store { $0.busyTimeout = LongTests.value(.seconds(2), short: .milliseconds(300)) }
         var configuration = try ExtensionConfiguration.test()
-        configuration.replayGuard = store
-        configuration.diagnostics = store
+        configuration.store = store
         configuration.deadline = .seconds(60)
         let chosen = configuration
         let failures = try await withThrowingTaskGroup(of: FailureClass?.self) { group in

@@ -13,7 +13,7 @@ import Testing
         var keyring: @Sendable () throws -> any RecipientKeyring = { KeysetKeyring(try TestKeys.keyset("p256")) }
         var time = TestPush.now
         var attachments: (any ContentStage)?
-        var replayGuard: (any ReplayGuard)?
+        var memory: (any DeliveryMemory)?
         var payload: @Sendable () throws -> [UInt8] = { try TestPush().sealed() }
 
         var description: String { failure.description }
@@ -25,13 +25,12 @@ import Testing
         func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw failure }
     }
 
-    private struct RefusingGuard: ReplayGuard {
+    private struct RefusingStore: DeliveryMemory {
         func claim(
             _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
         ) throws -> Result<MessageClaim, FailureClass> { .failure(.replayed) }
 
-        func markSeen(_ claim: MessageClaim) throws {}
-        func release(_ claim: MessageClaim) throws {}
+        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {}
     }
 
     @Sendable private static func keyring(_ lifecycle: KeyLifecycle) throws -> any RecipientKeyring {
@@ -62,7 +61,7 @@ import Testing
             }),
         Cause(failure: .expired, time: TestPush.now + TestPush.window),
         Cause(failure: .notYetValid, time: TestPush.now - 601),
-        Cause(failure: .replayed, replayGuard: RefusingGuard()),
+        Cause(failure: .replayed, memory: RefusingStore()),
         Cause(failure: .attachmentFailed, attachments: ThrowingStage(error: CancellationError())),
         Cause(failure: .internalError, keyring: { Throwing(failure: .internalError) }),
     ]
@@ -75,7 +74,7 @@ import Testing
         configuration.timer = ManualTimer()
         configuration.diagnostics = reporter
         configuration.attachments = cause.attachments
-        configuration.replayGuard = cause.replayGuard
+        configuration.memory = cause.memory
         let chosen = configuration
         let host = NotificationHost(
             SessionExtension { payload, handler in

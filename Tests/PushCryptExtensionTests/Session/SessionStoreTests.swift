@@ -20,8 +20,7 @@ import Testing
         _ change: (inout ExtensionConfiguration) -> Void = { _ in }
     ) throws -> TestSession {
         var configuration = try ExtensionConfiguration.test()
-        configuration.replayGuard = store
-        configuration.diagnostics = store
+        configuration.store = store
         change(&configuration)
         let session = try TestSession(payload: payload, key: key, configuration: configuration, at: time)
         session.releaseKeyring()
@@ -181,25 +180,24 @@ import Testing
         #expect(reporter.reports.map(\.failure) == [nil, .replayed])
     }
 
-    private struct BrokenGuard: ReplayGuard {
+    private struct BrokenStore: DeliveryMemory {
         struct Failure: Error {}
 
         func claim(
             _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
         ) throws -> Result<MessageClaim, FailureClass> { throw Failure() }
 
-        func markSeen(_ claim: MessageClaim) throws { throw Failure() }
-        func release(_ claim: MessageClaim) throws { throw Failure() }
+        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws { throw Failure() }
     }
 
-    @Test("if the guard throws, pushes are shown, and expired pushes are still refused")
+    @Test("if the store throws, pushes are shown, and expired pushes are still refused")
     func storeThatFails() async throws {
         let payload = try TestPush().sealed()
         for _ in 0..<2 {
-            let delivery = try await deliver(payload) { $0.replayGuard = BrokenGuard() }
+            let delivery = try await deliver(payload) { $0.memory = BrokenStore() }
             #expect(delivery.failure == nil)
         }
-        let old = try await deliver(payload, at: TestPush.now + TestPush.window) { $0.replayGuard = BrokenGuard() }
+        let old = try await deliver(payload, at: TestPush.now + TestPush.window) { $0.memory = BrokenStore() }
         #expect(old.failure == .expired)
     }
 }

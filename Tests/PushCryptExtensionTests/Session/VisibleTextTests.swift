@@ -218,7 +218,7 @@ import Testing
         let store = folder.store()
         let payload = try Self.sealed(alert: #"{"loc-key":"MSG"}"#)
         let messageID = try TestPush.open(payload).get().messageID
-        _ = try await Self.deliver(payload) { ($0.strings, $0.replayGuard) = (["MSG": ""], store) }
+        _ = try await Self.deliver(payload) { ($0.strings, $0.store) = (["MSG": ""], store) }
         #expect(try store.claim(messageID, issuedAt: TestPush.now, at: TestPush.now + 60))
     }
 

@@ -20,6 +20,7 @@ import Testing
             .init(testDescription: "a stage, timers, killed", hasStage: true, hasTimers: true, isKilled: true),
             .preemptions(0)
         ),
+        (.init(testDescription: "timers, warned", hasTimers: true, isWarned: true), .preemptions(1)),
         (.init(testDescription: "two copies", copyCount: 2), .all),
         (.init(testDescription: "two copies, warned", copyCount: 2, isWarned: true), .preemptions(0)),
         (.init(testDescription: "two copies, killed", copyCount: 2, isKilled: true), .all),
@@ -27,13 +28,28 @@ import Testing
     ]
 
     @Test(
-        "a push is delivered exactly once, whole or as the placeholder, and is neither lost nor shown twice",
+        "a push is delivered exactly once and recorded before, and no lock is held when the process may be suspended",
         arguments: scenarios)
     func delivery(_ scenario: DeliveryScenario, short: Interleavings.Extent) throws {
         let place = try DeliveryPlace()
         let extent = LongTests.value(Interleavings.Extent.all, short: short)
         let count = try Interleavings(extent).walk { try DeliveryWorld(scenario, place).run($0) }
         print("delivery, \(scenario.testDescription): \(count); \(extent)")
+    }
+
+    @Test(
+        "a session that doesn't ask for time, and one that records late, are found",
+        arguments: [
+            (DeliveryWorld.PlantedFault.noActivity, "the process may be suspended while it has a lock"),
+            (.lateRecord, "the message is shown before it is recorded"),
+        ])
+    func plantedFault(_ fault: DeliveryWorld.PlantedFault, _ cause: String) throws {
+        let place = try DeliveryPlace()
+        let scenario = DeliveryScenario(testDescription: "warned", isWarned: true)
+        let violation = try Interleavings.simplestViolation {
+            try DeliveryWorld(scenario, place, fault).run($0)
+        }
+        #expect("\(try #require(violation).cause)".contains(cause))
     }
 
     /// Checks whether it has ended and sets this under two locks.

@@ -12,19 +12,33 @@ final class DeliveryWorld: Sendable {
         var isKilled = false
         var isClaimed = false
         var isSeen = false
+        /// The calls of the store that have its lock or wait for it.
+        var lockCount = 0
+        /// The requests to keep the process running.
+        var activityCount = 0
+        var fault: String?
         var deliveries: [DeliverySession.Delivery] = []
     }
 
     private struct Killed: Error {}
 
+    /// A fault that the walk must find.
+    enum PlantedFault {
+        /// The system isn't asked to keep the process running.
+        case noActivity
+        /// The message is recorded after its content was handed over.
+        case lateRecord
+    }
+
     private let scenario: DeliveryScenario
+    private let fault: PlantedFault?
     private let place: DeliveryPlace
     private let store: SharedStore
     private let threads = SteppedThreads()
     private let state = Locked(State())
 
-    init(_ scenario: DeliveryScenario, _ place: DeliveryPlace) throws {
-        (self.scenario, self.place) = (scenario, place)
+    init(_ scenario: DeliveryScenario, _ place: DeliveryPlace, _ fault: PlantedFault? = nil) throws {
+        (self.scenario, self.place, self.fault) = (scenario, place, fault)
         try place.empty()
         store = place.store.store()
     }
@@ -57,11 +71,40 @@ final class DeliveryWorld: Sendable {
         configuration.clock = { [threads, state] in
             threads.step("reads the clock", [.reads("clock")]) { state.withLock { $0.clock } }
         }
-        configuration.replayGuard = Memory(world: self)
+        configuration.memory = Memory(world: self)
+        configuration.keepRunning = ProcessActivity { [self] in
+            guard fault != .noActivity else { return nil }
+            changeActivity("asks for time", by: 1)
+            return { [self] in changeActivity("gives the time back", by: -1) }
+        }
         configuration.timer = Timer(world: self, number: number)
         if scenario.hasStage { configuration.stages = [FileStage(world: self)] }
         return DeliverySession(payload: place.payload, configuration: configuration) { [self] delivery in
-            _ = try? outside("handler") { state.withLock { $0.deliveries.append(delivery) } }
+            _ = try? outside("handler") { [self] in
+                state.withLock { state in
+                    // The store's time limit may pass before the message is recorded.
+                    if delivery.failure == nil, !state.isSeen, !scenario.hasTimers {
+                        state.fault = "the message is shown before it is recorded"
+                    }
+                    state.deliveries.append(delivery)
+                }
+                checkLocks()
+            }
+        }
+    }
+
+    private func changeActivity(_ label: String, by difference: Int) {
+        _ = try? outside(label) {
+            state.withLock { $0.activityCount += difference }
+            checkLocks()
+        }
+    }
+
+    /// After the last handler the system suspends the process, unless it is asked to keep it running.
+    private func checkLocks() {
+        state.withLock { [scenario] state in
+            let maySuspend = state.deliveries.count == scenario.copyCount && state.activityCount == 0
+            if maySuspend, state.lockCount > 0 { state.fault = "the process may be suspended while it has a lock" }
         }
     }
 
@@ -73,31 +116,46 @@ final class DeliveryWorld: Sendable {
         }
     }
 
-    /// The store on disk. Each of its calls is one step.
-    private struct Memory: ReplayGuard {
+    /// A call of the store. It takes the lock in one step; in the next one it does its work and releases the lock.
+    private func locked<Result>(_ label: String, _ body: () throws -> Result) throws -> Result {
+        try outside("locks the store to \(label)") {
+            state.withLock { $0.lockCount += 1 }
+            checkLocks()
+        }
+        return try outside(label) {
+            defer { state.withLock { $0.lockCount -= 1 } }
+            return try body()
+        }
+    }
+
+    /// The store on disk.
+    private struct Memory: DeliveryMemory {
         let world: DeliveryWorld
 
         func claim(
             _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
         ) throws -> Result<MessageClaim, FailureClass> {
-            try world.outside("claim") {
+            try world.locked("claim") {
                 let answer = try world.store.claim(messageID, issuedAt: issuedAt, expiresAt: expiresAt, at: time)
                 if case .success = answer { world.state.withLock { $0.isClaimed = true } }
                 return answer
             }
         }
 
-        func markSeen(_ claim: MessageClaim) throws {
-            try world.outside("markSeen") {
-                try world.store.markSeen(claim)
-                world.state.withLock { $0.isSeen = true }
+        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
+            guard world.fault != .lateRecord else {
+                return DedicatedThread.run { try? write(claim, isShown: isShown, report) }
             }
+            try write(claim, isShown: isShown, report)
         }
 
-        func release(_ claim: MessageClaim) throws {
-            try world.outside("release") {
-                try world.store.release(claim)
-                world.state.withLock { $0.isClaimed = false }
+        private func write(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
+            try world.locked(isShown ? "record" : "release") {
+                try world.store.record(claim, isShown: isShown, report)
+                guard claim != nil else { return }
+                world.state.withLock { state in
+                    if isShown { state.isSeen = true } else { state.isClaimed = false }
+                }
             }
         }
     }
@@ -143,6 +201,7 @@ final class DeliveryWorld: Sendable {
 
     private func check() throws {
         let end = state.withLock { $0 }
+        if let fault = end.fault { throw BrokenInvariant(description: fault) }
         let count = end.deliveries.count
         let expected = end.isKilled ? 0...scenario.copyCount : scenario.copyCount...scenario.copyCount
         try BrokenInvariant.require(expected.contains(count), "the handlers were called \(count) times")
@@ -178,6 +237,8 @@ final class DeliveryWorld: Sendable {
         }
         let (now, later) = (end.clock, end.clock + ReplayMemory.claimLifetimeInSeconds)
         if end.isKilled {
+            try BrokenInvariant.require(
+                !isShown || end.isSeen || scenario.hasTimers, "after the kill a message that was shown isn't seen")
             try BrokenInvariant.require(
                 try isGranted(at: now) == !end.isClaimed,
                 "right after the kill the message is \(end.isClaimed ? "shown again" : "blocked")")

@@ -21,11 +21,11 @@ import Testing
 
     @Test("restored pushes and each failure class of both processes are counted, with the last time and key")
     func counts() throws {
-        store.report(.sample(nil, at: now, kid: kids[0]))
-        folder.store(.app).report(.sample(nil, at: now + 5, kid: kids[1]))
-        store.report(.sample(.unknownKey, at: now + 1, kid: kids[0]))
-        store.report(.sample(.unknownKey, at: now + 2, kid: kids[1]))
-        store.report(.sample(.malformed, at: now + 3))
+        store.count(.sample(nil, at: now, kid: kids[0]))
+        folder.store(.app).count(.sample(nil, at: now + 5, kid: kids[1]))
+        store.count(.sample(.unknownKey, at: now + 1, kid: kids[0]))
+        store.count(.sample(.unknownKey, at: now + 2, kid: kids[1]))
+        store.count(.sample(.malformed, at: now + 3))
         var expected = DeliveryStatistics()
         expected.opened = .init(count: 2, recentCount: 2, lastTime: now + 5, lastKid: kids[1])
         expected.failures = [
@@ -38,7 +38,7 @@ import Testing
 
     @Test("a push restored without its attachment counts as restored and as failed")
     func attachment() throws {
-        store.report(.sample(.attachmentFailed))
+        store.count(.sample(.attachmentFailed))
         let statistics = try store.statistics()
         #expect(statistics.opened?.count == 1 && statistics.failures[.attachmentFailed]?.count == 1)
     }
@@ -46,8 +46,8 @@ import Testing
     @Test("failed stages are counted by name and ending")
     func stages() throws {
         let failures = [StageFailure(stage: "name", ending: .failed), StageFailure(stage: "name", ending: .timedOut)]
-        store.report(.sample(stageFailures: failures))
-        store.report(.sample(stageFailures: [failures[0]]))
+        store.count(.sample(stageFailures: failures))
+        store.count(.sample(stageFailures: [failures[0]]))
         let statistics = try store.statistics()
         #expect(statistics.stageFailures.mapValues(\.count) == [failures[0]: 2, failures[1]: 1])
         #expect(statistics.opened?.count == 2 && statistics.failures.isEmpty)
@@ -55,10 +55,10 @@ import Testing
 
     @Test("only a restored self-test sets the time of the last self-test")
     func selfTest() throws {
-        store.report(.sample(.timedOut, at: now, isSelfTest: true))
+        store.count(.sample(.timedOut, at: now, isSelfTest: true))
         #expect(try store.statistics().lastSelfTest == nil)
-        store.report(.sample(at: now + 1, isSelfTest: true))
-        store.report(.sample(at: now + 2))
+        store.count(.sample(at: now + 1, isSelfTest: true))
+        store.count(.sample(at: now + 2))
         #expect(try store.statistics().lastSelfTest == now + 1)
     }
 
@@ -66,12 +66,12 @@ import Testing
     func bounds() throws {
         for number in 0..<50 {
             let name = "class-\(number)-" + String(repeating: "é", count: 1_000)
-            store.report(
+            store.count(
                 .sample(
                     FailureClass(rawValue: name),
                     stageFailures: (0..<2).map { StageFailure(stage: "\($0)\(name)", ending: .failed) }))
         }
-        store.report(.sample(.undecryptable))
+        store.count(.sample(.undecryptable))
         let statistics = try store.statistics()
         #expect(statistics.failures.count == 32 + 1 + 1)
         #expect(statistics.failures[.other]?.count == 50 - 32)
@@ -85,7 +85,7 @@ import Testing
     @Test("a custom name that is already counted is still counted at the limit")
     func known() throws {
         for _ in 0..<2 {
-            for number in 0..<32 { store.report(.sample(FailureClass(rawValue: "class-\(number)"))) }
+            for number in 0..<32 { store.count(.sample(FailureClass(rawValue: "class-\(number)"))) }
         }
         let statistics = try store.statistics()
         #expect(statistics.failures.count == 32 && statistics.failures.values.allSatisfy { $0.count == 2 })
@@ -94,8 +94,8 @@ import Testing
     @Test("reset keeps the times of self-test and advice and the shown messages")
     func reset() throws {
         #expect(try store.claim("a", issuedAt: now, at: now))
-        store.report(.sample(.timedOut, stageFailures: [StageFailure(stage: "name", ending: .failed)]))
-        store.report(.sample(at: now + 1, isSelfTest: true))
+        store.count(.sample(.timedOut, stageFailures: [StageFailure(stage: "name", ending: .failed)]))
+        store.count(.sample(at: now + 1, isSelfTest: true))
         try store.adviceTaken(at: now + 2)
         try store.resetStatistics()
         var expected = DeliveryStatistics()
@@ -107,9 +107,9 @@ import Testing
 
     @Test("pushes counted before advice was taken are not recent")
     func advice() throws {
-        for _ in 0..<3 { store.report(.sample(.undecryptable)) }
+        for _ in 0..<3 { store.count(.sample(.undecryptable)) }
         try store.adviceTaken(at: now + 9)
-        store.report(.sample(.undecryptable))
+        store.count(.sample(.undecryptable))
         let statistics = try store.statistics()
         #expect(statistics.failures[.undecryptable]?.count == 4)
         #expect(statistics.failures[.undecryptable]?.recentCount == 1)

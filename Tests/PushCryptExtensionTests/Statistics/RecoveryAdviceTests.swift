@@ -85,7 +85,7 @@ import Testing
         var days: [Int64] = []
         for hour in 0..<72 as Range<Int64> {
             let time = Self.now + hour * 3_600
-            store.report(.sample(.unknownKey, at: time, kid: Self.foreign))
+            store.count(.sample(.unknownKey, at: time, kid: Self.foreign))
             if RecoveryAdvice.steps(for: try store.statistics(), keys: [Self.own], at: time) == [.registerKey] {
                 days.append(hour)
                 try store.adviceTaken(at: time)

@@ -21,7 +21,7 @@ import Testing
         #expect(try store.claim("new", issuedAt: StoreFolder.now + 100, at: StoreFolder.now), "\(what)")
         try store.markSeen("new")
         #expect(try !store.claim("new", issuedAt: StoreFolder.now + 100, at: StoreFolder.now), "\(what)")
-        store.report(.sample())
+        store.count(.sample())
         _ = try store.spool(Receipt(.sample()))
         _ = try store.receipt(after: 0)
         let count = try store.statistics().rebuildCount
@@ -66,6 +66,29 @@ import Testing
             damaged[Int.random(in: 0..<damaged.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
         }
         try expectUsable(after: damaged, "seed \(seed)", rebuilds: nil)
+    }
+
+    /// After a loss of power the file has some of the pages that the last transactions wrote, because nothing waits for the
+    /// disk. The journal is empty, or from before.
+    @Test(
+        "a store with any of the pages that a push wrote is usable",
+        arguments: LongTests.value(0..<200, short: 0..<40) as Range<UInt64>)
+    func powerLoss(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let later = try folder.copy()
+        for number in 0..<Int(seed % 40 + 1) {
+            let store = later.store()
+            let claim = try store.claim(
+                "later-\(number)", issuedAt: StoreFolder.now, expiresAt: StoreFolder.now + 60, at: StoreFolder.now)
+            try store.record(claim.get(), isShown: true, .sample(nil, "later-\(number)"))
+        }
+        let after = try Data(contentsOf: later.file)
+        var mixed = Data(capacity: after.count)
+        for start in stride(from: 0, to: after.count, by: 4_096) {
+            let isWritten = start >= whole.count || Bool.random(using: &random)
+            mixed += (isWritten ? after : whole)[start..<start + 4_096]
+        }
+        try expectUsable(after: mixed, "seed \(seed)", rebuilds: nil)
     }
 
     @Test(

@@ -17,7 +17,7 @@ import Testing
         #expect(storeErrorCode { try store.markSeen("a") } == code)
         #expect(storeErrorCode { _ = try store.statistics() } == code)
         // A report can't throw, so it is dropped.
-        store.report(.sample())
+        store.count(.sample())
     }
 
     @Test(

@@ -41,7 +41,7 @@ struct StoreFolder {
         }
         for number in 0..<20 {
             let report = DeliveryReport.sample(number % 4 == 0 ? .undecryptable : nil, "message-\(number)")
-            store().report(report)
+            store().count(report)
             _ = try store().spool(Receipt(report))
         }
     }
@@ -78,15 +78,31 @@ extension SharedStore {
 
     /// Marks a message as seen, in the file only.
     func markSeen(_ id: String) throws {
-        try markSeenInFile(MessageClaim(messageID: id, issuedAt: StoreFolder.now))
+        try transaction { [role] database throws(SQLiteError) in
+            _ = try database.run(
+                "UPDATE message SET claimed = NULL WHERE role = ? AND id = ?", .integer(role.number), .text(id))
+        }
     }
 
+    func markSeen(_ claim: MessageClaim) throws { try record(claim, isShown: true, nil) }
+    func release(_ claim: MessageClaim) throws { try record(claim, isShown: false, nil) }
+    func count(_ report: DeliveryReport) { try? record(nil, isShown: false, report) }
+
     func replayState() throws -> ReplayState {
-        try perform { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
+        try transaction { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
+    }
+
+    /// Whether the file has the message as seen.
+    func isSeen(_ id: String) throws -> Bool {
+        try transaction { [role] database throws(SQLiteError) in
+            try database.integer(
+                "SELECT 1 FROM message WHERE role = ? AND id = ? AND claimed IS NULL", .integer(role.number),
+                .text(id)) != nil
+        }
     }
 
     func rememberedIDs() throws -> [String] {
-        try perform { [role] database throws(SQLiteError) in
+        try transaction { [role] database throws(SQLiteError) in
             try database.rows("SELECT id FROM message WHERE role = ? ORDER BY id", [.integer(role.number)]) {
                 $0.text(0) ?? ""
             }

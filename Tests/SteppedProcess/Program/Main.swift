@@ -4,7 +4,8 @@ import CPushCryptSteppedCalls
 /// during a job are steps, which the test continues one by one.
 ///
 /// ```
-/// claim FOLDER CLOCK ID@IAT…     claims messages in a store, shows them and marks them as seen
+/// claim FOLDER CLOCK ID@IAT…     claims messages in a store, marks them as seen and shows them
+/// syncs FOLDER CLOCK ID@IAT…     the same; ends with the number of calls that waited for the disk
 /// claim-unlocked FILE ID         the same in a file without a lock: a race that the tests must find
 /// add FOLDER CLOCK               adds a key that waits to be promoted
 /// revoke FOLDER CLOCK            revokes the primary, which makes its successor
@@ -38,6 +39,7 @@ enum SteppedProcess {
 
     private static let jobs: [String: Job] = [
         "claim": StoreJobs.claim,
+        "syncs": StoreJobs.syncs,
         "claim-unlocked": StoreJobs.claimUnlocked,
         "add": KeysetJobs.add,
         "revoke": KeysetJobs.revoke,

@@ -19,12 +19,18 @@ enum StoreJobs {
                 parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds, at: clock)
             switch answer {
             case .success(let claim):
+                try store.record(claim, isShown: true, nil)
                 unsafe pushcrypt_step("shows", parts[0])
-                try store.markSeen(claim)
                 return "\(parts[0])=shown"
             case .failure(let failure): return "\(parts[0])=\(failure)"
             }
         }
+    }
+
+    /// - Returns: how often the same job waited for the disk.
+    @Sendable static func syncs(_ arguments: [String]) throws -> [String] {
+        _ = try claim(arguments)
+        return ["\(pushcrypt_sync_count())"]
     }
 
     @Sendable static func claimUnlocked(_ arguments: [String]) throws -> [String] {

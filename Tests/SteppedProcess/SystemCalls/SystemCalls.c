@@ -6,7 +6,7 @@
 //   stdin    one byte                    take the step
 //
 // A read of an open file has no pause: it belongs to the step that opened or locked the file. fsync has none: it changes
-// nothing that another process sees, or that a killed process leaves.
+// nothing that another process sees, or that a killed process leaves. It is counted.
 
 #define _GNU_SOURCE
 #include "SystemCalls.h"
@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 static _Thread_local int is_stepping;
+static int sync_count;
 // The descriptors that flock(2) has locked: closing them releases the lock.
 static char is_locked[1024];
 
@@ -87,9 +88,10 @@ static void wait_for_others(void) {
     errno = number;
 }
 
-void pushcrypt_steps_begin(void) { is_stepping = 1; }
+void pushcrypt_steps_begin(void) { is_stepping = 1; sync_count = 0; }
 void pushcrypt_steps_end(void) { is_stepping = 0; }
 void pushcrypt_step(const char *label, const char *resource) { step('w', label, resource); }
+int pushcrypt_sync_count(void) { return sync_count; }
 
 #define OPEN_STEP(flags) ((flags) & (O_CREAT | O_TRUNC) ? 'w' : 'r')
 #define MODE(flags, mode) \
@@ -220,6 +222,18 @@ int fstatat(int folder, const char *path, struct stat *status, int flags) {
     return real(folder, path, status, flags);
 }
 
+int fsync(int descriptor) {
+    REAL(fsync, int, int);
+    if (is_stepping) sync_count++;
+    return real(descriptor);
+}
+
+int fdatasync(int descriptor) {
+    REAL(fdatasync, int, int);
+    if (is_stepping) sync_count++;
+    return real(descriptor);
+}
+
 int usleep(useconds_t time) {
     REAL(usleep, int, useconds_t);
     if (!is_stepping) return real(time);
@@ -233,5 +247,6 @@ void pushcrypt_steps_begin(void) {}
 void pushcrypt_steps_end(void) {}
 void pushcrypt_step(const char *label, const char *resource) { (void)label; (void)resource; }
 void pushcrypt_report(const char *line) { (void)line; }
+int pushcrypt_sync_count(void) { return 0; }
 
 #endif

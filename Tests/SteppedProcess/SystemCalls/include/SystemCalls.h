@@ -10,6 +10,9 @@ void pushcrypt_steps_end(void);
 // A step of its own, for something that no system call shows.
 void pushcrypt_step(const char *label, const char *resource);
 
+// How often the program has called fsync(2) or fdatasync(2) since the steps began.
+int pushcrypt_sync_count(void);
+
 // Sends a line to the test.
 void pushcrypt_report(const char *line);
 

@@ -114,7 +114,7 @@ struct SealAndOpen {
     private func show(_ push: [UInt8], _ opener: Opener, at time: UnixTime) -> DeliverySession.Delivery? {
         var configuration = ExtensionConfiguration(opener: opener, fallback: .bundled(.standard))
         configuration.clock = { time }
-        configuration.replayGuard = store
+        configuration.store = store
         let (shown, box) = (DispatchSemaphore(value: 0), Box())
         DeliverySession(payload: push, configuration: configuration) { delivery in
             box.set(delivery)

@@ -1,11 +1,18 @@
-public import PushCryptCore
+package import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// Remembers which messages were shown (PROTOCOL section 5). The extension and the app each have their own.
+/// What a session asks of its store. Tests replace it.
 ///
-/// If the guard throws, the message is shown as if there were no guard.
-public protocol ReplayGuard: Sendable {
+/// Its calls don't ask the system to keep the process running: the session does, see ``StoreUse``. If a call throws, the
+/// message is shown as if there were no store.
+package protocol DeliveryMemory: Sendable {
+    /// Returns the highest `iat` of an accepted message that freshness relies on at the clock's time, so that the keys of
+    /// pinned senders are judged no earlier than 10 minutes before it; nil if there is none.
+    ///
+    /// - Throws: an error if it can't be read. It then counts as nil.
+    func highestIssuedAt(at time: UnixTime) throws -> UnixTime?
+
     /// Checks the freshness of a message and claims it, in one transaction. A claim lapses after 60 seconds, so that a
     /// message isn't lost if its process is killed before it is shown.
     ///
@@ -17,38 +24,31 @@ public protocol ReplayGuard: Sendable {
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass>
 
-    /// Returns the highest `iat` of an accepted message that freshness relies on at the clock's time, so that the keys of
-    /// pinned senders are judged no earlier than 10 minutes before it; nil if there is none. A guard without this function
-    /// returns nil: then a clock that is set back makes expired sender keys valid.
+    /// Writes all that must be remembered of a push, in one transaction, before its content is handed to the system.
     ///
-    /// - Throws: an error if it can't be read. It then counts as nil.
-    func highestIssuedAt(at time: UnixTime) throws -> UnixTime?
-
-    /// Marks the message as seen after its content was handed to the system. The claim no longer lapses. Throws an error if
-    /// nothing can be remembered.
-    func markSeen(_ claim: MessageClaim) throws
-
-    /// Releases the claim of a message that wasn't shown, so that it can be claimed again at once. Does nothing if the
-    /// message was seen or another claim has replaced this one. Throws an error if nothing can be remembered.
-    func release(_ claim: MessageClaim) throws
+    /// - Parameters:
+    ///   - claim: nil for a push that claimed no message.
+    ///   - isShown: whether the message becomes seen; otherwise its claim is released, unless another claim has replaced it.
+    ///   - report: counted; nil counts nothing.
+    /// - Throws: an error if nothing can be remembered.
+    func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws
 }
 
-extension ReplayGuard {
-    /// Returns nil.
-    public func highestIssuedAt(at time: UnixTime) throws -> UnixTime? { nil }
+extension DeliveryMemory {
+    package func highestIssuedAt(at time: UnixTime) throws -> UnixTime? { nil }
 }
 
 /// The right to show a message. Only one session has it at a time.
-public struct MessageClaim: Hashable, Sendable {
+package struct MessageClaim: Hashable, Sendable {
     /// 22 characters of base64url.
-    public let messageID: String
+    package let messageID: String
     /// The message's `iat`.
-    public let issuedAt: UnixTime
+    package let issuedAt: UnixTime
     /// Distinguishes this claim from other claims of the message.
-    public let token: Int64
+    package let token: Int64
 
     /// Creates a claim; the default token is random.
-    public init(messageID: String, issuedAt: UnixTime, token: Int64 = .random(in: .min ... .max)) {
+    package init(messageID: String, issuedAt: UnixTime, token: Int64 = .random(in: .min ... .max)) {
         self.messageID = messageID
         self.issuedAt = issuedAt
         self.token = token
@@ -57,9 +57,8 @@ public struct MessageClaim: Hashable, Sendable {
 
 /// If the file can't be used, the process remembers shown messages in memory. The next call that can use the file writes
 /// them to it.
-extension SharedStore: ReplayGuard {
-    /// Claims a message in the file, or in memory. Throws `StoreError` if neither can be used.
-    public func claim(
+extension SharedStore: DeliveryMemory {
+    package func claim(
         _ messageID: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass> {
         // Sums of times outside the range could overflow. The opener refuses such times, but a caller may pass any.
@@ -80,9 +79,10 @@ extension SharedStore: ReplayGuard {
         }
     }
 
-    /// Returns the highest `iat` from the file. Throws `StoreError` if the file can't be used.
-    public func highestIssuedAt(at time: UnixTime) throws -> UnixTime? {
-        let state = try perform { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
+    package func highestIssuedAt(at time: UnixTime) throws -> UnixTime? {
+        let state = try sessionTransaction { [role] database throws(SQLiteError) in
+            try ReplayState.read(database, role)
+        }
         return state.highest(at: Self.clock(time)).map { UnixTime($0) }
     }
 
@@ -91,21 +91,13 @@ extension SharedStore: ReplayGuard {
         min(max(time.seconds, UnixTime.protocolRange.lowerBound), UnixTime.protocolRange.upperBound)
     }
 
-    /// Marks a claimed message as seen. Throws `StoreError` if neither file nor memory can be used.
-    public func markSeen(_ claim: MessageClaim) throws {
-        claimedMessages.markSeen(claim)
-        do throws(StoreError) { try markSeenInFile(claim) } catch { try unwritten.markSeen(claim) }
-    }
-
-    /// Releases a claim. Throws `StoreError` if neither file nor memory can be used.
-    public func release(_ claim: MessageClaim) throws {
-        claimedMessages.remove(claim)
+    package func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
+        if let claim { isShown ? claimedMessages.markSeen(claim) : claimedMessages.remove(claim) }
         do throws(StoreError) {
-            try inFile { memory, messages throws(SQLiteError) in
-                try memory.adopt(messages)
-                try memory.release(claim)
-            }
+            try recordInFile(claim, isShown: isShown, report)
         } catch {
+            guard let claim else { throw error }
+            guard !isShown else { return try unwritten.markSeen(claim) }
             unwrittenReleases.withLock { $0.append(claim) }
             try unwritten.release(claim)
         }
@@ -135,10 +127,18 @@ extension SharedStore {
         return try result.get()
     }
 
-    package func markSeenInFile(_ claim: MessageClaim) throws(StoreError) {
+    package func recordInFile(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws(StoreError) {
         try inFile { memory, messages throws(SQLiteError) in
             try memory.adopt(messages)
-            try memory.markSeen(claim.messageID)
+            if let claim {
+                // Added if the file was replaced after the claim.
+                if isShown {
+                    try memory.adopt([RememberedMessage(claim: claim, time: nil)])
+                } else {
+                    try memory.release(claim)
+                }
+            }
+            if let report { try memory.database.count(report) }
         }
     }
 
@@ -148,7 +148,7 @@ extension SharedStore {
     ) throws(StoreError) -> Value {
         let messages = unwritten.messages
         let releases = unwrittenReleases.withLock { $0 }
-        let value = try transaction { [role, limit = configuration.messageLimit] database throws(SQLiteError) in
+        let value = try sessionTransaction { [role, limit = configuration.messageLimit] database throws(SQLiteError) in
             let memory = ReplayMemory(database: database, role: role, limit: limit)
             for claim in releases { try memory.release(claim) }
             return try body(memory, messages)
