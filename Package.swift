@@ -13,9 +13,10 @@ let cryptoKitPackages: [Package.Dependency] = [
 let cryptoKit: [Target.Dependency] = [.product(name: "Crypto", package: "swift-crypto")]
 // Apple's frameworks are on Apple's systems only. The adapters are compiled here for the tests, against stub modules.
 let appleProducts: [Product] = []
-let appleFrameworks: [Target.Dependency] = ["UserNotifications", "Security"]
+let appleFrameworks: [Target.Dependency] = ["UserNotifications", "Intents", "Security"]
 let appleStubs: [Target] = [
     .target(name: "UserNotifications", path: "Tests/AppleStubs/UserNotifications"),
+    .target(name: "Intents", dependencies: ["UserNotifications"], path: "Tests/AppleStubs/Intents"),
     .target(name: "Security", dependencies: cryptoKit, path: "Tests/AppleStubs/Security"),
     .target(
         name: "PushCryptExampleExtension", dependencies: ["PushCryptApple"] + appleFrameworks,

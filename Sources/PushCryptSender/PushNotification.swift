@@ -8,14 +8,20 @@ public struct PushNotification: Encodable, Sendable {
     public var subtitle: String?
     /// `aps.alert.body`: the text.
     public var body: String?
-    /// `aps.alert.title-loc-key`: a key of the app's Localizable.strings, instead of ``title``.
+    /// `aps.alert.title-loc-key`: a key of the app's Localizable.strings. If the app lacks it, ``title`` is shown.
     public var titleLocKey: String?
     /// `aps.alert.title-loc-args`: the arguments of the text of ``titleLocKey``.
     public var titleLocArguments: [String]
-    /// `aps.alert.loc-key`: a key of the app's Localizable.strings, instead of ``body``.
+    /// `aps.alert.subtitle-loc-key`: a key of the app's Localizable.strings. If the app lacks it, ``subtitle`` is shown.
+    public var subtitleLocKey: String?
+    /// `aps.alert.subtitle-loc-args`: the arguments of the text of ``subtitleLocKey``.
+    public var subtitleLocArguments: [String]
+    /// `aps.alert.loc-key`: a key of the app's Localizable.strings. If the app lacks it, ``body`` is shown.
     public var bodyLocKey: String?
     /// `aps.alert.loc-args`: the arguments of the text of ``bodyLocKey``.
     public var bodyLocArguments: [String]
+    /// `aps.alert.launch-image`: the image or storyboard that the app shows while it is launched.
+    public var launchImage: String?
     /// `aps.badge`: the number on the app's icon; 0 removes it.
     public var badge: Int?
     /// `aps.sound`
@@ -30,6 +36,8 @@ public struct PushNotification: Encodable, Sendable {
     public var relevanceScore: Double?
     /// `aps.target-content-id`: the window of the app to bring to the front.
     public var targetContentID: String?
+    /// `aps.filter-criteria`: the text that the app's Focus filters evaluate.
+    public var filterCriteria: String?
     /// `aps.content-available`: also wakes the app. It is not encrypted.
     public var isContentAvailable: Bool
     /// Members beside `aps`, for the app.
@@ -39,18 +47,23 @@ public struct PushNotification: Encodable, Sendable {
     /// throws `invalidPayload`.
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil, titleLocKey: String? = nil,
-        titleLocArguments: [String] = [], bodyLocKey: String? = nil, bodyLocArguments: [String] = [],
-        badge: Int? = nil, sound: Sound? = nil, category: String? = nil, threadID: String? = nil,
-        interruptionLevel: InterruptionLevel? = nil, relevanceScore: Double? = nil, targetContentID: String? = nil,
-        isContentAvailable: Bool = false, custom: [String: any Encodable & Sendable] = [:]
+        titleLocArguments: [String] = [], subtitleLocKey: String? = nil, subtitleLocArguments: [String] = [],
+        bodyLocKey: String? = nil, bodyLocArguments: [String] = [],
+        launchImage: String? = nil, badge: Int? = nil, sound: Sound? = nil, category: String? = nil,
+        threadID: String? = nil, interruptionLevel: InterruptionLevel? = nil, relevanceScore: Double? = nil,
+        targetContentID: String? = nil, filterCriteria: String? = nil, isContentAvailable: Bool = false,
+        custom: [String: any Encodable & Sendable] = [:]
     ) {
         self.title = title
         self.subtitle = subtitle
         self.body = body
         self.titleLocKey = titleLocKey
         self.titleLocArguments = titleLocArguments
+        self.subtitleLocKey = subtitleLocKey
+        self.subtitleLocArguments = subtitleLocArguments
         self.bodyLocKey = bodyLocKey
         self.bodyLocArguments = bodyLocArguments
+        self.launchImage = launchImage
         self.badge = badge
         self.sound = sound
         self.category = category
@@ -58,6 +71,7 @@ public struct PushNotification: Encodable, Sendable {
         self.interruptionLevel = interruptionLevel
         self.relevanceScore = relevanceScore
         self.targetContentID = targetContentID
+        self.filterCriteria = filterCriteria
         self.isContentAvailable = isContentAvailable
         self.custom = custom
     }
@@ -133,6 +147,7 @@ extension PushNotification {
         try aps.encodeIfPresent(interruptionLevel, forKey: "interruption-level")
         try aps.encodeIfPresent(relevanceScore, forKey: "relevance-score")
         try aps.encodeIfPresent(targetContentID, forKey: "target-content-id")
+        try aps.encodeIfPresent(filterCriteria, forKey: "filter-criteria")
         if isContentAvailable { try aps.encode(1, forKey: "content-available") }
     }
 
@@ -143,7 +158,10 @@ extension PushNotification {
         try alert.encodeIfPresent(body, forKey: "body")
         try alert.encodeIfPresent(titleLocKey, forKey: "title-loc-key")
         if !titleLocArguments.isEmpty { try alert.encode(titleLocArguments, forKey: "title-loc-args") }
+        try alert.encodeIfPresent(subtitleLocKey, forKey: "subtitle-loc-key")
+        if !subtitleLocArguments.isEmpty { try alert.encode(subtitleLocArguments, forKey: "subtitle-loc-args") }
         try alert.encodeIfPresent(bodyLocKey, forKey: "loc-key")
         if !bodyLocArguments.isEmpty { try alert.encode(bodyLocArguments, forKey: "loc-args") }
+        try alert.encodeIfPresent(launchImage, forKey: "launch-image")
     }
 }

@@ -78,6 +78,7 @@ enum Offload {
         let folder = URL(fileURLWithPath: arguments[1], isDirectory: true)
         let time = UnixTime(Int64(arguments[3]) ?? 0)
         var configuration = try ExtensionConfiguration.of(jwk, topic: arguments[2], at: time)
+        configuration.strings = ["x": "%@"]
         configuration.offload = OffloadFetcher(transport: FolderTransport(folder: folder))
         var (restoredCount, memberCount, idle) = (0, 0, 0)
         for name in ["small", "large"] {

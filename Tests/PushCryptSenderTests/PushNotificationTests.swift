@@ -18,14 +18,17 @@ import Testing
 
     @Test("a notification with every property encodes all of them") func everything() throws {
         let notification = PushNotification(
-            title: "T", subtitle: "S", body: "B", titleLocKey: "TK", titleLocArguments: ["1", "2"], bodyLocKey: "BK",
-            bodyLocArguments: ["3"], badge: 0, sound: .default, category: "C", threadID: "th",
-            interruptionLevel: .timeSensitive, relevanceScore: 0.5, targetContentID: "tc", isContentAvailable: true,
+            title: "T", subtitle: "S", body: "B", titleLocKey: "TK", titleLocArguments: ["1", "2"],
+            subtitleLocKey: "SK", subtitleLocArguments: ["4"], bodyLocKey: "BK", bodyLocArguments: ["3"],
+            launchImage: "L", badge: 0, sound: .default, category: "C", threadID: "th",
+            interruptionLevel: .timeSensitive, relevanceScore: 0.5, targetContentID: "tc", filterCriteria: "F",
+            isContentAvailable: true,
             custom: ["order": 7, "list": ["a", "b"], "map": ["k": true]])
         let expected =
-            #"{"aps":{"alert":{"body":"B","loc-args":["3"],"loc-key":"BK","subtitle":"S","title":"T","#
-            + #""title-loc-args":["1","2"],"title-loc-key":"TK"},"badge":0,"category":"C","content-available":1,"#
-            + #""interruption-level":"time-sensitive","relevance-score":0.5,"sound":"default","#
+            #"{"aps":{"alert":{"body":"B","launch-image":"L","loc-args":["3"],"loc-key":"BK","subtitle":"S","#
+            + #""subtitle-loc-args":["4"],"subtitle-loc-key":"SK","title":"T","title-loc-args":["1","2"],"title-loc-key":"TK"},"#
+            + #""badge":0,"category":"C","content-available":1,"#
+            + #""filter-criteria":"F","interruption-level":"time-sensitive","relevance-score":0.5,"sound":"default","#
             + #""target-content-id":"tc","thread-id":"th"},"list":["a","b"],"map":{"k":true},"order":7}"#
         #expect(try json(notification) == expected)
     }

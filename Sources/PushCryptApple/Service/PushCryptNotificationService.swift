@@ -29,6 +29,8 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
     private let running = Locked<[ObjectIdentifier: PushDelivery]>([:])
     /// Tests replace it.
     var cache = ConfigurationCache.shared
+    /// Makes the table that resolves loc-keys if the configuration has none. Tests replace it.
+    var appStrings: @Sendable () -> any StringTable = { BundleStringTable() }
 
     /// Returns how pushes are restored. It is called with the first push of a process, on its thread; the result is used for
     /// all later pushes.
@@ -53,12 +55,12 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         let delivery = PushDelivery(
-            payload: UserInfoJSON.json(request.content.userInfo), unconfiguredText: unconfiguredText,
-            handler: contentHandler,
+            payload: UserInfoJSON.json(request.content.userInfo), requestID: request.identifier,
+            unconfiguredText: unconfiguredText, strings: appStrings, handler: contentHandler,
             ended: { [running] delivery in running.withLock { $0[ObjectIdentifier(delivery)] = nil } })
         running.withLock { $0[ObjectIdentifier(delivery)] = delivery }
         do {
-            var configuration = try cache.configuration(of: type(of: self), make: configure)
+            var configuration = try cache.configuration(of: type(of: self), make: configureWithStrings)
             if let log {
                 configuration.diagnostics =
                     configuration.diagnostics.map { ReporterPair(first: $0, second: log) } ?? log
@@ -69,6 +71,12 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
             delivery.end(failure)
             Self.log(error, failure)
         }
+    }
+
+    private func configureWithStrings() throws -> ExtensionConfiguration {
+        var configuration = try configure()
+        configuration.strings = configuration.strings ?? appStrings()
+        return configuration
     }
 
     /// Hands over the best content so far for every push that this service is restoring.
@@ -154,17 +162,24 @@ final class PushDelivery: Sendable {
     }
 
     private let payload: [UInt8]
+    private let requestID: String
     private let unconfigured: Fallback
+    private let strings: @Sendable () -> any StringTable
     private let ended: @Sendable (PushDelivery) -> Void
     private let phase: EndingOnce<Phase>
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// - Parameter ended: called after the handler.
+    /// - Parameters:
+    ///   - strings: resolves the keys of the unconfigured text.
+    ///   - ended: called after the handler.
     init(
-        payload: [UInt8], unconfiguredText: Placeholder, handler: @escaping (UNNotificationContent) -> Void,
+        payload: [UInt8], requestID: String, unconfiguredText: Placeholder,
+        strings: @escaping @Sendable () -> any StringTable, handler: @escaping (UNNotificationContent) -> Void,
         ended: @escaping @Sendable (PushDelivery) -> Void
     ) {
         self.payload = payload
+        self.requestID = requestID
+        self.strings = strings
         unconfigured = .bundled(unconfiguredText)
         self.ended = ended
         phase = EndingOnce(.configuring(Handler(call: handler)))
@@ -176,9 +191,9 @@ final class PushDelivery: Sendable {
             guard case .configuring(let handler) = phase else { return }
             phase = .running(
                 DeliverySession(
-                    payload: payload, configuration: configuration,
+                    payload: payload, requestID: requestID, configuration: configuration,
                     convert: { [self] content in
-                        let (system, refused) = content.converted()
+                        let (system, refused) = content.finalForm()
                         let converted = Converted(system: system)
                         return DeliverySession.SystemForm(refused: refused) { [self] _ in
                             handOver(converted.system, to: handler)
@@ -193,7 +208,7 @@ final class PushDelivery: Sendable {
         switch phase.end() {
         case .running(let session): session.expire()
         case .configuring(let handler):
-            handOver(unconfigured.content(for: payload, failure).systemContent, to: handler)
+            handOver(unconfigured.content(for: payload, failure, in: strings).systemContent, to: handler)
         case nil: break
         }
     }

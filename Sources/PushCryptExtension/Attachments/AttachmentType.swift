@@ -1,4 +1,5 @@
-/// A file type that the system shows with a notification, from the table in `UNNotificationAttachment`'s documentation.
+/// A file type that the system shows with a notification, from the table in `UNNotificationAttachment`'s documentation, and
+/// HEIC. If a system refuses a HEIC file, the notification is shown without it.
 public struct AttachmentType: Hashable, Sendable, CustomStringConvertible {
     /// Audio, image or movie, with the largest size that the system accepts.
     public struct Family: Hashable, Sendable, CustomStringConvertible {
@@ -58,6 +59,14 @@ extension AttachmentType {
     public static let png = AttachmentType(
         .image, "public.png", "png", ["image/png", "image/x-png"],
         .prefix([[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]]))
+    /// HEIC, the format of the system's camera.
+    public static let heic = AttachmentType(
+        .image, "public.heic", "heic", ["image/heic"],
+        .brand(FileSignature.heicBrands, whenDeclared: FileSignature.heifBrands))
+    /// HEIF with a general brand. A HEIC file is such a file too, so a sender may declare either type.
+    public static let heif = AttachmentType(
+        .image, "public.heif", "heif", ["image/heif"],
+        .brand(FileSignature.heifBrands, whenDeclared: FileSignature.heicBrands))
 
     /// AIFF and AIFF-C.
     public static let aiff = AttachmentType(
@@ -91,7 +100,7 @@ extension AttachmentType {
         .container("RIFF", kinds: ["AVI "]))
 
     /// All types. MPEG-2 is before MPEG, whose signature also matches MPEG-2.
-    public static let all: [AttachmentType] = [jpeg, gif, png, aiff, wav, mp3, m4a, mpeg2, mpeg, mp4, avi]
+    public static let all: [AttachmentType] = [jpeg, gif, png, heic, heif, aiff, wav, mp3, m4a, mpeg2, mpeg, mp4, avi]
 
     /// How many bytes ``recognize(_:declared:)`` needs. No file of a supported type is shorter.
     public static let headByteCount = 16
@@ -132,7 +141,11 @@ enum FileSignature: Hashable, Sendable {
     /// A sequence header followed by a sequence extension, which MPEG-1 doesn't have (ISO/IEC 13818-2, section 6.2.2).
     case mpeg2Video
 
-    /// The system's table doesn't list the brands of QuickTime (`qt  `), of images (`heic`, `avif`) and of phones (`3gp4`).
+    /// ISO/IEC 23008-12: a still image in HEVC, and an image in any coding.
+    static let heicBrands = ["heic", "heix", "heim", "heis"]
+    static let heifBrands = ["mif1"]
+
+    /// The system's table doesn't list the brands of QuickTime (`qt  `), of AV1 images (`avif`) and of phones (`3gp4`).
     static let mpeg4Brands = [
         "isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "mp41", "mp42", "avc1", "M4V ", "M4VH",
         "M4VP", "MSNV", "dash",

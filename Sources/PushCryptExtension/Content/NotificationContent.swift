@@ -26,12 +26,15 @@ public struct NotificationContent: Hashable, Sendable {
 
     /// The sound of a notification.
     public struct Sound: Hashable, Sendable {
-        /// The name of a sound file of the app, or `default`.
-        public var name: String
+        /// The name of a sound file of the app, or `default`. It is also `default` for a sound that a stage set in the system's
+        /// content object, which doesn't expose the name; that sound is played unless a later stage changes this value.
+        public var name: String { didSet { systemObject = nil } }
         /// Whether the sound is played even if the device is muted.
-        public var isCritical: Bool
+        public var isCritical: Bool { didSet { systemObject = nil } }
         /// The volume of a critical sound, from 0 to 1.
-        public var volume: Double?
+        public var volume: Double? { didSet { systemObject = nil } }
+        /// The system's sound, if a stage set it.
+        package var systemObject: SystemObject?
 
         /// Creates a sound.
         public init(name: String, isCritical: Bool = false, volume: Double? = nil) {
@@ -44,18 +47,56 @@ public struct NotificationContent: Hashable, Sendable {
     /// A file that is shown with the text.
     public struct Attachment: Hashable, Sendable {
         /// Unique among the attachments of one notification.
-        public var identifier: String
+        public var identifier: String { didSet { systemObject = nil } }
         /// The path of the file. The system moves the file away when it shows the notification; a session removes it if it
         /// shows content without this attachment.
-        public var path: String
-        /// The type, detected from the first bytes of the file.
-        public var type: AttachmentType
+        public var path: String { didSet { systemObject = nil } }
+        /// The type, detected from the first bytes of the file. nil for another type: then the system derives it from the
+        /// file name.
+        public var type: AttachmentType? { didSet { systemObject = nil } }
+        /// How the system shows the thumbnail.
+        public var thumbnail: Thumbnail { didSet { systemObject = nil } }
+        /// The system's attachment, if a stage made it.
+        package var systemObject: SystemObject?
 
         /// Creates an attachment.
-        public init(identifier: String, path: String, type: AttachmentType) {
+        public init(identifier: String, path: String, type: AttachmentType?, thumbnail: Thumbnail = Thumbnail()) {
             self.identifier = identifier
             self.path = path
             self.type = type
+            self.thumbnail = thumbnail
+        }
+    }
+
+    /// How the system shows the thumbnail of an attachment.
+    public struct Thumbnail: Hashable, Sendable {
+        /// A part of an image: all members are fractions of its width or height, from 0 to 1.
+        public struct Part: Hashable, Sendable {
+            /// The left edge.
+            public var x: Double
+            /// The upper edge.
+            public var y: Double
+            /// The width.
+            public var width: Double
+            /// The height.
+            public var height: Double
+
+            /// Creates a part.
+            public init(x: Double, y: Double, width: Double, height: Double) {
+                (self.x, self.y, self.width, self.height) = (x, y, width, height)
+            }
+        }
+
+        /// Whether no thumbnail is shown.
+        public var isHidden: Bool
+        /// The part that the thumbnail shows; nil shows all.
+        public var part: Part?
+        /// The seconds from a movie's start, or the number of an animated image's frame; nil is the system's choice.
+        public var time: Double?
+
+        /// Creates a thumbnail; without arguments it is the system's default.
+        public init(isHidden: Bool = false, part: Part? = nil, time: Double? = nil) {
+            (self.isHidden, self.part, self.time) = (isHidden, part, time)
         }
     }
 
@@ -65,6 +106,8 @@ public struct NotificationContent: Hashable, Sendable {
     public var subtitle = Text()
     /// `aps.alert.body`, its loc-key, or an `aps.alert` that is a string.
     public var body = Text()
+    /// `aps.alert.launch-image`: the image or storyboard that the app shows while it is launched. macOS has none.
+    public var launchImage: String?
     /// The number on the app's icon; nil leaves it as it is.
     public var badge: Int?
     /// The sound; nil plays none.
@@ -91,6 +134,8 @@ public struct NotificationContent: Hashable, Sendable {
     public var attachments: [Attachment] = []
     /// How many attachments of the push couldn't be fetched.
     public var missingAttachmentCount = 0
+    /// The system's content object that ``ExtensionConfiguration/finish`` made of this content. It is shown as it is.
+    package var systemObject: SystemObject?
 
     static let emptyUserInfo = Array("{}".utf8)
 
@@ -117,6 +162,7 @@ extension NotificationContent {
         guard let aps = payload.root["aps"] else { return }
         if let alert = aps["alert"] {
             setText(from: alert)
+            launchImage = alert["launch-image"]?.string
             summaryArgument = alert["summary-arg"]?.string
             summaryArgumentCount = alert["summary-arg-count"]?.integer
         }

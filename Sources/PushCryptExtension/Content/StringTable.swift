@@ -12,9 +12,8 @@ extension [String: String]: StringTable {
 extension NotificationContent {
     /// Replaces each key by its localised text with the arguments inserted.
     ///
-    /// If the table doesn't have the key, the result is the literal text, or the key itself if there is none, as in the
-    /// system. If the localised text with its arguments is empty, the result is the literal text, or empty if there is
-    /// none.
+    /// If the table doesn't have the key, or the localised text with its arguments is empty, the result is the literal text,
+    /// or empty if there is none. The system would show the key itself.
     public func localized(by table: any StringTable) -> NotificationContent {
         var content = self
         content.title = title.localized(by: table)
@@ -29,7 +28,7 @@ extension NotificationContent.Text {
 
     fileprivate func localized(by table: any StringTable) -> Self {
         guard let locKey, !locKey.isEmpty else { return self }
-        guard let format = table.string(for: locKey) else { return Self(literal: visibleLiteral ?? locKey) }
+        guard let format = table.string(for: locKey) else { return Self(literal: visibleLiteral) }
         let text = StringFormat.text(format, locArguments)
         return Self(literal: text.isVisible ? text : visibleLiteral)
     }

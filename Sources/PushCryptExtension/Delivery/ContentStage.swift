@@ -28,6 +28,13 @@ public protocol ContentStage: DeliveryStage {
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent
 }
 
+/// The last stage, whose result isn't changed afterwards: ``ExtensionConfiguration/finish``. `FinishingStage` and
+/// `CommunicationStage` of `PushCryptApple` return the system's own content object this way.
+public protocol FinalStage: DeliveryStage {
+    /// Returns the content to show, by the rules of ``ContentStage/process(_:of:)``.
+    func finish(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent
+}
+
 /// Changes the content of a push that wasn't sealed, in an app that also shows such pushes; see
 /// ``ExtensionConfiguration/UnsealedPolicy/shown(stages:)``.
 ///

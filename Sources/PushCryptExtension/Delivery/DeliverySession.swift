@@ -5,17 +5,18 @@ import PushCryptPrimitives
 /// out first, with a placeholder.
 ///
 /// ```
-/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> conversion -> store -> handler -> diagnostics
+/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> finish -> conversion
+///         -> store -> handler -> diagnostics
 ///               at the deadline, the best content so far is converted, recorded and handed over
 /// ```
 /// Sessions share only their configuration. Any number may run at once, and a stuck session doesn't delay the others.
 public final class DeliverySession: Sendable {
     /// The content for the handler, and the outcome of the push.
     public struct Delivery: Sendable {
-        /// The content to show. It always has visible text, or a key if the session doesn't have the app's strings.
+        /// The content to show. It always has visible text and no keys.
         public let content: NotificationContent
-        /// Whether `content` is the sealed content. Sealed content without text, such as a key with an empty localisation,
-        /// is replaced by the app's own text, with the failure `malformed`.
+        /// Whether `content` is the sealed content. Sealed content without text, such as a key that the app lacks, is
+        /// replaced by the app's own text, with the failure `malformed`.
         public let isRestored: Bool
         /// Why `content` is not the complete sealed content; nil if it is, and for an accepted unsealed push. With
         /// `attachmentFailed` and `replayed` the text may have been restored.
@@ -53,6 +54,8 @@ public final class DeliverySession: Sendable {
         let start: ContinuousClock.Instant
         /// Whether the receipt step was reached.
         var isReceiptGiven = false
+        /// How much is shown.
+        var preview: NotificationPreview
         var restored: RestoredPush?
         var running: (stage: SessionStage, task: StageTask<RestoredPush>, start: ContinuousClock.Instant)?
         var durations: [DeliveryReport.StepDuration] = []
@@ -60,6 +63,7 @@ public final class DeliverySession: Sendable {
     }
 
     private let payload: [UInt8]
+    private let requestID: String?
     private let configuration: ExtensionConfiguration
     private let convert: @Sendable (NotificationContent) -> SystemForm
     private let unstarted = EndingOnce(())
@@ -70,20 +74,28 @@ public final class DeliverySession: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the outer payload, UTF-8 JSON.
+    ///   - requestID: the system's name of the notification, for ``OpenedPush/requestID``.
     ///   - handler: hands the content to the system; called once, on any thread.
-    public convenience init(payload: [UInt8], configuration: ExtensionConfiguration, handler: @escaping Handler) {
-        self.init(payload: payload, configuration: configuration) { _ in SystemForm(handOver: handler) }
+    public convenience init(
+        payload: [UInt8], requestID: String? = nil, configuration: ExtensionConfiguration, handler: @escaping Handler
+    ) {
+        self.init(payload: payload, requestID: requestID, configuration: configuration) { _ in
+            SystemForm(handOver: handler)
+        }
     }
 
     /// - Parameter convert: converts content to the system's form, on any thread. Only the last result is handed over.
     package init(
-        payload: [UInt8], configuration: ExtensionConfiguration,
+        payload: [UInt8], requestID: String? = nil, configuration: ExtensionConfiguration,
         convert: @escaping @Sendable (NotificationContent) -> SystemForm
     ) {
         self.payload = payload
+        self.requestID = requestID
         self.configuration = configuration
         self.convert = convert
-        state = EndingOnce(State(start: configuration.stopwatch()))
+        // Nothing is shown of a push before the recipient's choice was read.
+        let preview = configuration.preview == nil ? NotificationPreview.everything : .nothing
+        state = EndingOnce(State(start: configuration.stopwatch(), preview: preview))
     }
 
     /// Starts the session, which retains itself until the handler was called. A second call, or a call after the end, does
@@ -118,6 +130,9 @@ public final class DeliverySession: Sendable {
     private func restore() {
         let (start, time) = (configuration.stopwatch(), configuration.clock())
         let restoring = EndingOnce(Restoring())
+        // Read before the lock is taken: the choice is a file.
+        let preview = configuration.preview?.current ?? .everything
+        state.update { $0.preview = preview }
         var usesStore = false
         /// The store for the next call; nil if there is none, or the session has ended.
         func store() -> (any DeliveryMemory)? {
@@ -169,7 +184,11 @@ public final class DeliverySession: Sendable {
     private func proceed(
         with result: Result<RestoredPush, FailureClass>, since start: ContinuousClock.Instant, usesStore: Bool
     ) {
-        let result = result.flatMapError { configuration.acceptedUnsealed(payload, $0) }
+        let result = result.flatMapError { configuration.acceptedUnsealed(payload, $0) }.map { restored in
+            var restored = restored
+            restored.push?.requestID = requestID
+            return restored
+        }
         let isKept = state.update { [configuration] state in
             state.restored = try? result.get()
             state.durations.append(.init(name: "open", duration: configuration.stopwatch() - start))
@@ -179,9 +198,10 @@ public final class DeliverySession: Sendable {
             try? configuration.memory?.record(claim, isShown: false, nil)
         }
         if usesStore { storeUse.end() }
-        guard isKept else { return }
+        guard isKept, let preview = state.current?.preview else { return }
         switch result {
-        case .success(let restored): advance(restored, through: configuration.steps(for: restored)[...])
+        case .success(let restored):
+            advance(restored, through: configuration.steps(for: restored, showing: preview)[...])
         case .failure(let failure): handOver(orElse: failure)
         }
     }
@@ -227,7 +247,8 @@ public final class DeliverySession: Sendable {
         // The stage is stopped before the handler runs: files that it completes later aren't in the content and must be
         // removed.
         last.running?.task.stop()
-        let offered = configuration.withText(restored?.delivery ?? placeholder(failure))
+        let offered = configuration.showing(
+            last.preview, configuration.withText(restored?.delivery ?? placeholder(failure, last.preview)))
         let form = convert(offered.content)
         let delivery = offered.without(form.refused)
         restored?.content.removeFiles(notIn: delivery.content)
@@ -261,10 +282,11 @@ public final class DeliverySession: Sendable {
         next()
     }
 
-    private func placeholder(_ failure: FailureClass) -> Delivery {
+    private func placeholder(_ failure: FailureClass, _ preview: NotificationPreview) -> Delivery {
+        let fallback = preview == .everything ? configuration.fallback : configuration.fallback.withoutOuterAlert
         let notice = failure == .keyLocked ? configuration.unlockNotice : nil
         let text = notice.flatMap { $0.isDue() ? $0.text : nil }
-        let content = configuration.localized(configuration.fallback.content(for: payload, failure, showing: text))
+        let content = configuration.localized(fallback.content(for: payload, failure, showing: text))
         return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
     }
 

@@ -23,7 +23,10 @@ public struct ExtensionConfiguration: Sendable {
     package var memory: (any DeliveryMemory)?
     /// How a push that was shown before is handled.
     public var replays: ReplayPolicy = .placeholder
-    /// Resolves loc-keys; if nil, the system resolves them.
+    /// Resolves loc-keys before the stages run. If the app lacks a key, the literal text beside it is shown; content without
+    /// any text becomes the app's own text. A key itself is never shown.
+    ///
+    /// If nil, `PushCryptNotificationService` uses the app's Localizable.strings. A session without a service resolves none.
     public var strings: (any StringTable)?
     /// Replaces an empty body.
     public var defaultBody: String?
@@ -39,6 +42,11 @@ public struct ExtensionConfiguration: Sendable {
     public var receipts: (any DeliveryReporter)?
     /// The app's stages for restored content, in order.
     public var stages: [any ContentStage] = []
+    /// The app's last stage. It runs only if ``preview`` shows everything.
+    public var finish: (any FinalStage)?
+    /// How much the recipient wants to be shown, applied after the stages. Attachments that aren't shown aren't fetched. The
+    /// text of an outer alert isn't shown unless everything is. If nil, everything is shown.
+    public var preview: PreviewChoice?
     /// Receives a report for every push, after its content was handed over, for example a ``DeliveryLog``.
     public var diagnostics: (any DeliveryReporter)?
     /// The clock for freshness checks and reports.
@@ -98,9 +106,9 @@ public struct ExtensionConfiguration: Sendable {
 }
 
 extension ExtensionConfiguration {
-    /// The content in the user's language, if the configuration has the app's strings.
+    /// The content with texts in the user's language in place of keys.
     func localized(_ content: NotificationContent) -> NotificationContent {
-        strings.map { content.localized(by: $0) } ?? content
+        content.localized(by: strings ?? [String: String]())
     }
 
     /// The content of a push in the user's language.
@@ -115,11 +123,22 @@ extension ExtensionConfiguration {
     /// The system would show the outer payload in place of content without text. So all content passes this check right
     /// before the handler: restored content, the results of stages, placeholders, the unlock notice and unsealed pushes.
     func withText(_ delivery: DeliverySession.Delivery) -> DeliverySession.Delivery {
-        guard !localized(delivery.content).hasText else { return delivery }
+        guard !delivery.content.hasText else { return delivery }
         let failure = delivery.isRestored ? .malformed : delivery.failure ?? .notSealed
-        let own = localized(fallback.bundledContent(failure))
         return DeliverySession.Delivery(
-            content: own.hasText ? own : Fallback.bundled(.standard).bundledContent(failure), isRestored: false,
-            failure: failure, stageFailures: delivery.stageFailures)
+            content: ownText(failure), isRestored: false, failure: failure, stageFailures: delivery.stageFailures)
+    }
+
+    private func ownText(_ failure: FailureClass) -> NotificationContent {
+        let own = localized(fallback.bundledContent(failure))
+        return own.hasText ? own : Fallback.bundled(.standard).bundledContent(failure)
+    }
+
+    /// The delivery without what the recipient doesn't want to be shown. A placeholder is shown as it is.
+    func showing(_ preview: NotificationPreview, _ delivery: DeliverySession.Delivery) -> DeliverySession.Delivery {
+        guard delivery.isRestored || delivery.isUnsealed else { return delivery }
+        return DeliverySession.Delivery(
+            content: delivery.content.showing(preview, ownText: ownText(.malformed)), isRestored: delivery.isRestored,
+            failure: delivery.failure, stageFailures: delivery.stageFailures)
     }
 }

@@ -8,7 +8,7 @@ public import PushCryptCore
 public struct Fallback: Sendable {
     private let bundled: [UInt8]
     private let texts: [FailureClass: [UInt8]]
-    private let showsOuterAlert: Bool
+    private var showsOuterAlert: Bool
 
     private init(_ bundled: Placeholder, _ texts: [FailureClass: Placeholder], showsOuterAlert: Bool) {
         self.bundled = Self.alert(bundled) ?? Self.alert(.standard) ?? []
@@ -39,6 +39,13 @@ public struct Fallback: Sendable {
         Fallback(text, texts, showsOuterAlert: true)
     }
 
+    /// The same texts without the outer alert.
+    var withoutOuterAlert: Fallback {
+        var fallback = self
+        fallback.showsOuterAlert = false
+        return fallback
+    }
+
     /// Returns the payload that is shown in place of the push.
     ///
     /// ```
@@ -55,6 +62,18 @@ public struct Fallback: Sendable {
     ) -> NotificationContent {
         let aps = (try? JSONText(outer))?.root["aps"]
         return Self.content(payload(for: aps, failure, text: text.flatMap(Self.alert)))
+    }
+
+    /// Returns the content that is shown in place of the push, in the user's language; with the standard text if the app
+    /// lacks the keys.
+    ///
+    /// - Parameter strings: called only for content with keys, because it reads files.
+    package func content(
+        for outer: [UInt8], _ failure: FailureClass, in strings: () -> any StringTable
+    ) -> NotificationContent {
+        var content = content(for: outer, failure)
+        if content.title.locKey != nil || content.body.locKey != nil { content = content.localized(by: strings()) }
+        return content.hasText ? content : Fallback.bundled(.standard).content(for: outer, failure)
     }
 
     /// The app's own text, for content without text.

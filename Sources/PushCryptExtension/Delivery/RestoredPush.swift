@@ -95,7 +95,7 @@ extension ExtensionConfiguration {
         guard failure == .notSealed, unsealed.isShown, let root = (try? JSONText(payload))?.root,
             root.kind == .object, root["pushcrypt"] == nil, let content = NotificationContent(unmodified: payload)
         else { return .failure(failure) }
-        return .success(RestoredPush(content: content))
+        return .success(RestoredPush(content: localized(content)))
     }
 }
 
@@ -115,13 +115,13 @@ struct SessionStage: Sendable {
 }
 
 extension ExtensionConfiguration {
-    func steps(for restored: RestoredPush) -> [DeliveryStep] {
+    func steps(for restored: RestoredPush, showing preview: NotificationPreview) -> [DeliveryStep] {
         guard let push = restored.push else {
             return unsealed.stages.map { stage in
                 .stage(
                     SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
                         var next = push
-                        next.content = try await stage.process(unsealed: push.content)
+                        next.content = localized(try await stage.process(unsealed: push.content))
                         return next
                     })
             }
@@ -131,9 +131,21 @@ extension ExtensionConfiguration {
         guard restored.content.hasText || push.offload != nil else { return receipts == nil ? [] : [.receipt] }
         var steps = [DeliveryStep]()
         if let reference = push.offload, let offload { steps.append(.stage(fetching(reference, with: offload))) }
-        if let attachments { steps.append(.stage(running(attachments, fetches: true))) }
+        let showsEverything = preview == .everything
+        if let attachments, showsEverything { steps.append(.stage(running(attachments, fetches: true))) }
         if receipts != nil { steps.append(.receipt) }
-        return steps + stages.map { .stage(running($0)) }
+        steps += stages.map { .stage(running($0)) }
+        if let finish, showsEverything { steps.append(.stage(running(finish))) }
+        return steps
+    }
+
+    private func running(_ stage: any FinalStage) -> SessionStage {
+        SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { restored in
+            guard let push = restored.push else { return restored }
+            var next = restored
+            next.content = localized(try await stage.finish(restored.content, of: push))
+            return next
+        }
     }
 
     private func running(_ stage: any ContentStage, fetches: Bool = false) -> SessionStage {

@@ -10,6 +10,9 @@ public struct OpenedPush: Sendable {
     public let kid: KeyID
     /// The pinned key that verified the signature; nil if no sender is pinned.
     public let signedBy: KeyID?
+    /// The system's name of the notification, `UNNotificationRequest.identifier`: for `UNUserNotificationCenter` it names the
+    /// notification when it is shown. nil if the push wasn't received in a service extension.
+    public internal(set) var requestID: String?
 
     private let message: JSONText
     private let header: MessageHeader

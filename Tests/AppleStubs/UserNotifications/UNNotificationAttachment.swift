@@ -4,6 +4,13 @@ public import Foundation
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
 @available(tvOS, unavailable)
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "UNNotificationAttachmentOptionsThumbnailHiddenKey"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
+    "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
 public struct UNError: Error, Hashable {
     public enum Code: Int, Sendable {
@@ -15,13 +22,15 @@ public struct UNError: Error, Hashable {
     public let code: Code
 }
 
-/// Accepts files of the documented types and sizes.
+/// Accepts files of the documented types and sizes, and of three types that the documentation doesn't list.
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
 @available(tvOS, unavailable)
 open class UNNotificationAttachment: NSObject {
     public let identifier: String
     public let url: URL
     public let type: String
+    /// Apple's class doesn't expose its options.
+    public let stubOptions: [AnyHashable: Any]
 
     public init(identifier: String, url URL: URL, options: [AnyHashable: Any]? = nil) throws {
         guard URL.isFileURL, let file = try? FileManager.default.attributesOfItem(atPath: URL.path) else {
@@ -35,19 +44,23 @@ open class UNNotificationAttachment: NSObject {
             throw UNError(code: .attachmentInvalidFileSize)
         }
         self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
-        self.url = URL
+        // The system may write a path differently from the app.
+        self.url = URL.standardizedFileURL
         self.type = type
+        stubOptions = options ?? [:]
     }
 
     private static let typesByExtension = [
         "jpg": "public.jpeg", "jpeg": "public.jpeg", "gif": "com.compuserve.gif", "png": "public.png",
         "aiff": "public.aiff-audio", "wav": "com.microsoft.waveform-audio", "mp3": "public.mp3",
         "m4a": "public.mpeg-4-audio", "mpg": "public.mpeg", "mp4": "public.mpeg-4", "avi": "public.avi",
+        "heic": "public.heic", "heif": "public.heif", "webp": "org.webmproject.webp",
     ]
 
     private static let megabytesByType = [
         "public.jpeg": 10, "com.compuserve.gif": 10, "public.png": 10, "public.aiff-audio": 5,
         "com.microsoft.waveform-audio": 5, "public.mp3": 5, "public.mpeg-4-audio": 5, "public.mpeg": 50,
         "public.mpeg-2-video": 50, "public.mpeg-4": 50, "public.avi": 50,
+        "public.heic": 10, "public.heif": 10, "org.webmproject.webp": 10,
     ]
 }

@@ -5,6 +5,11 @@ public enum UNNotificationInterruptionLevel: UInt, Sendable {
     case passive, active, timeSensitive, critical
 }
 
+/// What a content object can be updated from, such as an intent.
+@available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+@available(tvOS, unavailable)
+public protocol UNNotificationContentProviding: NSObjectProtocol {}
+
 // On tvOS Apple's class has only a badge.
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
 @available(tvOS, unavailable)
@@ -26,6 +31,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
         var threadIdentifier = ""
         var title = ""
         var userInfo: [AnyHashable: Any] = [:]
+        var provider: (any UNNotificationContentProviding)?
     }
 
     fileprivate final var members = Members()
@@ -62,6 +68,16 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var threadIdentifier: String { members.threadIdentifier }
     open var title: String { members.title }
     open var userInfo: [AnyHashable: Any] { members.userInfo }
+
+    /// Returns a new object, which isn't mutable.
+    open func updating(from provider: any UNNotificationContentProviding) throws -> UNNotificationContent {
+        var members = members
+        members.provider = provider
+        return UNNotificationContent(members)
+    }
+
+    /// Apple's class doesn't expose what it was updated from.
+    public final var stubProvider: (any UNNotificationContentProviding)? { members.provider }
 
     open func copy(with zone: NSZone? = nil) -> Any { frozen }
 

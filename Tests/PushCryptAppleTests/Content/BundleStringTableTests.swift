@@ -38,6 +38,21 @@ import Testing
         #expect(content.localized(by: table).body.literal == "literal")
     }
 
+    @Test("the strings are in the given language, and those that it lacks in any language")
+    func language() throws {
+        try write(#""HELLO" = "Hallo %@";"#, to: "de.lproj/Localizable.strings")
+        let bundle = try #require(Bundle(path: app.path))
+        func hello(_ language: String?, table: String? = nil) -> String? {
+            BundleStringTable(bundle, table: table, language: language).string(for: "HELLO")
+        }
+        #expect(hello("de") == "Hallo %@")
+        #expect(hello("en") == "Hello %@")
+        #expect(hello("fr") != nil)
+        #expect(hello(nil) != nil)
+        // The table exists in one language only.
+        #expect(hello("de", table: "Other") == "Other")
+    }
+
     @Test("the containing app of an extension's bundle is found")
     func containingApp() throws {
         let inner = try #require(Bundle(path: app.appendingPathComponent("PlugIns/Extension.appex").path))

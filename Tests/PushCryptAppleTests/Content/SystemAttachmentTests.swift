@@ -27,7 +27,88 @@ import UserNotifications
         #expect(system.map(\.identifier) == ["a", "b.png"])
         #expect(system.map(\.url.path) == content.attachments.map(\.path))
         #expect(system.map(\.type) == Array(repeating: type.uniformTypeIdentifier, count: 2))
-        #expect(NotificationContent(content.systemContent) == content)
+        let read = NotificationContent(content.systemContent)
+        #expect(read.attachments.map(\.type) == [type, type])
+        #expect(read.attachments.map(\.path) == content.attachments.map(\.path))
+    }
+
+    @Test("the thumbnail's settings of an attachment are options of the system's object")
+    func thumbnail() {
+        var content = NotificationContent()
+        content.attachments = [attachment("a", .mp4), attachment("b.png", .png)]
+        let part = NotificationContent.Thumbnail.Part(x: 0.25, y: 0, width: 0.5, height: 1)
+        content.attachments[0].thumbnail = .init(part: part, time: 1.5)
+        content.attachments[1].thumbnail = .init(isHidden: true)
+        let options = content.systemContent.attachments.map(\.stubOptions)
+        #expect(
+            options[0] as NSDictionary == [
+                UNNotificationAttachmentOptionsTypeHintKey: "public.mpeg-4",
+                UNNotificationAttachmentOptionsThumbnailClippingRectKey: [
+                    "X": 0.25, "Y": 0.0, "Width": 0.5, "Height": 1.0,
+                ],
+                UNNotificationAttachmentOptionsThumbnailTimeKey: 1.5,
+            ] as NSDictionary)
+        #expect(
+            options[1] as NSDictionary == [
+                UNNotificationAttachmentOptionsTypeHintKey: "public.png",
+                UNNotificationAttachmentOptionsThumbnailHiddenKey: true,
+            ] as NSDictionary)
+    }
+
+    @Test("without a type the system derives it from the file name")
+    func withoutType() {
+        var content = NotificationContent()
+        content.attachments = [.init(identifier: "b", path: place.file("b.png").path, type: nil)]
+        #expect(content.systemContent.attachments.map(\.type) == ["public.png"])
+    }
+
+    @Test("a stage's attachment that the system refuses, and a stage that refuses nothing, count what is missing")
+    func refusedInAStage() async throws {
+        var content = NotificationContent()
+        content.attachments = [attachment("none", .png), attachment("a", .jpeg)]
+        let changed = try await SystemContentStage { $0.title = "x" }.process(content, of: Self.push())
+        #expect(changed.attachments == [content.attachments[1]])
+        #expect(changed.missingAttachmentCount == 1)
+    }
+
+    @Test("a value that is changed after a stage made its object is shown with the change")
+    func changedAfterAStage() async throws {
+        let url = place.file("a")
+        let stage = SystemContentStage { system in
+            let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.mp3"]
+            system.attachments = [try UNNotificationAttachment(identifier: "m", url: url, options: options)]
+            system.sound = UNNotificationSound(named: .init("a.caf"))
+        }
+        var content = try await stage.process(NotificationContent(), of: Self.push())
+        content.attachments[0].thumbnail.isHidden = true
+        content.sound?.name = "b.caf"
+        let system = content.systemContent
+        #expect(system.sound == UNNotificationSound(named: .init("b.caf")))
+        #expect(
+            system.attachments[0].stubOptions as NSDictionary == [
+                UNNotificationAttachmentOptionsTypeHintKey: "public.mp3",
+                UNNotificationAttachmentOptionsThumbnailHiddenKey: true,
+            ] as NSDictionary)
+    }
+
+    @Test("an attachment that a stage makes of the same file keeps the path, which the session needs")
+    func sameFile() async throws {
+        var content = NotificationContent()
+        // The system writes this path in another way.
+        content.attachments = [.init(identifier: "a", path: place.file(".").path + "/a", type: .gif)]
+        let stage = SystemContentStage { system in
+            let options: [String: Any] = [
+                UNNotificationAttachmentOptionsTypeHintKey: "com.compuserve.gif",
+                UNNotificationAttachmentOptionsThumbnailTimeKey: 3,
+            ]
+            let old = system.attachments[0]
+            system.attachments[0] = try UNNotificationAttachment(
+                identifier: old.identifier, url: old.url, options: options)
+        }
+        let changed = try await stage.process(content, of: Self.push())
+        #expect(changed.attachments.map(\.path) == content.attachments.map(\.path))
+        let shown = changed.systemContent.attachments[0]
+        #expect(shown.stubOptions[UNNotificationAttachmentOptionsThumbnailTimeKey] as? Int == 3)
     }
 
     @Test("an attachment that the system refuses is left out, and text and other files stay")
@@ -55,7 +136,33 @@ import UserNotifications
             let url = URL(fileURLWithPath: path)
             system.attachments = [try UNNotificationAttachment(identifier: "m", url: url, options: options)]
         }
-        let expected = NotificationContent.Attachment(identifier: "m", path: path, type: .mp3)
-        #expect(try await with.process(content, of: push).attachments == [expected])
+        let attachments = try await with.process(content, of: push).attachments
+        #expect(attachments.map(\.identifier) == ["m"])
+        #expect(attachments.map(\.path) == [path])
+        #expect(attachments.map(\.type) == [.mp3])
+    }
+
+    private static func push() throws -> OpenedPush { try StagePush.opened() }
+
+    @Test("an attachment that a stage creates keeps its options and an undocumented type, also after a later stage")
+    func createdByAStage() async throws {
+        let url = place.file("a")
+        let options: [String: any Sendable] = [
+            UNNotificationAttachmentOptionsTypeHintKey: "org.webmproject.webp",
+            UNNotificationAttachmentOptionsThumbnailHiddenKey: true,
+        ]
+        let stages = [
+            SystemContentStage { system in
+                system.attachments = [try UNNotificationAttachment(identifier: "m", url: url, options: options)]
+            },
+            SystemContentStage { $0.title = "x" },
+        ]
+        var content = NotificationContent()
+        for stage in stages { content = try await stage.process(content, of: Self.push()) }
+        let shown = try #require(content.systemContent.attachments.first)
+        #expect(shown.identifier == "m")
+        #expect(shown.url.path == url.path)
+        #expect(shown.type == "org.webmproject.webp")
+        #expect(shown.stubOptions[UNNotificationAttachmentOptionsThumbnailHiddenKey] as? Bool == true)
     }
 }

@@ -7,7 +7,7 @@ import UserNotifications
 
 @Suite struct SystemContentStageTests {
     private static let payload = #"""
-        {"aps":{"alert":{"title-loc-key":"T","title-loc-args":["a"],"subtitle":"S","body":"B"},"badge":1,
+        {"aps":{"alert":{"title-loc-key":"T","title-loc-args":["a"],"subtitle":"S","body":"B","launch-image":"l"},"badge":1,
         "sound":{"critical":1,"name":"a.caf","volume":0.5},"category":"C","thread-id":"t","target-content-id":"x",
         "interruption-level":"active","relevance-score":0.5,"filter-criteria":"f"},"n":1.50,"null":null}
         """#
@@ -51,6 +51,11 @@ import UserNotifications
             $0.body = ""
         } content: {
             $0.body = .init()
+        },
+        Change(description: "launch image") {
+            $0.launchImageName = ""
+        } content: {
+            $0.launchImage = nil
         },
         Change(description: "badge") {
             $0.badge = nil
@@ -124,5 +129,29 @@ import UserNotifications
         let stage = SystemContentStage(name: "suffix", timeLimit: .seconds(3)) { _ in }
         #expect(stage.name == "suffix")
         #expect(stage.timeLimit == .seconds(3))
+    }
+
+    private static let sounds: [@Sendable () -> UNNotificationSound] = [
+        { UNNotificationSound(named: .init("b.caf")) }, { .criticalSoundNamed(.init("b.caf"), withAudioVolume: 0.5) },
+        { .defaultCriticalSound(withAudioVolume: 0.25) }, { .defaultCritical }, { .default },
+    ]
+
+    @Test("a sound that a stage sets is the sound that is played, also after a later stage", arguments: sounds)
+    func sound(_ sound: @escaping @Sendable () -> UNNotificationSound) async throws {
+        let expected = sound()
+        let content = try await changed { [sound] in $0.sound = sound() }
+        #expect(content.systemContent.sound == expected)
+        let later = try await SystemContentStage { $0.title = "x" }.process(content, of: push)
+        #expect(later.systemContent.sound == expected)
+    }
+
+    @Test("a launch image that a stage sets is in the system's object")
+    func launchImage() async throws {
+        #expect(try await changed { $0.launchImageName = "sky" }.systemContent.launchImageName == "sky")
+    }
+
+    @Test("userInfo that isn't JSON is an error, and isn't replaced by nothing")
+    func userInfoOfOtherTypes() async throws {
+        await #expect(throws: EncodingError.self) { try await changed { $0.userInfo = ["when": Date()] } }
     }
 }

@@ -89,6 +89,11 @@ import UserNotifications
         } isThere: {
             $0.filterCriteria == "x"
         },
+        Member(description: "launch image") {
+            $0.launchImage = "x"
+        } isThere: {
+            $0.launchImageName == "x"
+        },
         Member(description: "userInfo") {
             $0.userInfo = Array(#"{"n":1}"#.utf8)
         } isThere: {
@@ -147,18 +152,55 @@ import UserNotifications
         var content = NotificationContent()
         content.sound = testCase.sound
         #expect(content.systemContent.sound == testCase.system())
-        #expect(NotificationContent(content.systemContent).sound?.name == "default")
+        // Read and converted once more, because the class doesn't expose the name.
+        #expect(NotificationContent(content.systemContent).systemContent.sound == testCase.system())
     }
 
-    @Test("loc-keys are passed to the system with their arguments")
+    @Test("the system's object has the literal text of a key that wasn't looked up, and never the key")
     func locKeys() {
         var content = NotificationContent()
         content.title = .init(locKey: "TITLE", locArguments: ["Zoë", "2"])
-        content.subtitle = .init(literal: "literal", locKey: "")
         content.body = .init(literal: "literal", locKey: "BODY")
-        let system = content.systemContent
-        #expect(system.title == NSString.localizedUserNotificationString(forKey: "TITLE", arguments: ["Zoë", "2"]))
-        #expect(system.subtitle == "literal")
-        #expect(system.body == NSString.localizedUserNotificationString(forKey: "BODY", arguments: []))
+        #expect(content.systemContent.title == "")
+        #expect(content.systemContent.body == "literal")
+    }
+
+    /// A member of a sealed payload, and the check that the system's object has it.
+    struct SealedMember: Sendable, CustomStringConvertible {
+        /// The members of `aps` besides the alert, or of the alert.
+        let description: String
+        let isThere: @Sendable (UNNotificationContent) -> Bool
+        var isOfAlert = false
+
+        init(_ json: String, isOfAlert: Bool = false, isThere: @escaping @Sendable (UNNotificationContent) -> Bool) {
+            description = json
+            self.isOfAlert = isOfAlert
+            self.isThere = isThere
+        }
+    }
+
+    private static let sealedMembers = [
+        SealedMember(#""title":"x""#, isOfAlert: true) { $0.title == "x" },
+        SealedMember(#""subtitle":"x""#, isOfAlert: true) { $0.subtitle == "x" },
+        SealedMember(#""launch-image":"x""#, isOfAlert: true) { $0.launchImageName == "x" },
+        SealedMember(#""badge":7"#) { $0.badge == 7 },
+        SealedMember(#""sound":"a.caf""#) { $0.sound == UNNotificationSound(named: .init("a.caf")) },
+        SealedMember(#""category":"x""#) { $0.categoryIdentifier == "x" },
+        SealedMember(#""thread-id":"x""#) { $0.threadIdentifier == "x" },
+        SealedMember(#""interruption-level":"passive""#) { $0.interruptionLevel == .passive },
+        SealedMember(#""relevance-score":0.25"#) { $0.relevanceScore == 0.25 },
+        SealedMember(#""target-content-id":"x""#) { $0.targetContentIdentifier == "x" },
+        SealedMember(#""filter-criteria":"x""#) { $0.filterCriteria == "x" },
+    ]
+
+    @Test("each member of a sealed payload is in the system's object", arguments: sealedMembers)
+    func sealed(_ member: SealedMember) throws {
+        let (alert, other) = member.isOfAlert ? (",\(member)", "") : ("", ",\(member)")
+        let json = #"{"aps":{"alert":{"body":"Hi"\#(alert)}\#(other)},"n":[1]}"#
+        let system = try StagePush.opened(json).content.systemContent
+        #expect(member.isThere(system))
+        #expect(system.body == "Hi")
+        #expect(system.userInfo["n"] as? NSArray == [1])
+        #expect(!member.isThere(try StagePush.opened(#"{"aps":{"alert":"Hi"}}"#).content.systemContent))
     }
 }

@@ -85,6 +85,37 @@ import UserNotifications
         #expect(content.failure == "unknownKey")
     }
 
+    @Test("a key that the app lacks isn't shown: its literal text is, or else the app's own text")
+    func missingKeys() async throws {
+        let both = try channel.seal(#"{"aps":{"alert":{"body":"Hi","loc-key":"GREETING"}}}"#)
+        #expect(try await service().receive(both).content().body == "Hi")
+        let key = try channel.seal(#"{"aps":{"alert":{"loc-key":"GREETING"}}}"#)
+        let content = try await service().receive(key).content()
+        #expect(content.title == Placeholder.standard.title)
+        #expect(content.failure == "malformed")
+        struct Unreadable: Error {}
+        let unconfigured = LocalizedService { throw Unreadable() }
+        #expect(try await unconfigured.receive(both).content().title == Placeholder.standard.title)
+    }
+
+    @Test("keys are resolved with the app's strings, or with the configuration's strings if it has some")
+    func keys() async throws {
+        let payload = try channel.seal(#"{"aps":{"alert":{"loc-key":"GREETING","loc-args":["Zoë"]}}}"#)
+        let app = service()
+        app.appStrings = { ["GREETING": "Hi %@"] }
+        #expect(try await app.receive(payload).content().body == "Hi Zoë")
+        let own = service { $0.strings = ["GREETING": "Hello %@"] }
+        own.appStrings = { ["GREETING": "Hi %@"] }
+        #expect(try await own.receive(payload).content().body == "Hello Zoë")
+        let unconfigured = LocalizedService { throw CancellationError() }
+        unconfigured.appStrings = { ["NEW": "Neu"] }
+        #expect(try await unconfigured.receive(payload).content().title == "Neu")
+    }
+
+    private final class LocalizedService: TestService {
+        override var unconfiguredText: Placeholder { .localized(title: "NEW", body: nil) }
+    }
+
     @Test(
         "userInfo that isn't JSON is malformed and doesn't raise an exception",
         arguments: [["n": Double.infinity], ["n": Date()]] as [[String: any Sendable]])

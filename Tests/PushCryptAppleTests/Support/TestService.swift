@@ -6,7 +6,7 @@ import UserNotifications
 @testable import PushCryptApple
 
 /// A service with its own cache, whose configuration the test makes.
-final class TestService: PushCryptNotificationService {
+class TestService: PushCryptNotificationService {
     var make: () throws -> ExtensionConfiguration = { throw Unset() }
 
     convenience init(_ make: @escaping () throws -> ExtensionConfiguration) {

@@ -26,6 +26,9 @@ import Testing
         Head("GIF 87a", "47494638 37610A00 0A00F700 00FFFFFF", .gif),
         Head("GIF 89a", "47494638 39610A00 0A00F700 00FFFFFF", .gif),
         Head("PNG", "89504E47 0D0A1A0A 0000000D 49484452", .png),
+        Head("HEIC of the system's camera", "00000024 66747970 68656963 00000000", .heic),
+        Head("HEIC with ten bits", "00000018 66747970 68656978 00000000", .heic),
+        Head("HEIF", "00000018 66747970 6D696631 00000000", .heif),
         Head("AIFF", "464F524D 0000AC4A 41494646 434F4D4D", .aiff),
         Head("AIFF-C", "464F524D 0000AC4A 41494643 46564552", .aiff),
         Head("WAV", "52494646 24080000 57415645 666D7420", .wav),
@@ -62,18 +65,24 @@ import Testing
     func declaredAsOther(head: Head) throws {
         let type = try #require(head.type)
         for other in AttachmentType.all where other != type && Set(other.mimeTypes).isDisjoint(with: type.mimeTypes) {
-            for name in other.mimeTypes where !(type == .mp4 && other == .m4a) {
+            for name in other.mimeTypes where !Self.mayBeDeclared([type, other]) {
                 #expect(AttachmentType.recognize(head.bytes, declared: name) == nil, "\(name)")
             }
         }
     }
 
+    /// Types whose files may have the same brands.
+    private static func mayBeDeclared(_ types: [AttachmentType]) -> Bool {
+        types == [.mp4, .m4a] || Set(types) == [.heic, .heif]
+    }
+
     @Test(
         "a file with any bit of its signature flipped is not recognised",
         arguments: zip(
-            [AttachmentType.jpeg, .gif, .png, .aiff, .wav, .m4a, .mp4, .avi],
+            [AttachmentType.jpeg, .gif, .png, .heif, .aiff, .wav, .m4a, .mp4, .avi],
             [
-                [0, 1, 2], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 8, 9, 10, 11],
+                [0, 1, 2], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 6, 7], [4, 5, 6, 7, 8, 9, 10, 11],
+                [0, 1, 2, 3, 8, 9, 10, 11],
                 [0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 8, 9, 10, 11], [4, 5, 6, 7, 8, 9, 10, 11],
                 [0, 1, 2, 3, 8, 9, 10, 11],
             ]))
@@ -100,7 +109,7 @@ import Testing
             Head("WebP", "52494646 24080000 57454250 56503820"),
             Head("BMP", "424D3600 0C000000 00003600 00002800"),
             Head("TIFF", "4D4D002A 00000008 000D0100 00030000"),
-            Head("HEIC", "00000018 66747970 68656963 00000000"),
+            Head("HEIC sequence", "00000018 66747970 68657663 00000000"),
             Head("AVIF", "00000020 66747970 61766966 00000000"),
             Head("QuickTime", "00000014 66747970 71742020 00000200"),
             Head("3GP", "00000018 66747970 33677034 00000300"),
@@ -150,6 +159,15 @@ import Testing
         #expect(AttachmentType.recognize(audio, declared: "video/mp4") == nil)
     }
 
+    @Test("a HEIC file may be declared as HEIF, and the reverse")
+    func heif() {
+        let heic = [UInt8](hex: "0000002466747970" + "68656963" + "00000000")
+        let heif = [UInt8](hex: "0000002466747970" + "6D696631" + "00000000")
+        #expect(AttachmentType.recognize(heic, declared: "image/heif") == .heif)
+        #expect(AttachmentType.recognize(heif, declared: "image/heic") == .heic)
+        #expect(AttachmentType.recognize(heic, declared: "image/avif") == nil)
+    }
+
     @Test(
         "a JPEG file is named by its MIME types and its uniform type identifier",
         arguments: ["image/jpeg", "IMAGE/JPEG", "image/jpeg; charset=x", "image/jpg", "public.jpeg"])
@@ -166,13 +184,13 @@ import Testing
         #expect(AttachmentType.recognize(head, declared: name) == nil)
     }
 
-    @Test("the table contains the system's 11 types and size limits once each")
+    @Test("the table contains the system's 11 types, HEIC and HEIF once each, and the size limits")
     func table() {
         #expect(AttachmentType.Family.audio.limitInBytes == 5_000_000)
         #expect(AttachmentType.Family.image.limitInBytes == 10_000_000)
         #expect(AttachmentType.Family.movie.limitInBytes == 50_000_000)
-        #expect(AttachmentType.all.count == 11)
-        #expect(Set(AttachmentType.all.map(\.uniformTypeIdentifier)).count == 11)
-        #expect(Set(AttachmentType.all.map(\.fileExtension)).count == 11)
+        #expect(AttachmentType.all.count == 13)
+        #expect(Set(AttachmentType.all.map(\.uniformTypeIdentifier)).count == 13)
+        #expect(Set(AttachmentType.all.map(\.fileExtension)).count == 13)
     }
 }

@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test(
-        "a key is replaced by its localised text, its literal or itself",
+        "a key is replaced by its localised text or the literal, and never shown itself",
         arguments: [
             Case(text: .init(literal: "l"), expected: "l"),
             Case(text: .init(locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
             Case(text: .init(literal: "l", locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
             Case(text: .init(literal: "l", locKey: "NONE"), expected: "l"),
-            Case(text: .init(literal: "", locKey: "NONE"), expected: "NONE"),
-            Case(text: .init(locKey: "NONE"), expected: "NONE"),
+            Case(text: .init(literal: "", locKey: "NONE"), expected: nil),
+            Case(text: .init(locKey: "NONE"), expected: nil),
             Case(text: .init(literal: "l", locKey: ""), expected: "l"),
             Case(text: .init(literal: "l", locKey: "EMPTY"), expected: "l"),
             Case(text: .init(locKey: "EMPTY"), expected: nil),

@@ -62,6 +62,61 @@ import Testing
         #expect(outcome.receipts.map(\.failure) == [nil])
     }
 
+    /// `nil`: the configuration has no strings.
+    private static let tablesWithoutTheKey: [[String: String]?] = [nil, [:], ["OTHER": "Other"]]
+
+    @Test("the literal text beside a key that the app lacks is shown", arguments: tablesWithoutTheKey)
+    func literalBesideAMissingKey(strings: [String: String]?) async throws {
+        let alert = #"{"title":"Hello","title-loc-key":"MSG_TITLE","body":"You","loc-key":"MSG"}"#
+        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
+        #expect(outcome.delivery.content.title == .init(literal: "Hello"))
+        #expect(outcome.delivery.content.body == .init(literal: "You"))
+        #expect(outcome.delivery.content.badge == 3)
+        #expect(outcome.delivery.failure == nil)
+    }
+
+    @Test("a key that the app lacks and no literal text show the app's own text", arguments: tablesWithoutTheKey)
+    func missingKey(strings: [String: String]?) async throws {
+        let alert = #"{"title-loc-key":"MSG_TITLE","loc-key":"MSG"}"#
+        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
+        #expect(outcome.delivery.content.title == .init(literal: Self.bundled))
+        #expect(outcome.delivery.content.body.isEmpty)
+        #expect(outcome.delivery.failure == .malformed)
+    }
+
+    @Test("a title whose key the app lacks is left out if the body has text", arguments: tablesWithoutTheKey)
+    func missingTitle(strings: [String: String]?) async throws {
+        let alert = #"{"title-loc-key":"MSG_TITLE","body":"You"}"#
+        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
+        #expect(outcome.delivery.content.title == .init())
+        #expect(outcome.delivery.content.body == .init(literal: "You"))
+        #expect(outcome.delivery.failure == nil)
+    }
+
+    @Test(
+        "an outer alert and own text with keys that the app lacks show the standard text",
+        arguments: tablesWithoutTheKey)
+    func missingOwnKey(strings: [String: String]?) async throws {
+        let payload = try TestPush(key: "other p256").sealed().replacing(
+            #"{"title":"New message"}"#, with: #"{"loc-key":"MSG"}"#)
+        let outcome = try await Self.deliver(payload) {
+            ($0.fallback, $0.strings) = (.outerAlert(orElse: .localized(title: "NEW", body: nil)), strings)
+        }
+        #expect(outcome.delivery.content.title == .init(literal: Placeholder.standard.title))
+        #expect(outcome.delivery.failure == .unknownKey)
+    }
+
+    @Test(
+        "an accepted unsealed push with a key that the app lacks shows its literal text", arguments: tablesWithoutTheKey
+    )
+    func missingUnsealedKey(strings: [String: String]?) async throws {
+        let payload = Array(#"{"aps":{"alert":{"body":"Hello","loc-key":"MSG"},"badge":2}}"#.utf8)
+        let outcome = try await Self.deliver(payload) { ($0.unsealed, $0.strings) = (.shown, strings) }
+        #expect(outcome.delivery.content.body == .init(literal: "Hello"))
+        #expect(outcome.delivery.content.badge == 2)
+        #expect(outcome.delivery.isUnsealed)
+    }
+
     @Test("the default body replaces a body with an empty localisation and the push is restored")
     func defaultBody() async throws {
         let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) {

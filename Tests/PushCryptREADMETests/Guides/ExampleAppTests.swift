@@ -106,7 +106,7 @@ import UserNotifications
         #expect(try await deliver(request.body).failure == "replayed")
         let unsigned = try Sealer(topic: "com.example.app").seal(
             PushNotification(title: "Forged"), to: device().recipient, placeholder: .standard)
-        #expect(try await deliver(unsigned.json) == ("localized NEW_MESSAGE[]", "undecryptable"))
+        #expect(try await deliver(unsigned.json) == ("New message", "undecryptable"))
         let statistics = try appGroup().store(.app).statistics()
         #expect(statistics.opened?.count == 1)
         #expect(Set(statistics.failures.keys) == [.replayed, .undecryptable])

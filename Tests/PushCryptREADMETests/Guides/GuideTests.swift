@@ -7,6 +7,7 @@ import Testing
 @Suite("guides") struct GuideTests {
     private static let guides = "Sources/PushCryptExtension/PushCryptExtension.docc/"
     private static let adding = guides + "AddTheExtension.md"
+    private static let showing = guides + "DecideWhatIsShown.md"
     private static let sending = guides + "RegisterDevicesAndSend.md"
     private static let examples = "Examples/iOSExtension/"
     private static let files = "Tests/PushCryptREADMETests/Guides/"
@@ -19,6 +20,7 @@ import Testing
                 [examples + "NotificationService.swift", files + "ModifiedSuffix.swift", files + "ContactName.swift"]
             ),
             (adding, "xml", [examples + "Info.plist", examples + "NotificationService.entitlements"]),
+            (showing, "swift", [files + "ChatMessages.swift"]),
             (sending, "swift", [files + "DeviceRegistration.swift", files + "RegisteredDevice.swift"]),
         ])
     func showsTheseFiles(_ guide: String, _ language: String, _ files: [String]) throws {
