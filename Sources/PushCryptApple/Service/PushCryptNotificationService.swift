@@ -215,11 +215,16 @@ final class PushDelivery: Sendable {
 
     private func handOver(_ content: UNNotificationContent, to handler: Handler) {
         handler.call(content)
+        // The session and this object have each other until then.
+        _ = phase.end()
         ended(self)
         hasEnded.signal()
     }
 
     /// Waits until the handler was called.
-    func waitForEnd(until limit: DispatchTime) { _ = hasEnded.wait(timeout: limit) }
+    func waitForEnd(until limit: DispatchTime) {
+        // For the next caller.
+        if hasEnded.wait(timeout: limit) == .success { hasEnded.signal() }
+    }
 }
 #endif

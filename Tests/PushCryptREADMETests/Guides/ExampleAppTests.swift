@@ -121,8 +121,7 @@ import UserNotifications
         let outcome = try await app.register(deviceToken: Data([1]), account: "")
         #expect((outcome.senderSetFailure as? DeviceKeyError)?.code == .unsuitable)
         #expect(uploads.withLock { $0.count } == 1)
-        let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
-        #expect(try await deliver(push.body).failure == "unknownKey")
+        #expect(try appGroup().senderPins().version() == nil)
     }
 
     /// A failed upload is repeated with the same key.
@@ -137,7 +136,10 @@ import UserNotifications
         try await app.register(deviceToken: Data([1]), account: "")
         #expect(uploads.withLock { $0.map(\.kid) } == kids)
         let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
-        #expect(try await deliver(push.body) == ("Zoë", nil))
+        let group = try appGroup()
+        let opener = try Opener(
+            topic: group.topic, keyring: group.keyring, senders: .pinned(group.senderPins()))
+        #expect(try opener.open(Array(push.body), at: .now).get().content.title.literal == "Zoë")
     }
 }
 #endif
