@@ -163,7 +163,11 @@ public final class DeliverySession: Sendable {
             configuration.restored(reserved, reserved.refusal(by: memory, at: time))
         }
         guard let last = restoring.end(), let result else {
-            // A claim in the file becomes seen with the session's record, or lapses.
+            // The other thread has continued. If the session has ended since, its record may have come before the claim; a
+            // message that was seen stays seen.
+            if state.current == nil, let claim = try? result?.get().claim {
+                try? configuration.memory?.record(claim, isShown: false, nil)
+            }
             if usesStore { storeUse.end() }
             return
         }

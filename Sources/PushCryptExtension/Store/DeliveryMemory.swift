@@ -21,7 +21,7 @@ package protocol DeliveryMemory: Sendable {
     /// Checks the freshness of a message and claims it among all processes, in one transaction. A claim lapses after 60
     /// seconds, so that a message isn't lost if its process is killed before it is shown.
     ///
-    /// - Parameter isReserved: the answer of ``reserve(_:at:)``. The call is made after false, too: the file remembers the
+    /// - Parameter isReserved: the answer of ``reserve(_:at:)``. After false nothing is claimed, but the store remembers the
     ///   later `iat` of a message that was sealed again.
     /// - Returns: why the message isn't shown: `expired`, `notYetValid`, or `replayed` if it was seen, is claimed, or is too
     ///   old to be remembered; nil if the message is claimed.
@@ -68,11 +68,16 @@ extension SharedStore: DeliveryMemory {
     }
 
     package func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+        guard isReserved else {
+            _ = try? inFile { memory, messages throws(SQLiteError) in
+                try memory.adopt(messages)
+                try memory.prolong(message.claim)
+            }
+            return .replayed
+        }
         let refusal = try refusal(of: message, at: time)
-        if isReserved, refusal != nil { claimedMessages.remove(message.claim) }
-        guard !isReserved, refusal == nil else { return refusal }
-        try? unwritten.release(message.claim)
-        return .replayed
+        if refusal != nil { claimedMessages.remove(message.claim) }
+        return refusal
     }
 
     private func refusal(of message: MessageStamp, at time: UnixTime) throws(StoreError) -> FailureClass? {
@@ -102,7 +107,7 @@ extension SharedStore: DeliveryMemory {
     }
 
     package func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
-        if let claim { isShown ? claimedMessages.markSeen(claim) : claimedMessages.remove(claim) }
+        let claim = claim.map { isShown ? claimedMessages.markSeen($0) : claimedMessages.remove($0) }
         do throws(StoreError) {
             try recordInFile(claim, isShown: isShown, report)
         } catch {

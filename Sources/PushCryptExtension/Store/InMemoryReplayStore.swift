@@ -76,7 +76,7 @@ final class InMemoryReplayStore: Sendable {
 /// file can't be used or two copies of a message wait for it.
 final class ClaimedMessages: Sendable {
     private struct Claimed {
-        let token: Int64
+        var claim: MessageClaim
         /// The time of the claim; nil after the message was seen.
         var time: Int64?
     }
@@ -97,24 +97,46 @@ final class ClaimedMessages: Sendable {
     func add(_ claim: MessageClaim, at clock: Int64) -> Bool {
         state.withLock { state in
             if let known = state.claims[claim.messageID] {
-                guard let time = known.time, ReplayMemory.hasLapsed(time, at: clock) else { return false }
+                guard let time = known.time, ReplayMemory.hasLapsed(time, at: clock) else {
+                    let latest = max(known.claim.issuedAt, claim.issuedAt)
+                    state.claims[claim.messageID]?.claim = known.claim.with(issuedAt: latest)
+                    return false
+                }
             } else {
                 state.order.append(claim.messageID)
             }
-            state.claims[claim.messageID] = Claimed(token: claim.token, time: clock)
+            state.claims[claim.messageID] = Claimed(claim: claim, time: clock)
             if state.order.count > Self.limit { state.claims[state.order.removeFirst()] = nil }
             return true
         }
     }
 
-    func markSeen(_ claim: MessageClaim) { state.withLock { $0.claims[claim.messageID]?.time = nil } }
-
-    /// Does nothing if another claim has replaced this one.
-    func remove(_ claim: MessageClaim) {
+    /// - Returns: the claim with the latest `iat` that sessions have received meanwhile.
+    @discardableResult
+    func markSeen(_ claim: MessageClaim) -> MessageClaim {
         state.withLock { state in
-            guard state.claims[claim.messageID]?.token == claim.token else { return }
+            state.claims[claim.messageID]?.time = nil
+            let known = state.claims[claim.messageID]?.claim.issuedAt
+            return claim.with(issuedAt: max(known ?? claim.issuedAt, claim.issuedAt))
+        }
+    }
+
+    /// Does nothing if another claim has replaced this one, or the message was seen.
+    @discardableResult
+    func remove(_ claim: MessageClaim) -> MessageClaim {
+        state.withLock { state in
+            guard let known = state.claims[claim.messageID], known.claim.token == claim.token, known.time != nil else {
+                return claim
+            }
             state.claims[claim.messageID] = nil
             state.order.removeAll { $0 == claim.messageID }
+            return claim
         }
+    }
+}
+
+extension MessageClaim {
+    fileprivate func with(issuedAt: UnixTime) -> MessageClaim {
+        MessageClaim(messageID: messageID, issuedAt: issuedAt, token: token)
     }
 }

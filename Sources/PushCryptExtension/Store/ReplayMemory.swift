@@ -59,12 +59,7 @@ struct ReplayMemory {
         if let claimed = known {
             let isGranted = claimed.map { Self.hasLapsed($0, at: clock) } ?? false
             if !isGranted { refuse() }
-            // A campaign message that was sealed again has the same id and a later iat. It may be shown for longer than the
-            // first one, so it is remembered for longer: a relay could delay it until the first one is forgotten. An exact
-            // repeat, which everyone can send, writes nothing.
-            try database.run(
-                "UPDATE message SET iat = ?1 WHERE role = ?2 AND id = ?3 AND iat < ?1", .integer(issuedAt),
-                .integer(role.number), .text(claim.messageID))
+            try prolong(claim)
             guard isGranted else { return false }
             try database.run(
                 "UPDATE message SET claimed = ?, token = ? WHERE role = ? AND id = ?", .integer(clock),
@@ -75,6 +70,17 @@ struct ReplayMemory {
         if let confirmed = state.confirmed, issuedAt < confirmed - Self.memoryInSeconds { return false }
         try adopt([RememberedMessage(claim: claim, time: clock)])
         return true
+    }
+
+    /// Remembers a message until the time for its latest `iat`.
+    ///
+    /// A campaign message that was sealed again has the same id and a later iat. It may be shown for longer than the first
+    /// one, so it is remembered for longer: a relay could delay it until the first one is forgotten. An exact repeat, which
+    /// everyone can send, writes nothing.
+    func prolong(_ claim: MessageClaim) throws(SQLiteError) {
+        try database.run(
+            "UPDATE message SET iat = ?1 WHERE role = ?2 AND id = ?3 AND iat < ?1", .integer(claim.issuedAt.seconds),
+            .integer(role.number), .text(claim.messageID))
     }
 
     func release(_ claim: MessageClaim) throws(SQLiteError) {

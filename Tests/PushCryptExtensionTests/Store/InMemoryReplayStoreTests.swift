@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptSQLite
 import PushCryptTestSupport
 import Testing
 
@@ -70,6 +71,20 @@ import Testing
         #expect(claims.add(copies[1], at: now.seconds + 59))
         claims.markSeen(copies[1])
         #expect(!claims.add(copies[0], at: now.seconds + 1_000))
+    }
+
+    @Test("a copy of a message that another session has reserved claims nothing, and its later iat is remembered")
+    func copyWithoutReservation() throws {
+        let first = MessageStamp(id: "a", issuedAt: now, expiresAt: now + 86_400)
+        let again = MessageStamp(id: "a", issuedAt: now + 7, expiresAt: now + 86_400)
+        #expect(store.reserve(first, at: now) && !store.reserve(again, at: now))
+        #expect(try store.claim(again, isReserved: false, at: now) == .replayed)
+        #expect(try store.claim(first, isReserved: true, at: now) == nil)
+        try store.markSeen(first.claim)
+        let iat = try store.transaction { database throws(SQLiteError) in
+            try database.integer("SELECT iat FROM message WHERE id = 'a' AND claimed IS NULL")
+        }
+        #expect(iat == now.seconds + 7)
     }
 
     @Test("over the limit a process forgets its oldest claim")
