@@ -3,10 +3,14 @@ public import UserNotifications
 
 // The part of Apple's documented API that PushCryptApple uses, for systems without the framework. No product depends on it.
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 public enum INPersonHandleType: Int, Sendable {
     case unknown, emailAddress, phoneNumber
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INPersonHandle: NSObject {
     open var value: String?
     open var type: INPersonHandleType
@@ -17,6 +21,8 @@ open class INPersonHandle: NSObject {
     }
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INImage: NSObject {
     /// Apple's class doesn't expose the data.
     public let stubData: Data
@@ -24,6 +30,8 @@ open class INImage: NSObject {
     public init(imageData: Data) { stubData = imageData }
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INPerson: NSObject {
     public let personHandle: INPersonHandle?
     public let displayName: String
@@ -39,22 +47,34 @@ open class INPerson: NSObject {
     }
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INSpeakableString: NSObject {
     public let spokenPhrase: String
 
     public init(spokenPhrase: String) { self.spokenPhrase = spokenPhrase }
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INSendMessageAttachment: NSObject {}
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 public enum INOutgoingMessageType: Int, Sendable {
     case unknown, outgoingMessageText, outgoingMessageAudio
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INIntent: NSObject {}
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INIntentResponse: NSObject {}
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INSendMessageIntent: INIntent, UNNotificationContentProviding {
     public let recipients: [INPerson]?
     public let content: String?
@@ -75,10 +95,14 @@ open class INSendMessageIntent: INIntent, UNNotificationContentProviding {
     }
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 public enum INInteractionDirection: Int, Sendable {
     case unspecified, outgoing, incoming
 }
 
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
 open class INInteraction: NSObject {
     public let intent: INIntent
     open var direction = INInteractionDirection.unspecified
