@@ -16,7 +16,8 @@ import Testing
 
     private func protected(_ body: () throws -> Void) rethrows -> [String] {
         let paths = Locked<[String]>([])
-        try FileProtection.$observer.withValue({ path in paths.withLock { $0.append(path) } }) { try body() }
+        let observer: @Sendable (String) -> Void = { path in paths.withLock { $0.append(path) } }
+        try FileProtection.$observer.withValue(observer) { try body() }
         return paths.withLock { $0 }
     }
 
