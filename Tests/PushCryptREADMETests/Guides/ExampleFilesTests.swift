@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test(
-        "the entitlements name the app group and no keychain group", arguments: ["App.entitlements", "NotificationService.entitlements"])
+        "the entitlements name the app group and no keychain group",
+        arguments: ["App.entitlements", "NotificationService.entitlements"])
     func sharesWithTheApp(_ name: String) throws {
         let keys = try propertyList(name)
         #expect(keys["com.apple.security.application-groups"] as? [String] == ["group.com.example.app"])
