@@ -46,7 +46,7 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
     /// the push is shown with it.
     open var unconfiguredText: Placeholder { .standard }
 
-    /// Receives a report for every push, after ``ExtensionConfiguration/diagnostics``; nil for none. The default writes one
+    /// Receives a report for every push, after `ExtensionConfiguration.diagnostics`; nil for none. The default writes one
     /// line to the system's log, subsystem `pushcrypt`, category `extension`.
     open var log: (any DeliveryReporter)? { DeliveryLog.system }
 
