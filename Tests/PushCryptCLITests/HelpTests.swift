@@ -52,7 +52,7 @@ struct HelpTests {
             (["keys", "show"], ["--json", "--at"]),
             (["keys", "export"], ["--registration", "--device"]),
             (["keys", "verify"], ["--json", "--at", "--passphrase-file", "--wrap-command"]),
-            (["keys", "log"], ["--verify", "--json", "--begin-anew", "--reason", "--yes", "--at"]),
+            (["keys", "log"], ["--verify", "--json", "--start-new", "--reason", "--yes", "--at"]),
             (["keys", "doctor"], ["--json", "--at"]),
         ])
     func options(_ command: [String], _ options: [String]) throws {

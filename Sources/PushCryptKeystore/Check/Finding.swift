@@ -47,7 +47,7 @@ extension Verification {
     }
 
     static func restartLog(_ snapshot: KeysetSnapshot) -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --begin-anew --reason WHY  # when you know why"
+        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --start-new --reason WHY  # when you know why"
     }
 }
 

@@ -18,7 +18,7 @@ extension KeysetExamination {
             add(.warning, "unfinished", "an interrupted change left \(name)", advice: Verification.verify(snapshot))
         case .brokenLog:
             add(
-                .note, "old-log", "\(name) is an audit log that `keys log --begin-anew` replaced",
+                .note, "old-log", "\(name) is an audit log that `keys log --start-new` replaced",
                 advice: "move it to another place after you have examined it")
         case .foreign:
             add(.note, "foreign-file", "\(name) is not a file of the keyset", advice: Self.moveForeignFile)

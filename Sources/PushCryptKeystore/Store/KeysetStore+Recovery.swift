@@ -13,7 +13,7 @@ extension KeysetStore {
         if case .broken(let flaw) = log.condition(stored.metadata.audit) {
             throw KeystoreError(
                 .auditBroken,
-                "\(folder.path): \(flaw); find out why, then start a new log with `keys log --begin-anew`, which keeps "
+                "\(folder.path): \(flaw); find out why, then start a new log with `keys log --start-new`, which keeps "
                     + "the old one under another name")
         }
         notices += try finishLog(log, folder, stored.metadata.audit)

@@ -167,7 +167,7 @@ import UserNotifications
 
     /// A member of a sealed payload, and the check that the system's object has it.
     struct SealedMember: Sendable, CustomStringConvertible {
-        /// The members of `aps` besides the alert, or of the alert.
+        /// JSON members of `aps.alert` if `isOfAlert` is true, otherwise of `aps`.
         let description: String
         let isThere: @Sendable (UNNotificationContent) -> Bool
         var isOfAlert = false

@@ -111,15 +111,15 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
         ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("\"seq\": 1", with: "\"seq\": 7") } },
         DoctorCase(
             code: "old-log", severity: "note", testDescription: "a log that was set aside",
-            words: "an audit log that `keys log --begin-anew` replaced", advice: "move it to another place"
+            words: "an audit log that `keys log --start-new` replaced", advice: "move it to another place"
         ) { place in
             try place.edit("Keys/ios/audit.jsonl") { $0 + "x\n" }
-            try place.succeed("keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--yes")
+            try place.succeed("keys", "log", "Keys/ios", "--start-new", "--reason", "why", "--yes")
         },
         DoctorCase(
             code: "audit-broken", severity: "error", testDescription: "a broken log",
             words: "line 2 of the audit log doesn't have number 2",
-            advice: "keys log Keys/ios --begin-anew --reason WHY"
+            advice: "keys log Keys/ios --start-new --reason WHY"
         ) { try $0.edit("Keys/ios/audit.jsonl") { $0 + "x\n" } },
     ]
 }

@@ -44,7 +44,7 @@ struct FarClockTests {
     func log() throws {
         try place.edit("Keys/app/audit.jsonl") { $0.replacing("once", with: "last") }
         let before = try place.contents(of: "Keys")
-        let command = ["keys", "log", "Keys/app", "--begin-anew", "--reason", "tried it", "--yes", "--at", Self.far]
+        let command = ["keys", "log", "Keys/app", "--start-new", "--reason", "tried it", "--yes", "--at", Self.far]
         let output = try place.run(command)
         #expect(output.exit == 75 && output.stdout.isEmpty, "\(output)")
         #expect(output.stderr.contains("set it, or use --confirm-clock if it is right"))

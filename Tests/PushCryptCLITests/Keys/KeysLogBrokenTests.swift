@@ -37,11 +37,11 @@ struct KeysLogBrokenTests {
         #expect(try json.object()["condition"] as? String == "broken")
         #expect(try place.run("keys", "log", "Keys/ios").exit == 0)
         let refused = try place.run("keys", "add", "Keys/ios", "--at", Workplace.now, "--force")
-        expectRefusal(refused, 65, saying: "`keys log --begin-anew`")
+        expectRefusal(refused, 65, saying: "`keys log --start-new`")
     }
 
-    @Test("--begin-anew sets a broken log aside and starts one with the reason", arguments: [true, false])
-    func beginAnew(_ isEncrypted: Bool) throws {
+    @Test("--start-new sets a broken log aside and starts one with the reason", arguments: [true, false])
+    func startNew(_ isEncrypted: Bool) throws {
         let place = try Workplace()
         if isEncrypted {
             try place.createEncrypted("Keys/ios", .sender)
@@ -52,7 +52,7 @@ struct KeysLogBrokenTests {
         try place.edit("Keys/ios/audit.jsonl") { $0.replacing("once", with: "last") }
         let broken = try place.read("Keys/ios/audit.jsonl")
         let output = try place.run(
-            ["keys", "log", "Keys/ios", "--begin-anew", "--reason", "tried it", "--yes", "--at", Workplace.now] + secret
+            ["keys", "log", "Keys/ios", "--start-new", "--reason", "tried it", "--yes", "--at", Workplace.now] + secret
         )
         #expect(output.exit == 0, "\(output)")
         let name = try #require(output.text.firstMatch(of: /audit\.broken-[A-Za-z0-9_-]{12}\.jsonl/)?.0)
@@ -67,10 +67,10 @@ struct KeysLogBrokenTests {
         #expect(try place.run(["keys", "add", "Keys/ios", "--at", Workplace.now] + secret).isSuccess)
     }
 
-    @Test("--begin-anew needs a confirmation and refuses an intact log")
+    @Test("--start-new needs a confirmation and refuses an intact log")
     func refusals() throws {
         let place = try makePlace()
-        let command = ["keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--at", Workplace.now]
+        let command = ["keys", "log", "Keys/ios", "--start-new", "--reason", "why", "--at", Workplace.now]
         expectRefusal(try place.run(command + ["--yes"]), 65, saying: "not broken; nothing was changed")
         try place.edit("Keys/ios/audit.jsonl") { $0 + "x\n" }
         let before = try place.contents(of: "Keys/ios")
@@ -81,8 +81,8 @@ struct KeysLogBrokenTests {
     @Test(
         "keys log exits 64 for bad usage",
         arguments: [
-            ["--begin-anew"], ["--begin-anew", "--reason", ""], ["--reason", "x"], ["--verify", "--reason", "x"],
-            ["--begin-anew", "--verify", "--reason", "x"],
+            ["--start-new"], ["--start-new", "--reason", ""], ["--reason", "x"], ["--verify", "--reason", "x"],
+            ["--start-new", "--verify", "--reason", "x"],
         ])
     func usage(_ options: [String]) throws {
         let place = try makePlace()

@@ -64,7 +64,7 @@ struct KeysVerifyTests {
             ])
         #expect(rows.map { $0["outcome"] as? String } == ["ok", "ok", "ok", "ok", "bad", "ok", "ok"])
         #expect(rows[0]["advice"] is NSNull)
-        #expect((rows[4]["advice"] as? String)?.contains("keys log Keys/ios --begin-anew") == true)
+        #expect((rows[4]["advice"] as? String)?.contains("keys log Keys/ios --start-new") == true)
     }
 
     @Test("keys verify exits 66 without a keyset", arguments: ["none", ".", "", "passphrase"])

@@ -6,7 +6,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite(
-    "keys create and keys log --begin-anew, killed", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
+    "keys create and keys log --start-new, killed", .ownThreads, .enabled(if: FaultPoints.exist, FaultPoints.missing))
 struct KilledCreationTests {
     static let points =
         ["create-folder"]
@@ -79,13 +79,13 @@ struct KilledCreationTests {
     }
 
     @Test(
-        "a --begin-anew that is killed keeps the broken log and can be finished",
+        "a --start-new that is killed keeps the broken log and can be finished",
         arguments: ["log-set-aside"] + ChangePoint.allCases.dropFirst().map(\.rawValue))
     func log(_ point: String) throws {
         let place = try Self.brokenLog.get().place()
         let broken = try place.read("Keys/ios/audit.jsonl")
         let command = [
-            "keys", "log", "Keys/ios", "--begin-anew", "--reason", "why", "--yes", "--at", Workplace.now,
+            "keys", "log", "Keys/ios", "--start-new", "--reason", "why", "--yes", "--at", Workplace.now,
         ]
         #expect(try place.run(command, dyingAt: point).signal == SIGKILL)
         let log = try place.run("keys", "log", "Keys/ios", "--verify")

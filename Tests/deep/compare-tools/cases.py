@@ -387,8 +387,8 @@ def logs(kids):
     for name in ["rotated", "shared", "enc-sender", "wrapped", "missing"]:
         for label, options in {"shown": [], "JSON": ["--json"], "verified": ["--verify"],
                                "verified, JSON": ["--verify", "--json"],
-                               "begun again": ["--begin-anew", "--yes", "--reason", "why"],
-                               "begun without a reason": ["--begin-anew", "--yes"]}.items():
+                               "begun again": ["--start-new", "--yes", "--reason", "why"],
+                               "begun without a reason": ["--start-new", "--yes"]}.items():
             yield f"{name}, {label}", ["keys", "log", f"Keys/{name}", *options, "--at", LATER]
 
 
@@ -445,7 +445,7 @@ def broken_keysets(kids):
             "verify JSON": ["keys", "verify", place, "--json"], "doctor": ["keys", "doctor", place],
             "rotate": ["rotate", place, "--yes"], "dry": ["rotate", place, "--dry-run"], "log": ["keys", "log", place],
             "log verify": ["keys", "log", place, "--verify"], "add": ["keys", "add", place],
-            "begin": ["keys", "log", place, "--begin-anew", "--yes", "--reason", "r"],
+            "begin": ["keys", "log", place, "--start-new", "--yes", "--reason", "r"],
             "export": ["keys", "export", place], "policy": ["keys", "policy", place, "--keep", "4"],
             "open": ["open", "--keys", place, "--topic", TOPIC], "seal": ["seal", "--to", place, "--topic", TOPIC],
         }.items():

@@ -11,31 +11,31 @@ struct KeysLog: ParsableCommand {
             the keys are encrypted.
 
             Exit status: 0 the log was shown. With --verify: 0 the log is intact, perhaps without the last lines, which \
-            an interrupted change didn't write; 65 the log is broken. --begin-anew sets a broken log aside and starts \
+            an interrupted change didn't write; 65 the log is broken. --start-new sets a broken log aside and starts \
             a new one.
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "Check the log instead of showing it.") var verify = false
-    @Flag(name: .customLong("begin-anew"), help: "Set a broken log aside and start a new one; needs --reason.")
-    var beginsAnew = false
+    @Flag(name: .customLong("start-new"), help: "Set a broken log aside and start a new one; needs --reason.")
+    var startsNew = false
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        guard !(verify && beginsAnew) else { throw ValidationError("Give --verify or --begin-anew, not both.") }
-        guard !beginsAnew || options.reason?.isEmpty == false else {
-            throw ValidationError("--begin-anew needs --reason: the new log starts with it.")
+        guard !(verify && startsNew) else { throw ValidationError("Give --verify or --start-new, not both.") }
+        guard !startsNew || options.reason?.isEmpty == false else {
+            throw ValidationError("--start-new needs --reason: the new log starts with it.")
         }
-        guard beginsAnew || options.reason == nil else { throw ValidationError("--reason needs --begin-anew.") }
+        guard startsNew || options.reason == nil else { throw ValidationError("--reason needs --start-new.") }
     }
 
     func run() throws {
         try KeySource.requireKeyset(path)
         let (log, condition) = try KeySource.naming(path) { try KeysetStore(path).log(secrets.source(of: path)) }
-        if beginsAnew { return try beginAnew(condition) }
+        if startsNew { return try startNew(condition) }
         if verify { return try report(log, condition) }
         if case .broken(let flaw) = condition { StandardStreams.writeNote("\(path): the audit log is broken: \(flaw)") }
         if case .interrupted(let missing) = condition { StandardStreams.writeNote("\(path): \(Self.text(missing))") }
@@ -66,7 +66,7 @@ struct KeysLog: ParsableCommand {
             "an interrupted change didn't write \(lines) of the audit log; the next change or `keys verify` writes \(missing.count == 1 ? "it" : "them")"
     }
 
-    private func beginAnew(_ condition: AuditLog.Condition) throws {
+    private func startNew(_ condition: AuditLog.Condition) throws {
         guard case .broken(let flaw) = condition else {
             throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
         }

@@ -21,7 +21,7 @@ struct ExchangedKeysetTests {
         "rotate Keys/ios --emergency --revoke KID --yes \(at)",
         "rotate Keys/ios --emergency --revoke KID --dry-run \(at)",
         "keys verify Keys/ios \(at)", "keys log Keys/ios", "keys log Keys/ios --verify",
-        "keys log Keys/ios --begin-anew --reason why --yes \(at)",
+        "keys log Keys/ios --start-new --reason why --yes \(at)",
         "keys export Keys/ios", "keys export Keys/ios --registration",
         "keys export Keys/ios --signed-by Keys/other", "keys export Keys/other --pins-for Keys/ios",
         "keys add Keys/ios --force \(at)",
@@ -58,7 +58,7 @@ struct ExchangedKeysetTests {
         return [sources[index % sources.count]]
     }
 
-    /// The log is broken, so that `--begin-anew` would start a new one.
+    /// The log is broken, so that `--start-new` would start a new one.
     private static let exchanged = Result {
         let encrypted = try EncryptedPlace()
         try encrypted.place.create("Keys/ios", "recipient")
