@@ -47,7 +47,9 @@ public struct ChildProcess {
     ) {
         self.executable = executable
         self.arguments = arguments
-        self.environment = environment ?? ProcessInfo.processInfo.environment
+        let own = ProcessInfo.processInfo.environment
+        // A program that was built with the address sanitizer needs the options of the tests.
+        self.environment = environment?.merging(own.filter { $0.key == "ASAN_OPTIONS" }) { $1 } ?? own
         self.folder = folder
         (self.stdin, self.stdout, self.stderr) = (stdin, stdout, stderr)
     }
