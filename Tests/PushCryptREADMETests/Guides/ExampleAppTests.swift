@@ -137,6 +137,20 @@ import UserNotifications
         #expect(Set(kids.prefix(3)).count == 1 && Set(kids).count == 2)
     }
 
+    /// The guide says how a backend compares it.
+    @Test("an upload has the epoch, the seq and the digest of the payload of the set that the backend published")
+    func senderSetVersion() async throws {
+        let app = try await app()
+        _ = try await app.received(Data([1]))
+        let version = try #require(uploads.withLock { $0.last?.senderSetVersion })
+        let set = try #require(
+            JSONSerialization.jsonObject(with: published.withLock { $0 }) as? [String: Any])
+        let encoded = try #require(set["payload"] as? String)
+        let payload = try #require(Base64URL.decode(Array(encoded.utf8)[...]))
+        let digest = Base64URL.encode(try DefaultBackend.shared.sha256(payload.bytes))
+        #expect(String(decoding: version, as: UTF8.self) == #"{"epoch":1,"seq":1,"digest":"\#(digest)"}"#)
+    }
+
     /// For a test without a backend.
     @Test("the backend for the Simulator returns the set of the app's resources, and throws if the app has none")
     func simulatorBackend() async throws {
