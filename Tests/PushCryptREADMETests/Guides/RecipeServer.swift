@@ -25,7 +25,7 @@ final class RecipeServer: Sendable {
 
     func refuseReceipts(_ isRefused: Bool) { refusesReceipts.withLock { $0 = isRefused } }
 
-    /// Waits for the next receipt, also a refused one.
+    /// Waits for the next receipt, also a refused one: its user agent and its body.
     func receipt() async -> String? {
         var iterator = receipts.makeAsyncIterator()
         return await iterator.next()
@@ -35,7 +35,8 @@ final class RecipeServer: Sendable {
         requests.withLock { $0.append(request.path) }
         if request.path == "/receipts" {
             let isRefused = refusesReceipts.withLock { $0 }
-            received.yield(String(decoding: try await request.bodyData, as: UTF8.self))
+            let fields = String(decoding: try await request.bodyData, as: UTF8.self)
+            received.yield("\(request.headers[HTTPHeader("User-Agent")] ?? "") \(fields)")
             return HTTPResponse(statusCode: isRefused ? .serviceUnavailable : .noContent)
         }
         guard request.path.hasSuffix(".png"), let picture = Self.picture else {
@@ -84,9 +85,10 @@ final class RecipeServer: Sendable {
             try await transport.get(address, receive: receive)
         }
 
-        func post(_ body: [UInt8], contentType: String, to address: String) async throws {
-            let (transport, address) = route(address)
-            try await transport.post(body, contentType: contentType, to: address)
+        func post(_ post: HTTPPost) async throws {
+            let (transport, address) = route(post.address)
+            try await transport.post(
+                HTTPPost(post.body, contentType: post.contentType, userAgent: post.userAgent, to: address))
         }
     }
 }

@@ -4,9 +4,9 @@ import PushCryptApple
 func addRecipes(
     to configuration: inout ExtensionConfiguration, _ group: AppGroup,
     transport: any HTTPTransport = URLSessionTransport()
-) {
+) throws {
     configuration.attachments = imageAddress(group, transport: transport)
     configuration.stages = [DefaultBody(), PictureCategory()]
-    configuration.receipts = deliveryReceipts(group, .extension, transport: transport)
+    configuration.receipts = try deliveryReceipts(transport: transport)
     configuration.unsealed = .shown
 }
