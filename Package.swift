@@ -249,6 +249,7 @@ let package = Package(
             dependencies: [
                 "PushCryptSender", "PushCryptApple", "PushCryptKeystore", "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
             ] + appleFrameworks + appleExamples
         ),
         .testTarget(

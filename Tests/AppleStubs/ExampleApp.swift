@@ -9,15 +9,15 @@ import PushCryptApple
 }
 
 @MainActor final class ExampleApp {
-    private var registration: PushRegistration?
+    private var registration: DeviceRegistration?
     private let session = Session()
 
     func didRegister(deviceToken: Data) throws {
-        let registration = try pushRegistration(session)
+        let registration = try DeviceRegistration(session)
         self.registration = registration
         Task {
-            let outcome = try await registration.register(deviceToken: deviceToken, account: "a")
-            if outcome.advice.contains(.updateApp) || outcome.senderSetFailure != nil { return }
+            let outcome = try await registration.received(deviceToken)
+            if outcome?.advice.contains(.updateApp) == true || outcome?.senderSetFailure != nil { return }
             try await registration.signOut()
         }
     }

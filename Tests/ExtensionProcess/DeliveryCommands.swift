@@ -117,7 +117,7 @@ private struct FolderTransport: HTTPTransport {
         while let piece = try file.read(upToCount: 16_384), !piece.isEmpty { try receive(Array(piece)) }
     }
 
-    func post(_ body: [UInt8], contentType: String, to address: String) async throws {
+    func post(_ post: HTTPPost) async throws {
         throw TransferError(.network, "no network")
     }
 }

@@ -32,7 +32,6 @@ enum StoreHammer {
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 2 else { throw ExtensionProcess.Misuse() }
         let store = SharedStore(folder: arguments[0], role: .extension, configuration: .patient)
-        let sender = ReceiptSender(store: store, address: "https://receipts.invalid", transport: NoNetwork())
         for number in 0... {
             let id = "\(arguments[1])-\(number)"
             let time = UnixTime(1_800_000_000 + Int64(number))
@@ -43,21 +42,11 @@ enum StoreHammer {
                 try store.recordInFile(message.claim, isShown: true, nil)
                 say("seen \(id)")
             }
-            let report = DeliveryReport(
+            var report = DeliveryReport(
                 failure: number % 5 == 0 ? .undecryptable : nil, isRestored: number % 5 != 0, time: time, kid: nil,
                 messageID: id, pushID: nil, isSelfTest: false, stageFailures: [])
+            report.receipt = try Receipt(report)
             try store.recordInFile(nil, isShown: false, report)
-            sender.report(report)
-        }
-    }
-
-    private struct NoNetwork: HTTPTransport {
-        func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
-            throw TransferError(.network, "no network")
-        }
-
-        func post(_ body: [UInt8], contentType: String, to address: String) async throws {
-            throw TransferError(.network, "no network")
         }
     }
 }

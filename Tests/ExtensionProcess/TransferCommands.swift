@@ -44,8 +44,8 @@ private struct RedirectedTransport: HTTPTransport {
         try await transport.get(address.replacing("https://files.example/", with: origin), receive: receive)
     }
 
-    func post(_ body: [UInt8], contentType: String, to address: String) async throws {
-        try await transport.post(body, contentType: contentType, to: address)
+    func post(_ post: HTTPPost) async throws {
+        try await transport.post(post)
     }
 }
 
@@ -57,11 +57,9 @@ enum Flush {
         let never = Duration.seconds(86_400)
         let transport = URLSessionTransport(
             policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: never, headTimeout: never)
-        // Nothing is sent before the flush.
-        let delay = ReceiptSender.Delay(draw: { .zero }, sleep: { _ in throw CancellationError() })
-        let sender = ReceiptSender(
-            store: store, address: arguments[1], transport: transport, delay: delay, postTimeLimit: never)
-        for number in 0..<(Int(arguments[2]) ?? 1) { sender.report(report("message \(number)")) }
+        let posting = try ReceiptPosting(to: arguments[1], transport: transport, timeLimit: never)
+        let sender = ReceiptSender(store: store, posting: posting)
+        for _ in 0..<(Int(arguments[2]) ?? 1) { try store.recordInFile(nil, isShown: false, report()) }
         let before = try ResidentMemory.peak()
         let flush = try await sender.flush(timeLimit: never)
         print("sent \(flush.sentCount)")
@@ -69,10 +67,13 @@ enum Flush {
         print("growth \(try ResidentMemory.peak() - before)")
     }
 
-    private static func report(_ id: String) -> DeliveryReport {
-        DeliveryReport(
-            failure: nil, isRestored: true, time: UnixTime(4_000_000_000), kid: nil, messageID: id, pushID: nil,
+    /// A report with a receipt, which has a random id.
+    private static func report() throws -> DeliveryReport {
+        var report = DeliveryReport(
+            failure: nil, isRestored: true, time: UnixTime(4_000_000_000), kid: nil, messageID: nil, pushID: nil,
             isSelfTest: false, stageFailures: [])
+        report.receipt = try Receipt(report)
+        return report
     }
 }
 

@@ -56,12 +56,13 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     /// Posts a body and waits for a response head with a status from 200 to 299. Redirects are refused.
-    public func post(_ body: [UInt8], contentType: String, to address: String) async throws {
-        var request = try request(to: address)
+    public func post(_ post: HTTPPost) async throws {
+        var request = try request(to: post.address)
         request.httpMethod = "POST"
-        request.httpBody = Data(body)
-        request.setValue(contentType, forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(post.body)
+        request.setValue(post.contentType, forHTTPHeaderField: "Content-Type")
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        if let userAgent = post.userAgent { request.setValue(userAgent, forHTTPHeaderField: "User-Agent") }
         // A redirect would send the body to another server.
         var policy = policy
         policy.maximumRedirects = 0

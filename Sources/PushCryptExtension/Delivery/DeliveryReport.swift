@@ -25,6 +25,9 @@ public struct DeliveryReport: Hashable, Sendable {
     /// `store` (convert the content and write what must be remembered).
     public var durations: [StepDuration] = []
 
+    /// The receipt to store; nil if the configuration has no receipts.
+    package var receipt: Receipt?
+
     /// How long a step of a session took.
     public struct StepDuration: Hashable, Sendable {
         /// The name of the step.
@@ -55,7 +58,7 @@ public struct DeliveryReport: Hashable, Sendable {
     }
 }
 
-/// Receives a report of each push, for receipts or logs.
+/// Receives a report of each push, for logs.
 public protocol DeliveryReporter: Sendable {
     /// Receives a report on the session's thread. It must not wait for the network. After the content was handed over, the
     /// system may suspend the process at any time, and it ends a suspended process that has a lock of a file in an app

@@ -5,7 +5,7 @@ import PushCryptPrimitives
 /// out first, with a placeholder.
 ///
 /// ```
-/// restore -> offloaded payload -> attachments -> receipt -> the app's stages -> finish -> conversion
+/// restore -> offloaded payload -> attachments -> the app's stages -> finish -> conversion
 ///         -> store -> handler -> diagnostics
 ///               at the deadline, the best content so far is converted, recorded and handed over
 /// ```
@@ -52,8 +52,6 @@ public final class DeliverySession: Sendable {
     /// The session's state until its content is handed over.
     private struct State {
         let start: ContinuousClock.Instant
-        /// Whether the receipt step was reached.
-        var isReceiptGiven = false
         /// How much is shown.
         var preview: NotificationPreview
         var restored: RestoredPush?
@@ -210,17 +208,10 @@ public final class DeliverySession: Sendable {
         }
     }
 
-    /// Runs the steps in order. The thread that ends a step continues with the next one.
-    private func advance(_ restored: RestoredPush, through steps: ArraySlice<DeliveryStep>) {
-        guard let step = steps.first else { return handOver(orElse: .internalError) }
-        let rest = steps.dropFirst()
-        guard case .stage(let stage) = step else {
-            guard state.update({ $0.isReceiptGiven = true }) else { return }
-            let delivery = configuration.withText(restored.delivery)
-            let refused = delivery.content.attachments.isEmpty ? [] : convert(delivery.content).refused
-            configuration.receipts?.report(report(delivery.without(refused), restored.push))
-            return advance(restored, through: rest)
-        }
+    /// Runs the stages in order. The thread that ends a stage continues with the next one.
+    private func advance(_ restored: RestoredPush, through stages: ArraySlice<SessionStage>) {
+        guard let stage = stages.first else { return handOver(orElse: .internalError) }
+        let rest = stages.dropFirst()
         let start = configuration.stopwatch()
         let task = StageTask<RestoredPush> { late in
             late.content.removeFiles(notIn: restored.content)
@@ -270,20 +261,31 @@ public final class DeliverySession: Sendable {
             var report = report(delivery, restored?.push)
             report.duration = now - last.start
             report.durations = durations + [.init(name: "store", duration: now - end)]
-            if !last.isReceiptGiven, !delivery.isUnsealed { configuration.receipts?.report(report) }
             configuration.diagnostics?.report(report)
         }
     }
 
     /// Writes what must be remembered, and calls `next` afterwards, or at the time limit if the store takes longer.
     private func record(_ restored: RestoredPush?, _ delivery: Delivery, next: @escaping @Sendable () -> Void) {
-        guard let memory = configuration.memory else { return next() }
+        var report = report(delivery, restored?.push)
+        if configuration.receipts != nil, !delivery.isUnsealed { report.receipt = try? Receipt(report) }
+        guard let memory = configuration.memory else {
+            send(report.receipt)
+            return next()
+        }
         storeUse.begin()
         let cancelTimer = configuration.timer.schedule(after: Self.storeTimeLimit, next)
-        try? memory.record(restored?.claim, isShown: delivery.isRestored, report(delivery, restored?.push))
+        try? memory.record(restored?.claim, isShown: delivery.isRestored, report)
         storeUse.end()
         cancelTimer()
+        send(report.receipt)
         next()
+    }
+
+    /// Starts to send a receipt, before the handler is called: afterwards the system may suspend the process.
+    private func send(_ receipt: Receipt?) {
+        guard let receipt else { return }
+        configuration.receipts?.start(receipt, in: configuration.store, keepRunning: configuration.keepRunning)
     }
 
     private func placeholder(_ failure: FailureClass, _ preview: NotificationPreview) -> Delivery {

@@ -36,10 +36,11 @@ public struct ExtensionConfiguration: Sendable {
     public var offloadTimeLimit: Duration = .seconds(8)
     /// Fetches the attachments of the push, usually an ``AttachmentStage``. If it fails, the text is shown without them.
     public var attachments: (any ContentStage)?
-    /// Receives one report for each push. For a restored push it is sent when the attachments are complete, before the
-    /// app's stages; for any other push, or if time runs out earlier, after the content was handed over. Accepted unsealed
-    /// pushes are not reported.
-    public var receipts: (any DeliveryReporter)?
+    /// Sends the backend one receipt for each push, except for accepted unsealed pushes. The receipt is stored in ``store``
+    /// together with all else that is remembered of the push, before its content is handed over, and then posted in the
+    /// background. ``ReceiptSender`` sends what is left. Without a store, or if the store can't be used before the process
+    /// ends, posting is tried once.
+    public var receipts: ReceiptPosting?
     /// The app's stages for restored content, in order.
     public var stages: [any ContentStage] = []
     /// The app's last stage. It runs only if ``preview`` shows everything.

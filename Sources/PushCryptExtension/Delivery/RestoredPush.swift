@@ -99,12 +99,6 @@ extension ExtensionConfiguration {
     }
 }
 
-/// One step between the opening of a push and the handler.
-enum DeliveryStep: Sendable {
-    case stage(SessionStage)
-    case receipt
-}
-
 /// A stage that a session runs: the fetch of an offloaded payload, a ``ContentStage`` or an ``UnsealedStage``.
 struct SessionStage: Sendable {
     let name: String
@@ -115,27 +109,25 @@ struct SessionStage: Sendable {
 }
 
 extension ExtensionConfiguration {
-    func steps(for restored: RestoredPush, showing preview: NotificationPreview) -> [DeliveryStep] {
+    func steps(for restored: RestoredPush, showing preview: NotificationPreview) -> [SessionStage] {
         guard let push = restored.push else {
             return unsealed.stages.map { stage in
-                .stage(
-                    SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
-                        var next = push
-                        next.content = localized(try await stage.process(unsealed: push.content))
-                        return next
-                    })
+                SessionStage(name: stage.name, timeLimit: stage.timeLimit, fetches: false) { push in
+                    var next = push
+                    next.content = localized(try await stage.process(unsealed: push.content))
+                    return next
+                }
             }
         }
         guard !restored.isReplay else { return [] }
         // The content can't be shown: nothing is fetched, and no stage runs.
-        guard restored.content.hasText || push.offload != nil else { return receipts == nil ? [] : [.receipt] }
-        var steps = [DeliveryStep]()
-        if let reference = push.offload, let offload { steps.append(.stage(fetching(reference, with: offload))) }
+        guard restored.content.hasText || push.offload != nil else { return [] }
+        var steps = [SessionStage]()
+        if let reference = push.offload, let offload { steps.append(fetching(reference, with: offload)) }
         let showsEverything = preview == .everything
-        if let attachments, showsEverything { steps.append(.stage(running(attachments, fetches: true))) }
-        if receipts != nil { steps.append(.receipt) }
-        steps += stages.map { .stage(running($0)) }
-        if let finish, showsEverything { steps.append(.stage(running(finish))) }
+        if let attachments, showsEverything { steps.append(running(attachments, fetches: true)) }
+        steps += stages.map { running($0) }
+        if let finish, showsEverything { steps.append(running(finish)) }
         return steps
     }
 

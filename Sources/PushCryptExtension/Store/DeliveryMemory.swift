@@ -33,7 +33,7 @@ package protocol DeliveryMemory: Sendable {
     /// - Parameters:
     ///   - claim: nil for a push that claimed no message.
     ///   - isShown: whether the message becomes seen; otherwise its claim is released, unless another claim has replaced it.
-    ///   - report: counted; nil counts nothing.
+    ///   - report: counted, and its receipt is stored; nil counts nothing.
     /// - Throws: an error if nothing can be remembered.
     func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws
 }
@@ -111,6 +111,7 @@ extension SharedStore: DeliveryMemory {
         do throws(StoreError) {
             try recordInFile(claim, isShown: isShown, report)
         } catch {
+            if let receipt = report?.receipt { unwrittenReceipts.add(receipt) }
             guard let claim else { throw error }
             guard !isShown else { return try unwritten.markSeen(claim) }
             unwrittenReleases.withLock { $0.append(claim) }
@@ -143,7 +144,7 @@ extension SharedStore {
     }
 
     package func recordInFile(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws(StoreError) {
-        try inFile { memory, messages throws(SQLiteError) in
+        try inFile { [configuration] memory, messages throws(SQLiteError) in
             try memory.adopt(messages)
             if let claim {
                 // Added if the file was replaced after the claim.
@@ -154,6 +155,7 @@ extension SharedStore {
                 }
             }
             if let report { try memory.database.count(report) }
+            if let receipt = report?.receipt { try memory.database.spool(receipt, configuration) }
         }
     }
 
@@ -163,13 +165,16 @@ extension SharedStore {
     ) throws(StoreError) -> Value {
         let messages = unwritten.messages
         let releases = unwrittenReleases.withLock { $0 }
-        let value = try sessionTransaction { [role, limit = configuration.messageLimit] database throws(SQLiteError) in
-            let memory = ReplayMemory(database: database, role: role, limit: limit)
+        let receipts = unwrittenReceipts.all
+        let value = try sessionTransaction { [role, configuration] database throws(SQLiteError) in
+            let memory = ReplayMemory(database: database, role: role, limit: configuration.messageLimit)
             for claim in releases { try memory.release(claim) }
+            for receipt in receipts { try database.spool(receipt, configuration) }
             return try body(memory, messages)
         }
         unwritten.remove(messages)
         unwrittenReleases.withLock { $0.removeAll(where: releases.contains) }
+        unwrittenReceipts.remove(where: receipts.contains)
         return value
     }
 }

@@ -63,8 +63,9 @@ public final class SharedStore: Sendable {
 
     let role: Role
     let configuration: Configuration
-    /// The numbers of the receipts that are being sent.
-    let sending = Locked<Set<Int64>>([])
+    /// The ids of the receipts that are being sent.
+    let sending = Locked<Set<String>>([])
+    let unwrittenReceipts = UnwrittenReceipts()
     /// Messages that couldn't be written to the file.
     let unwritten: InMemoryReplayStore
     let claimedMessages = ClaimedMessages()

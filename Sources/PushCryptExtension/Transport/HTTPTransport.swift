@@ -15,7 +15,27 @@ public protocol HTTPTransport: Sendable {
     /// task ends the transfer.
     ///
     /// - Throws: `TransferError`.
-    func post(_ body: [UInt8], contentType: String, to address: String) async throws
+    func post(_ post: HTTPPost) async throws
+}
+
+/// A body to post.
+public struct HTTPPost: Hashable, Sendable {
+    /// https, or another address that the transport's policy allows.
+    public let address: String
+    /// The body.
+    public let body: [UInt8]
+    /// The media type of the body.
+    public let contentType: String
+    /// The `User-Agent` header; nil for the system's own.
+    public let userAgent: String?
+
+    /// Creates a post.
+    public init(_ body: [UInt8], contentType: String, userAgent: String? = nil, to address: String) {
+        self.body = body
+        self.contentType = contentType
+        self.userAgent = userAgent
+        self.address = address
+    }
 }
 
 /// Why a transfer failed, or why a fetched file can't be used. It contains no address, key or content: addresses may be
@@ -43,6 +63,8 @@ public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let damaged = Code(name: "damaged")
         /// The disk is full.
         public static let noSpace = Code(name: "noSpace")
+        /// A header has characters that headers can't have.
+        public static let headerRefused = Code(name: "headerRefused")
         /// The file system failed.
         public static let inputOutput = Code(name: "inputOutput")
     }

@@ -58,13 +58,12 @@ import UserNotifications
 
     @Test("an attachment that the system refuses is reported as attachmentFailed, and its file is removed")
     func refused() async throws {
-        let (counted, receipts) = (Reports(), Reports())
+        let counted = Reports()
         let service = LoggingService()
         service.cache = ConfigurationCache()
         service.make = { [channel, place] in
             var configuration = try channel.configuration()
             configuration.attachments = Pictures(place: place)
-            configuration.receipts = receipts
             configuration.diagnostics = counted
             return configuration
         }
@@ -75,7 +74,6 @@ import UserNotifications
         #expect(content.attachments.map(\.identifier) == ["good.png"])
         await counted.reported.wait()
         #expect(counted.failures.withLock { $0 } == [.attachmentFailed])
-        #expect(receipts.failures.withLock { $0 } == [.attachmentFailed])
         #expect(FileManager.default.fileExists(atPath: place.file("good.png").path))
         #expect(!FileManager.default.fileExists(atPath: place.file("long.png").path))
         // The line is written after the other report.

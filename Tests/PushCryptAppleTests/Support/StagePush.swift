@@ -62,7 +62,8 @@ struct LoopbackTransport: HTTPTransport {
         try await transport.get(loopback(address), receive: receive)
     }
 
-    func post(_ body: [UInt8], contentType: String, to address: String) async throws {
-        try await transport.post(body, contentType: contentType, to: loopback(address))
+    func post(_ post: HTTPPost) async throws {
+        try await transport.post(
+            HTTPPost(post.body, contentType: post.contentType, to: loopback(post.address)))
     }
 }

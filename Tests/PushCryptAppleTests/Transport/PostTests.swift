@@ -12,7 +12,7 @@ import Testing
     private let transport = URLSessionTransport.loopback()
 
     private func post(_ body: [UInt8] = Array("{}".utf8), to address: String) async throws {
-        try await transport.post(body, contentType: "application/json", to: address)
+        try await transport.post(HTTPPost(body, contentType: "application/json", to: address))
     }
 
     @Test("a posted body reaches the server completely with its content type", arguments: [0, 2, 300_000])
@@ -28,6 +28,44 @@ import Testing
             try await post(body, to: server.address("receipts"))
         }
         #expect(seen.withLock { $0 } == ["POST", "application/json", "/receipts", "true"])
+    }
+
+    @Test("a flush posts a receipt as JSON or as a form, with the user agent of the app")
+    func receipts() async throws {
+        let folder = try TemporaryFolder()
+        let store = SharedStore(folder: folder.path + "/store", role: .app)
+        let seen = Locked<[String]>([])
+        try await WebServer.serving { request in
+            let headers = [request.headers[.contentType], request.headers[HTTPHeader("User-Agent")]]
+            let body = String(decoding: try await request.bodyData, as: UTF8.self)
+            seen.withLock { $0 += headers.map { $0 ?? "" } + [body] }
+            return HTTPResponse(statusCode: .noContent)
+        } _: { [transport] server in
+            for encoding in [ReceiptPosting.Encoding.json, .form] {
+                var report = DeliveryReport(
+                    failure: nil, isRestored: true, time: UnixTime(4_000_000_000), kid: nil, messageID: nil,
+                    pushID: "é & ü", isSelfTest: false, stageFailures: [])
+                let receipt = try Receipt(report)
+                report.receipt = receipt
+                try store.record(nil, isShown: false, report)
+                let posting = try ReceiptPosting(
+                    to: server.address("receipts"), transport: transport, encoding: encoding,
+                    userAgent: "Example/2 (receipts)", timer: ManualTimer())
+                let sent = try await ReceiptSender(store: store, posting: posting).flush()
+                #expect(sent.sentCount == 1 && sent.leftCount == 0)
+                let expected =
+                    encoding == .json
+                    ? [
+                        "application/json", "Example/2 (receipts)",
+                        #"{"id":"\#(receipt.id)","push":"é & ü","outcome":"opened","time":4000000000}"#,
+                    ]
+                    : [
+                        "application/x-www-form-urlencoded", "Example/2 (receipts)",
+                        "id=\(receipt.id)&push=%C3%A9+%26+%C3%BC&outcome=opened&time=4000000000",
+                    ]
+                #expect(seen.withLock { $0 }.suffix(3) == expected)
+            }
+        }
     }
 
     @Test("a post succeeds with each 2xx status", arguments: ["200", "201", "202", "204"])
@@ -102,7 +140,9 @@ import Testing
         let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
         let transport = URLSessionTransport.loopback(timer: timer)
         try await RawServer.serving([Self.withoutHead[index] + [.give(asked), .hold(closed)]]) { server in
-            let transfer = Task { try await transport.post([1], contentType: "text/plain", to: server.address) }
+            let transfer = Task {
+                try await transport.post(HTTPPost([1], contentType: "text/plain", to: server.address))
+            }
             await asked.wait()
             timer.fire(.seconds(10))
             await expectFailure(.cancelled) { try await transfer.value }

@@ -67,7 +67,7 @@ import Testing
             let address = address.replacingOccurrences(of: "PORT", with: "\(server.port)")
             await expectFailure(.addressRefused) { try await URLSessionTransport().get(address) { _ in } }
             await expectFailure(.addressRefused) {
-                try await URLSessionTransport().post([1], contentType: "text/plain", to: address)
+                try await URLSessionTransport().post(HTTPPost([1], contentType: "text/plain", to: address))
             }
             #expect(server.requests.isEmpty)
         }

@@ -151,5 +151,5 @@ struct OneBody: HTTPTransport {
         try receive(bytes)
     }
 
-    func post(_ body: [UInt8], contentType: String, to address: String) async throws {}
+    func post(_ post: HTTPPost) async throws {}
 }

@@ -1,11 +1,12 @@
-import Foundation
+import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptExtension
 
-@Suite struct ReceiptSenderTests {
+/// What a session's receipt does after it was stored.
+@Suite struct ReceiptPostingTests {
     private let folder: StoreFolder
     private let store: SharedStore
     private static let address = "https://push.example/receipts"
@@ -15,18 +16,25 @@ import Testing
         store = folder.store()
     }
 
-    private func sender(_ transport: RecordingTransport, delay: ReceiptSender.Delay? = nil) -> ReceiptSender {
-        ReceiptSender(
-            store: store, address: Self.address, transport: transport, delay: delay, clock: { StoreFolder.now },
-            timer: ManualTimer())
+    private func posting(
+        _ transport: any HTTPTransport, delay: ReceiptPosting.Delay? = nil, timer: ManualTimer = ManualTimer()
+    ) throws -> ReceiptPosting {
+        try ReceiptPosting(
+            to: Self.address, transport: transport, delay: delay, timeLimit: .seconds(7), timer: timer)
     }
 
-    private func spool(_ ids: String...) throws {
-        for id in ids { _ = try store.spool(Receipt(.sample(nil, id))) }
+    private func sender(_ posting: ReceiptPosting) -> ReceiptSender {
+        ReceiptSender(store: store, posting: posting, clock: { StoreFolder.now })
     }
 
-    private func ids(_ transport: RecordingTransport) -> [String] {
-        transport.bodies.compactMap { $0.firstMatch(of: /"id":"([^"]*)"/).map { String($0.1) } }
+    /// Stores and starts a receipt as a session does.
+    private func send(_ name: String, _ posting: ReceiptPosting, _ keepRunning: ProcessActivity = .system) throws {
+        try store.spool(.sample(name))
+        posting.start(try .sample(name), in: store, keepRunning: keepRunning)
+    }
+
+    private func pushes(_ transport: RecordingTransport) -> [String] {
+        transport.bodies.compactMap { $0.firstMatch(of: /"push":"([^"]*)"/).map { String($0.1) } }
     }
 
     /// Waits until a background task of the sender has removed the receipt.
@@ -38,12 +46,11 @@ import Testing
         return false
     }
 
-    @Test("a reported receipt is stored at once and sent in the background")
-    func report() async throws {
+    @Test("a receipt is removed from the store after the server has answered")
+    func removed() async throws {
         let transport = RecordingTransport(isOpen: false)
-        sender(transport).report(.sample(nil, "a"))
-        #expect(try store.receiptCount() == 1)
-        #expect(await transport.next() == #"{"id":"a","push":"a","outcome":"opened","time":1800000000}"#)
+        try send("a", posting(transport))
+        #expect(try await transport.next() == Receipt.sample("a").json.text)
         #expect(try store.receiptCount() == 1)
         transport.open()
         #expect(try await isEmpty())
@@ -51,83 +58,108 @@ import Testing
         #expect(transport.bodies[0].hasPrefix("application/json \(Self.address) {"))
     }
 
-    @Test("a receipt that couldn't be sent stays in the store and isn't stored twice")
+    @Test("a receipt that couldn't be sent stays in the store and is sent by a flush")
     func failure() async throws {
         let transport = RecordingTransport()
         transport.answer(.failure(.network))
-        let sender = sender(transport)
-        sender.report(.sample(nil, "a"))
+        let posting = try posting(transport)
+        try send("a", posting)
         _ = await transport.next()
-        sender.report(.sample(nil, "a"))
         #expect(try store.receiptCount() == 1)
         // The first attempt may still be running. A flush skips its receipt.
         var sentCount = 0
-        while try store.receiptCount() > 0 { sentCount += try await sender.flush().sentCount }
+        while try store.receiptCount() > 0 { sentCount += try await sender(posting).flush().sentCount }
         #expect(sentCount == 1)
-        #expect(ids(transport) == ["a", "a"])
+        #expect(pushes(transport) == ["a", "a"])
     }
 
-    @Test("without a usable store a receipt is sent once")
-    func noStore() async throws {
+    @Test("without a usable store a receipt is sent once", arguments: [false, true])
+    func noStore(hasStore: Bool) async throws {
         let transport = RecordingTransport()
         let broken = SharedStore(folder: folder.path + "/none/store", role: .extension)
-        ReceiptSender(store: broken, address: Self.address, transport: transport, timer: ManualTimer()).report(
-            .sample(nil, "a"))
-        #expect(await transport.next()?.contains(#""id":"a""#) == true)
+        try posting(transport).start(.sample("a"), in: hasStore ? broken : nil, keepRunning: .system)
+        #expect(await transport.next()?.contains(#""push":"a""#) == true)
+    }
+
+    @Test("while a receipt is sent, the system is asked to keep the process running")
+    func keepsRunning() async throws {
+        let (transport, ended, count) = (RecordingTransport(isOpen: false), Signal(), Locked(0))
+        let activity = ProcessActivity {
+            count.withLock { $0 += 1 }
+            return {
+                count.withLock { $0 -= 1 }
+                ended.give()
+            }
+        }
+        try send("a", posting(transport), activity)
+        _ = await transport.next()
+        #expect(count.withLock { $0 } == 1)
+        transport.open()
+        await ended.wait()
+        #expect(count.withLock { $0 } == 0)
+        #expect(try store.receiptCount() == 0)
+    }
+
+    @Test("if the system is about to suspend the process, the receipt stays in the store")
+    func aboutToBeSuspended() async throws {
+        let (transport, asked) = (RecordingTransport(), Signal())
+        let activity = ProcessActivity {
+            asked.give()
+            return nil
+        }
+        try send("a", posting(transport), activity)
+        await asked.wait()
+        #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
     }
 
     @Test("with a delay a receipt is sent only after the delay")
     func delay() async throws {
         let transport = RecordingTransport()
         let (asked, end) = (Signal(), Signal())
-        let delay = ReceiptSender.Delay(
+        let delay = ReceiptPosting.Delay(
             draw: { .seconds(7) },
             sleep: { duration in
                 #expect(duration == .seconds(7))
                 asked.give()
                 await end.wait()
             })
-        sender(transport, delay: delay).report(.sample(nil, "a"))
+        try send("a", posting(transport, delay: delay))
         await asked.wait()
         #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
         end.give()
         _ = await transport.next()
         #expect(try await isEmpty())
-        #expect(ids(transport) == ["a"])
+        #expect(pushes(transport) == ["a"])
     }
 
     @Test("a flush during the delay sends the receipt, which then isn't sent again")
     func flushWithinDelay() async throws {
         let transport = RecordingTransport()
         let (asked, end, ended) = (Signal(), Signal(), Signal())
-        let delay = ReceiptSender.Delay(
+        let delay = ReceiptPosting.Delay(
             draw: { .seconds(7) },
             sleep: { _ in
                 asked.give()
                 await end.wait()
-                ended.give()
             })
-        let sender = sender(transport, delay: delay)
-        sender.report(.sample(nil, "a"))
+        let posting = try posting(transport, delay: delay)
+        try send("a", posting, ProcessActivity { { ended.give() } })
         await asked.wait()
-        #expect(try await sender.flush() == .init(sentCount: 1, leftCount: 0))
+        #expect(try await sender(posting).flush() == .init(sentCount: 1, leftCount: 0))
         end.give()
         await ended.wait()
-        #expect(ids(transport) == ["a"])
+        #expect(pushes(transport) == ["a"])
     }
 
     @Test("a post without a response is cancelled at its time limit and the receipt stays")
     func neverAnswered() async throws {
         let (asked, timer) = (Signal(), ManualTimer())
-        let sender = ReceiptSender(
-            store: store, address: Self.address, transport: StuckTransport(asked: asked), postTimeLimit: .seconds(7),
-            clock: { StoreFolder.now }, timer: timer)
-        sender.report(.sample(nil, "a"))
+        try send("a", posting(StuckTransport(asked: asked), timer: timer))
         await asked.wait()
         timer.fire(.seconds(7))
         // A flush skips a receipt that is being sent.
         var sentCount = 0
-        let working = self.sender(RecordingTransport())
+        let working = sender(try posting(RecordingTransport()))
         while sentCount == 0 { sentCount += try await working.flush().sentCount }
         #expect(try store.receiptCount() == 0)
         #expect(timer.durations == [.seconds(7)])
@@ -137,20 +169,20 @@ import Testing
     func interrupted() async throws {
         let transport = RecordingTransport()
         let asked = Signal()
-        let delay = ReceiptSender.Delay(
+        let delay = ReceiptPosting.Delay(
             draw: { .zero },
             sleep: { _ in
                 asked.give()
                 throw CancellationError()
             })
-        sender(transport, delay: delay).report(.sample(nil, "a"))
+        try send("a", posting(transport, delay: delay))
         await asked.wait()
         #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
     }
 
     @Test("the longest possible delay doesn't trap")
     func longestDelay() async {
-        let delay = ReceiptSender.Delay.upTo(.seconds(Int64.max))
+        let delay = ReceiptPosting.Delay.upTo(.seconds(Int64.max))
         let sleep = Task { try await delay.sleep(.seconds(Int64.max)) }
         sleep.cancel()
         await #expect(throws: CancellationError.self) { try await sleep.value }
@@ -159,9 +191,17 @@ import Testing
 
     @Test("a random delay is between zero and the longest delay")
     func upTo() {
-        let delay = ReceiptSender.Delay.upTo(.seconds(5))
+        let delay = ReceiptPosting.Delay.upTo(.seconds(5))
         let drawn = (0..<100).map { _ in delay.draw() }
         #expect(drawn.allSatisfy { $0 >= .zero && $0 <= .seconds(5) } && Set(drawn).count > 50)
+    }
+
+    @Test("a user agent with other characters than printable ASCII is headerRefused", arguments: ["", "a\r\nb", "ä"])
+    func userAgent(_ name: String) throws {
+        let error = #expect(throws: TransferError.self) {
+            try ReceiptPosting(to: Self.address, transport: RecordingTransport(), userAgent: name)
+        }
+        #expect(error?.code == .headerRefused)
     }
 }
 
@@ -174,14 +214,21 @@ import Testing
     init() throws {
         folder = try StoreFolder()
         store = folder.store()
-        sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now },
-            timer: ManualTimer())
-        for id in ["a", "b", "c", "d", "e"] { _ = try store.spool(Receipt(.sample(nil, id))) }
+        sender = try Self.sender(store, transport)
+        for id in ["a", "b", "c", "d", "e"] { try store.spool(.sample(id)) }
+    }
+
+    private static func sender(
+        _ store: SharedStore, _ transport: any HTTPTransport, _ timer: ManualTimer = ManualTimer(),
+        at time: UnixTime = StoreFolder.now
+    ) throws -> ReceiptSender {
+        ReceiptSender(
+            store: store, posting: try ReceiptPosting(to: "https://push.example", transport: transport, timer: timer),
+            clock: { time })
     }
 
     private var ids: [String] {
-        transport.bodies.compactMap { $0.firstMatch(of: /"id":"([^"]*)"/).map { String($0.1) } }
+        transport.bodies.compactMap { $0.firstMatch(of: /"push":"([^"]*)"/).map { String($0.1) } }
     }
 
     @Test("a flush sends all receipts in order and leaves none")
@@ -218,27 +265,23 @@ import Testing
 
     @Test("a receipt that is no longer in the store isn't sent")
     func sentMeanwhile() async throws {
-        let number = try #require(try store.receipt(after: 0)).number
-        try store.removeReceipt(number)
-        _ = await sender.send(number)
+        let receipt = try #require(try store.receipt(after: 0))
+        try store.removeReceipt(receipt.id)
+        _ = await sender.send(receipt)
         #expect(ids.isEmpty)
         #expect(try store.receiptCount() == 4)
     }
 
     @Test("a flush removes old receipts without sending them")
     func old() async throws {
-        let later = ReceiptSender(
-            store: store, address: "https://push.example", transport: transport,
-            clock: { StoreFolder.now + 7 * 86_400 + 1 }, timer: ManualTimer())
+        let later = try Self.sender(store, transport, at: StoreFolder.now + 7 * 86_400 + 1)
         #expect(try await later.flush() == .init(sentCount: 0, leftCount: 0))
         #expect(ids.isEmpty)
     }
 
     @Test("concurrent flushes send each receipt once")
     func concurrent() async throws {
-        let other = ReceiptSender(
-            store: store, address: "https://push.example", transport: transport, clock: { StoreFolder.now },
-            timer: ManualTimer())
+        let other = try Self.sender(store, transport)
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<6 {
                 group.addTask { try await (number % 2 == 0 ? sender : other).flush().sentCount }
@@ -253,13 +296,11 @@ import Testing
     @Test("a flush skips a receipt that another flush is sending")
     func sending() async throws {
         let closed = RecordingTransport(isOpen: false)
-        let sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now },
-            timer: ManualTimer())
+        let sender = try Self.sender(store, closed)
         let first = Task { try await sender.flush() }
-        #expect(await closed.next()?.contains(#""id":"a""#) == true)
+        #expect(await closed.next()?.contains(#""push":"a""#) == true)
         let second = Task { try await sender.flush() }
-        #expect(await closed.next()?.contains(#""id":"b""#) == true)
+        #expect(await closed.next()?.contains(#""push":"b""#) == true)
         closed.open()
         #expect(try await first.value.sentCount + second.value.sentCount == 5)
         #expect(closed.bodies.count == 5)
@@ -268,9 +309,7 @@ import Testing
     @Test("a cancelled flush sends no further receipt")
     func cancelled() async throws {
         let closed = RecordingTransport(isOpen: false)
-        let sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: closed, clock: { StoreFolder.now },
-            timer: ManualTimer())
+        let sender = try Self.sender(store, closed)
         let task = Task { try await sender.flush() }
         _ = await closed.next()
         task.cancel()
@@ -282,12 +321,10 @@ import Testing
     func neverAnswered() async throws {
         let (asked, timer) = (Signal(), ManualTimer())
         let stuck = StuckTransport(asked: asked)
-        let sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: stuck, postTimeLimit: .seconds(7),
-            clock: { StoreFolder.now }, timer: timer)
+        let sender = try Self.sender(store, stuck, timer)
         async let flush = sender.flush()
         await asked.wait()
-        timer.fire(.seconds(7))
+        timer.fire(.seconds(10))
         #expect(try await flush == .init(sentCount: 0, leftCount: 5))
         #expect(stuck.requestCount == 1)
         #expect(!timer.isPending)
@@ -296,9 +333,7 @@ import Testing
     @Test("a flush ends at its own time limit")
     func timeLimit() async throws {
         let (asked, timer) = (Signal(), ManualTimer())
-        let sender = ReceiptSender(
-            store: store, address: "https://push.example", transport: StuckTransport(asked: asked),
-            clock: { StoreFolder.now }, timer: timer)
+        let sender = try Self.sender(store, StuckTransport(asked: asked), timer)
         async let flush = sender.flush(timeLimit: .seconds(3))
         await asked.wait()
         timer.fire(.seconds(3))
@@ -311,9 +346,7 @@ import Testing
     func noStore() async throws {
         let broken = SharedStore(folder: folder.path + "/none/store", role: .app)
         let error = await #expect(throws: StoreError.self) {
-            try await ReceiptSender(
-                store: broken, address: "https://push.example", transport: transport, timer: ManualTimer()
-            ).flush()
+            try await Self.sender(broken, transport).flush()
         }
         #expect(error?.code == .unavailable)
     }

@@ -6,21 +6,23 @@ import Testing
 @Suite struct ReceiptTests {
     private static let kid = KeyID("AAAAAAAAAAA")!
     private static let message = "BBBBBBBBBBBBBBBBBBBBBA"
+    /// Computed by Python's hashlib.
+    private static let name = "QYQ7oTAS2VrGRAnrYya3TfXBxZtdgvHP3H5T1cmMwdw"
 
     @Test("the receipt of a restored push has push_id and no key")
     func opened() throws {
         let receipt = try Receipt(.sample(nil, Self.message, pushID: "order-\"7\"", kid: Self.kid))
         #expect(
             receipt.json.text
-                == #"{"id":"BBBBBBBBBBBBBBBBBBBBBA","push":"order-\"7\"","outcome":"opened","time":1800000000}"#)
+                == #"{"id":"\#(Self.name)","push":"order-\"7\"","outcome":"opened","time":1800000000}"#)
     }
 
-    @Test("the receipt of a push without push_id has the message id")
+    @Test("the receipt of a push without push_id has the message's name")
     func messageID() throws {
         let receipt = try Receipt(.sample(nil, Self.message))
         #expect(
             receipt.json.text
-                == #"{"id":"\#(Self.message)","push":"\#(Self.message)","outcome":"opened","time":1800000000}"#)
+                == #"{"id":"\#(Self.name)","push":"\#(Self.name)","outcome":"opened","time":1800000000}"#)
     }
 
     @Test("the receipt of a push that failed after opening has another id and the key")
@@ -28,7 +30,7 @@ import Testing
         let receipt = try Receipt(.sample(.timedOut, Self.message, pushID: "7", kid: Self.kid))
         #expect(
             receipt.json.text
-                == #"{"id":"\#(Self.message)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA"}"#
+                == #"{"id":"\#(Self.name)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA"}"#
         )
     }
 
@@ -42,10 +44,33 @@ import Testing
                 == #"{"id":"\#(receipts[0].id)","outcome":"undecryptable","time":1800000000,"kid":"AAAAAAAAAAA"}"#)
     }
 
-    @Test("a push_id of more than 256 bytes is replaced by the message id", arguments: [256, 257])
+    @Test("a push_id of more than 256 bytes is replaced by the message's name", arguments: [256, 257])
     func longName(_ count: Int) throws {
         let name = String(repeating: "x", count: count)
         let receipt = try Receipt(.sample(nil, Self.message, pushID: name))
-        #expect(receipt.pushID == (count == 256 ? name : Self.message))
+        #expect(receipt.pushID == (count == 256 ? name : Self.name))
     }
+
+    @Test("no receipt has the message id", arguments: [nil, .timedOut, .attachmentFailed] as [FailureClass?])
+    func withoutID(_ failure: FailureClass?) throws {
+        let receipt = try Receipt(.sample(failure, Self.message, kid: Self.kid))
+        #expect(!receipt.json.text.contains(Self.message))
+        #expect(receipt.pushID == ReceiptName(messageID: Self.message)?.description)
+    }
+}
+
+/// Whether a form has the fields of the receipt.
+@Suite struct FormFieldsTests {
+    @Test("the form of a receipt has its members as fields, with other characters than letters and digits escaped")
+    func fields() throws {
+        let json = #"{"id":"A-b_c.*","push":"a b&c=d+e%f\"Ää\u0000~/😀","outcome":"opened","time":1800000000}"#
+        let form = String(decoding: FormFields.encode(Array(json.utf8)), as: UTF8.self)
+        // As Python's urlencode writes it, except for "*" and "~", which the URL Standard treats differently.
+        #expect(
+            form == "id=A-b_c.*&push=a+b%26c%3Dd%2Be%25f%22%C3%84%C3%A4%00%7E%2F%F0%9F%98%80&outcome=opened"
+                + "&time=1800000000")
+    }
+
+    @Test("a form of text that isn't a JSON object is empty", arguments: ["", "[1]", "x"])
+    func notAnObject(json: String) { #expect(FormFields.encode(Array(json.utf8)).isEmpty) }
 }

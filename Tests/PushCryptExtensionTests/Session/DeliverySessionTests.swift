@@ -103,7 +103,7 @@ import Testing
     func startedTwice() async throws {
         let reporter = RecordingReporter()
         var configuration = try ExtensionConfiguration.test()
-        configuration.receipts = reporter
+        configuration.diagnostics = reporter
         let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
         session.start()
         session.start()

@@ -19,7 +19,7 @@ import Testing
             }
         }
 
-        func post(_ body: [UInt8], contentType: String, to address: String) async throws {}
+        func post(_ post: HTTPPost) async throws {}
     }
 
     static func push() throws -> (payload: [UInt8], blob: [UInt8]) {

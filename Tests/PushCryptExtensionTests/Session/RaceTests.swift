@@ -43,7 +43,6 @@ import Testing
         let stages = (0..<Int.random(in: 0..<4, using: &random)).map { _ in ChanceStage(seed: random.next()) }
         configuration.stages = stages
         if Bool.random(using: &random) { configuration.attachments = ChanceStage(seed: random.next()) }
-        configuration.receipts = RecordingReporter()
         return try TestSession(payload: payload, key: "shared", configuration: configuration)
     }
 

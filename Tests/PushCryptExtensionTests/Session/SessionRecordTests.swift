@@ -78,6 +78,25 @@ import Testing
         #expect(log.withLock { $0 } == ["claim", "record shown", "recorded", "handler: true 1"])
     }
 
+    @Test(
+        "before the handler is called, the receipt is stored in the transaction of the record",
+        arguments: ["p256", "other p256"])
+    func receiptBeforeTheHandler(key: String) async throws {
+        let log = Locked<[String]>([])
+        let transport = StuckTransport()
+        let session = try session(TestPush(key: key).sealed(), NotingStore(folder.store(), log)) {
+            $0.receipts = try? ReceiptPosting(to: "https://example.com", transport: transport, timer: ManualTimer())
+        }
+        session.whenDelivered { [folder] in
+            let count = try? folder.store(.app).receiptCount()
+            log.withLock { $0.append("handler: \(count ?? 0)") }
+        }
+        session.start()
+        _ = await session.finish()
+        let calls = log.withLock { $0 }.filter { !$0.hasPrefix("activity") }
+        #expect(calls == (key == "p256" ? ["claim", "record shown"] : ["record"]) + ["recorded", "handler: 1"])
+    }
+
     @Test("before the handler is called with a placeholder, the failure is counted and the claim is released")
     func releasedBeforeTheHandler() async throws {
         let log = Locked<[String]>([])

@@ -125,20 +125,14 @@ import Testing
 
     @Test("an accepted unsealed push is counted neither as restored nor as failed and has no receipt")
     func unsealed() async throws {
-        let transport = RecordingTransport()
-        let receipts = ReceiptSender(
-            store: store, address: "https://example.com/receipts", transport: transport, clock: { TestPush.now })
+        let posting = try ReceiptPosting(to: "https://example.com", transport: RecordingTransport())
         let delivery = try await deliver(Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8)) {
             $0.unsealed = .shown
-            $0.receipts = receipts
+            $0.receipts = posting
         }
         #expect(delivery.isUnsealed)
         #expect(try store.statistics().opened == nil)
         #expect(try store.statistics().failures.isEmpty)
-        receipts.report(
-            DeliveryReport(
-                failure: nil, isRestored: false, time: TestPush.now, kid: nil, messageID: nil, pushID: nil,
-                isSelfTest: false, stageFailures: []))
         #expect(try store.receiptCount() == 0)
     }
 
@@ -156,9 +150,7 @@ import Testing
         "the receipt of a restored push has its push_id, and that of a failed push its class", arguments: [false, true])
     func receipt(fails: Bool) async throws {
         let transport = RecordingTransport()
-        let receipts = ReceiptSender(
-            store: store, address: "https://example.com/receipts", transport: transport, clock: { TestPush.now },
-            timer: ManualTimer())
+        let receipts = try ReceiptPosting(to: "https://example.com", transport: transport, timer: ManualTimer())
         let json = #"{"aps":{"alert":"x"},"push_id":"campaign-7"}"#
         let payload = try TestPush(key: fails ? "other p256" : "p256", json: json).sealed()
         _ = try await deliver(payload) { $0.receipts = receipts }
@@ -170,14 +162,15 @@ import Testing
     @Test("the receipt of a replay that is shown passively has the outcome replayed")
     func receiptOfAReplay() async throws {
         let payload = try TestPush().sealed()
-        let reporter = RecordingReporter()
-        for _ in 0..<2 {
+        let transport = RecordingTransport()
+        let receipts = try ReceiptPosting(to: "https://example.com", transport: transport, timer: ManualTimer())
+        for outcome in ["opened", "replayed"] {
             _ = try await deliver(payload) { configuration in
                 configuration.replays = .passive
-                configuration.receipts = reporter
+                configuration.receipts = receipts
             }
+            #expect(try #require(await transport.next()).contains(#""outcome":"\#(outcome)""#))
         }
-        #expect(reporter.reports.map(\.failure) == [nil, .replayed])
     }
 
     private struct BrokenStore: DeliveryMemory {

@@ -161,9 +161,10 @@ import Testing
         "a restored push has one receipt, even if the time runs out in any of its steps",
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
-        let (held, receipts) = (HeldStage(.ignoresCancellation), RecordingReporter())
+        let (held, transport) = (HeldStage(.ignoresCancellation), RecordingTransport())
         var configuration = try ExtensionConfiguration.test()
-        configuration.receipts = receipts
+        configuration.receipts = try ReceiptPosting(
+            to: "https://example.com", transport: transport, timer: ManualTimer())
         var payload = try TestPush().sealed()
         switch step {
         case .attachments: configuration.attachments = held
@@ -180,33 +181,9 @@ import Testing
         held.release()
         let deliveries = await session.finish()
         #expect(deliveries.map(\.isRestored) == [true])
-        #expect(receipts.reports.map(\.failure) == deliveries.map(\.failure))
-        #expect(receipts.reports.map(\.failure) == [step == .own ? nil : .attachmentFailed])
-        #expect(receipts.reports.map(\.isRestored) == [true])
-    }
-
-    @Test("the receipt is reported after the attachments and before the app's stages")
-    func receiptComesBetween() async throws {
-        let log = Locked<[String]>([])
-        struct Noting: ContentStage {
-            let name: String
-            let log: Locked<[String]>
-
-            func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-                log.withLock { [name] in $0.append(name) }
-                return content
-            }
-        }
-        var configuration = try ExtensionConfiguration.test()
-        configuration.attachments = Noting(name: "attachments", log: log)
-        configuration.receipts = RecordingReporter("receipt", log: log)
-        configuration.stages = [Noting(name: "own", log: log)]
-        configuration.diagnostics = RecordingReporter("diagnostics", log: log)
-        let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
-        session.whenDelivered { log.withLock { $0.append("handler") } }
-        session.releaseKeyring()
-        session.start()
-        _ = await session.finish()
-        #expect(log.withLock { $0 } == ["attachments", "receipt", "own", "handler", "diagnostics"])
+        #expect(deliveries.map(\.failure) == [step == .own ? nil : .attachmentFailed])
+        let outcome = step == .own ? "opened" : "attachmentFailed"
+        #expect(try #require(await transport.next()).contains(#""outcome":"\#(outcome)""#))
+        #expect(transport.bodies.count == 1)
     }
 }

@@ -8,26 +8,21 @@ import Testing
 @Suite struct VisibleTextTests {
     private static let bundled = "Bundled"
 
-    private struct Outcome {
-        let delivery: DeliverySession.Delivery
-        let receipts: [DeliveryReport]
-    }
-
     private static func deliver(
         _ payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
         _ change: (inout ExtensionConfiguration) -> Void
-    ) async throws -> Outcome {
-        let (receipts, diagnostics) = (RecordingReporter(), RecordingReporter())
+    ) async throws -> DeliverySession.Delivery {
+        let diagnostics = RecordingReporter()
         var configuration = try ExtensionConfiguration.test(
             key: key, keyring: keyring, fallback: .outerAlert(orElse: .literal(title: bundled, body: nil)))
         configuration.timer = ManualTimer()
-        (configuration.receipts, configuration.diagnostics) = (receipts, diagnostics)
+        configuration.diagnostics = diagnostics
         change(&configuration)
         let delivery = await configuration.delivery(of: payload)
         await diagnostics.reported.wait()
         #expect(diagnostics.reports.map(\.failure) == [delivery.failure])
         #expect(diagnostics.reports.map(\.isRestored) == [delivery.isRestored])
-        return Outcome(delivery: delivery, receipts: receipts.reports)
+        return delivery
     }
 
     private static func sealed(alert: String) throws -> [UInt8] {
@@ -38,28 +33,25 @@ import Testing
 
     @Test("sealed text with an empty localisation shows the app's own text and is malformed", arguments: empty)
     func emptyLocalisation(format: String) async throws {
-        let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) { configuration in
+        let delivery = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) { configuration in
             configuration.strings = ["MSG": format]
             // Neither stage runs, because the content can't be shown.
             configuration.stages = [SuffixStage(suffix: " a")]
             configuration.attachments = SuffixStage(suffix: " b")
         }
-        #expect(outcome.delivery.content.title.literal == Self.bundled)
-        #expect(outcome.delivery.stageFailures.isEmpty)
-        #expect(outcome.delivery.content.badge == nil)
-        #expect(outcome.delivery.failure == .malformed)
-        #expect(!outcome.delivery.isRestored)
-        #expect(outcome.receipts.map(\.failure) == [.malformed])
-        #expect(outcome.receipts.map(\.isRestored) == [false])
+        #expect(delivery.content.title.literal == Self.bundled)
+        #expect(delivery.stageFailures.isEmpty)
+        #expect(delivery.content.badge == nil)
+        #expect(delivery.failure == .malformed)
+        #expect(!delivery.isRestored)
     }
 
     @Test("sealed text with an empty localisation shows its literal text and is restored", arguments: empty)
     func literalBeside(format: String) async throws {
         let alert = #"{"body":"Hello","loc-key":"MSG"}"#
-        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = ["MSG": format] }
-        #expect(outcome.delivery.content.body == .init(literal: "Hello"))
-        #expect(outcome.delivery.failure == nil)
-        #expect(outcome.receipts.map(\.failure) == [nil])
+        let delivery = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = ["MSG": format] }
+        #expect(delivery.content.body == .init(literal: "Hello"))
+        #expect(delivery.failure == nil)
     }
 
     /// `nil`: the configuration has no strings.
@@ -68,29 +60,29 @@ import Testing
     @Test("the literal text beside a key that the app lacks is shown", arguments: tablesWithoutTheKey)
     func literalBesideAMissingKey(strings: [String: String]?) async throws {
         let alert = #"{"title":"Hello","title-loc-key":"MSG_TITLE","body":"You","loc-key":"MSG"}"#
-        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
-        #expect(outcome.delivery.content.title == .init(literal: "Hello"))
-        #expect(outcome.delivery.content.body == .init(literal: "You"))
-        #expect(outcome.delivery.content.badge == 3)
-        #expect(outcome.delivery.failure == nil)
+        let delivery = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
+        #expect(delivery.content.title == .init(literal: "Hello"))
+        #expect(delivery.content.body == .init(literal: "You"))
+        #expect(delivery.content.badge == 3)
+        #expect(delivery.failure == nil)
     }
 
     @Test("a key that the app lacks and no literal text show the app's own text", arguments: tablesWithoutTheKey)
     func missingKey(strings: [String: String]?) async throws {
         let alert = #"{"title-loc-key":"MSG_TITLE","loc-key":"MSG"}"#
-        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
-        #expect(outcome.delivery.content.title == .init(literal: Self.bundled))
-        #expect(outcome.delivery.content.body.isEmpty)
-        #expect(outcome.delivery.failure == .malformed)
+        let delivery = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
+        #expect(delivery.content.title == .init(literal: Self.bundled))
+        #expect(delivery.content.body.isEmpty)
+        #expect(delivery.failure == .malformed)
     }
 
     @Test("a title whose key the app lacks is left out if the body has text", arguments: tablesWithoutTheKey)
     func missingTitle(strings: [String: String]?) async throws {
         let alert = #"{"title-loc-key":"MSG_TITLE","body":"You"}"#
-        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
-        #expect(outcome.delivery.content.title == .init())
-        #expect(outcome.delivery.content.body == .init(literal: "You"))
-        #expect(outcome.delivery.failure == nil)
+        let delivery = try await Self.deliver(Self.sealed(alert: alert)) { $0.strings = strings }
+        #expect(delivery.content.title == .init())
+        #expect(delivery.content.body == .init(literal: "You"))
+        #expect(delivery.failure == nil)
     }
 
     @Test(
@@ -99,11 +91,11 @@ import Testing
     func missingOwnKey(strings: [String: String]?) async throws {
         let payload = try TestPush(key: "other p256").sealed().replacing(
             #"{"title":"New message"}"#, with: #"{"loc-key":"MSG"}"#)
-        let outcome = try await Self.deliver(payload) {
+        let delivery = try await Self.deliver(payload) {
             ($0.fallback, $0.strings) = (.outerAlert(orElse: .localized(title: "NEW", body: nil)), strings)
         }
-        #expect(outcome.delivery.content.title == .init(literal: Placeholder.standard.title))
-        #expect(outcome.delivery.failure == .unknownKey)
+        #expect(delivery.content.title == .init(literal: Placeholder.standard.title))
+        #expect(delivery.failure == .unknownKey)
     }
 
     @Test(
@@ -111,48 +103,47 @@ import Testing
     )
     func missingUnsealedKey(strings: [String: String]?) async throws {
         let payload = Array(#"{"aps":{"alert":{"body":"Hello","loc-key":"MSG"},"badge":2}}"#.utf8)
-        let outcome = try await Self.deliver(payload) { ($0.unsealed, $0.strings) = (.shown, strings) }
-        #expect(outcome.delivery.content.body == .init(literal: "Hello"))
-        #expect(outcome.delivery.content.badge == 2)
-        #expect(outcome.delivery.isUnsealed)
+        let delivery = try await Self.deliver(payload) { ($0.unsealed, $0.strings) = (.shown, strings) }
+        #expect(delivery.content.body == .init(literal: "Hello"))
+        #expect(delivery.content.badge == 2)
+        #expect(delivery.isUnsealed)
     }
 
     @Test("the default body replaces a body with an empty localisation and the push is restored")
     func defaultBody() async throws {
-        let outcome = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) {
+        let delivery = try await Self.deliver(Self.sealed(alert: #"{"loc-key":"MSG"}"#)) {
             ($0.strings, $0.defaultBody) = (["MSG": ""], "No text")
         }
-        #expect(outcome.delivery.content.body.literal == "No text")
-        #expect(outcome.delivery.failure == nil)
+        #expect(delivery.content.body.literal == "No text")
+        #expect(delivery.failure == nil)
     }
 
     @Test(
         "sealed text without visible characters shows the app's own text",
         arguments: [#"" ""#, #"{"title":"\t","body":"\u200b"}"#, #""\u2800""#, #""\u3164\u202e""#])
     func invisible(alert: String) async throws {
-        let outcome = try await Self.deliver(Self.sealed(alert: alert)) { _ in }
-        #expect(outcome.delivery.content.title.literal == Self.bundled)
-        #expect(outcome.delivery.failure == .malformed)
-        #expect(outcome.receipts.map(\.failure) == [.malformed])
+        let delivery = try await Self.deliver(Self.sealed(alert: alert)) { _ in }
+        #expect(delivery.content.title.literal == Self.bundled)
+        #expect(delivery.failure == .malformed)
     }
 
     @Test("an outer alert with an empty localisation shows the app's own text", arguments: empty)
     func outerAlert(format: String) async throws {
         let payload = try TestPush(key: "other p256").sealed().replacing(
             #"{"title":"New message"}"#, with: #"{"loc-key":"MSG"}"#)
-        let outcome = try await Self.deliver(payload) { $0.strings = ["MSG": format] }
-        #expect(outcome.delivery.content.title.literal == Self.bundled)
-        #expect(outcome.delivery.failure == .unknownKey)
+        let delivery = try await Self.deliver(payload) { $0.strings = ["MSG": format] }
+        #expect(delivery.content.title.literal == Self.bundled)
+        #expect(delivery.failure == .unknownKey)
     }
 
     @Test("the standard text replaces the app's own text if its localisation is empty")
     func ownText() async throws {
         let payload = Array(#"{"aps":{"alert":"x"}}"#.utf8)
-        let outcome = try await Self.deliver(payload) {
+        let delivery = try await Self.deliver(payload) {
             ($0.fallback, $0.strings) = (.bundled(.localized(title: "NEW", body: nil)), ["NEW": " "])
         }
-        #expect(outcome.delivery.content.title.literal == Placeholder.standard.title)
-        #expect(outcome.delivery.failure == .notSealed)
+        #expect(delivery.content.title.literal == Placeholder.standard.title)
+        #expect(delivery.failure == .notSealed)
     }
 
     private struct LockedKeyring: RecipientKeyring {
@@ -165,12 +156,12 @@ import Testing
 
     @Test("the app's own text replaces an unlock notice with an empty localisation")
     func unlockNotice() async throws {
-        let outcome = try await Self.deliver(TestPush().sealed(), keyring: LockedKeyring()) {
+        let delivery = try await Self.deliver(TestPush().sealed(), keyring: LockedKeyring()) {
             $0.unlockNotice = UnlockNotice(.localized(title: "UNLOCK", body: nil), marker: Always())
             $0.strings = ["UNLOCK": ""]
         }
-        #expect(outcome.delivery.content.title.literal == Self.bundled)
-        #expect(outcome.delivery.failure == .keyLocked)
+        #expect(delivery.content.title.literal == Self.bundled)
+        #expect(delivery.failure == .keyLocked)
     }
 
     private struct KeyStage: ContentStage {
@@ -193,23 +184,23 @@ import Testing
         "a stage that leaves no visible text counts as emptied, and the content before it is shown",
         arguments: [KeyStage() as any ContentStage, BlankStage()])
     func stage(_ stage: any ContentStage) async throws {
-        let outcome = try await Self.deliver(Self.sealed(alert: #""Hello""#)) {
+        let delivery = try await Self.deliver(Self.sealed(alert: #""Hello""#)) {
             ($0.stages, $0.strings) = ([stage], ["MSG": "%@"])
         }
-        #expect(outcome.delivery.content.body.literal == "Hello")
-        #expect(outcome.delivery.failure == nil)
-        #expect(outcome.delivery.stageFailures == [StageFailure(stage: stage.name, ending: .emptied)])
+        #expect(delivery.content.body.literal == "Hello")
+        #expect(delivery.failure == nil)
+        #expect(delivery.stageFailures == [StageFailure(stage: stage.name, ending: .emptied)])
     }
 
     @Test("an accepted unsealed push that ends without text shows the app's own text as notSealed")
     func unsealed() async throws {
-        let outcome = try await Self.deliver(Array(#"{"aps":{"alert":{"loc-key":"MSG"},"badge":2}}"#.utf8)) {
+        let delivery = try await Self.deliver(Array(#"{"aps":{"alert":{"loc-key":"MSG"},"badge":2}}"#.utf8)) {
             ($0.unsealed, $0.strings) = (.shown, ["MSG": ""])
         }
-        #expect(outcome.delivery.content.title.literal == Self.bundled)
-        #expect(outcome.delivery.content.badge == nil)
-        #expect(outcome.delivery.failure == .notSealed)
-        #expect(!outcome.delivery.isUnsealed)
+        #expect(delivery.content.title.literal == Self.bundled)
+        #expect(delivery.content.badge == nil)
+        #expect(delivery.failure == .notSealed)
+        #expect(!delivery.isUnsealed)
     }
 
     @Test("a message without text isn't marked as seen and can be claimed again")

@@ -22,7 +22,7 @@ import Testing
         try store.markSeen("new")
         #expect(try !store.claim("new", issuedAt: StoreFolder.now + 100, at: StoreFolder.now), "\(what)")
         store.count(.sample())
-        _ = try store.spool(Receipt(.sample()))
+        try store.spool(.sample("a"))
         _ = try store.receipt(after: 0)
         let count = try store.statistics().rebuildCount
         guard let rebuilds else { return }

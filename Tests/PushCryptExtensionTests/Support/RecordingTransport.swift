@@ -52,10 +52,10 @@ final class RecordingTransport: HTTPTransport {
         throw TransferError(.network, "this transport only posts")
     }
 
-    func post(_ body: [UInt8], contentType: String, to address: String) async throws {
-        let text = String(decoding: body, as: UTF8.self)
+    func post(_ post: HTTPPost) async throws {
+        let text = String(decoding: post.body, as: UTF8.self)
         let answer = state.withLock { state in
-            state.bodies.append("\(contentType) \(address) \(text)")
+            state.bodies.append("\(post.contentType) \(post.address) \(text)")
             return state.answers.isEmpty ? .success : state.answers.removeFirst()
         }
         arrived.yield(text)

@@ -40,9 +40,9 @@ struct StoreFolder {
             }
         }
         for number in 0..<20 {
-            let report = DeliveryReport.sample(number % 4 == 0 ? .undecryptable : nil, "message-\(number)")
-            store().count(report)
-            _ = try store().spool(Receipt(report))
+            let failure: FailureClass? = number % 4 == 0 ? .undecryptable : nil
+            store().count(.sample(failure))
+            try store().spool(.sample("\(number)", failure))
         }
     }
 
@@ -94,6 +94,10 @@ extension SharedStore {
     func release(_ claim: MessageClaim) throws { try record(claim, isShown: false, nil) }
     func count(_ report: DeliveryReport) { try? record(nil, isShown: false, report) }
 
+    func spool(_ receipt: Receipt) throws {
+        try transaction { [configuration] database throws(SQLiteError) in try database.spool(receipt, configuration) }
+    }
+
     func replayState() throws -> ReplayState {
         try transaction { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
     }
@@ -125,6 +129,16 @@ extension DeliveryReport {
         DeliveryReport(
             failure: failure, isRestored: failure == nil || failure == .attachmentFailed, time: time, kid: kid,
             messageID: messageID, pushID: pushID, isSelfTest: isSelfTest, stageFailures: stageFailures)
+    }
+}
+
+extension Receipt {
+    /// The receipt of a push whose `push_id` is `name`.
+    static func sample(
+        _ name: String, _ failure: FailureClass? = nil, at time: UnixTime = StoreFolder.now
+    ) throws -> Receipt {
+        let id = (Array(name.utf8) + [UInt8](repeating: 0, count: 16)).prefix(16)
+        return try Receipt(.sample(failure, Base64URL.encode(Array(id)), pushID: name, at: time))
     }
 }
 

@@ -22,7 +22,7 @@ final class StuckTransport: HTTPTransport {
         throw TransferError(.cancelled, "the transfer was cancelled")
     }
 
-    func post(_ body: [UInt8], contentType: String, to address: String) async throws {
-        try await get(address) { _ in }
+    func post(_ post: HTTPPost) async throws {
+        try await get(post.address) { _ in }
     }
 }

@@ -9,9 +9,42 @@ protocol Backend: Sendable {
     func senderSet() async throws -> Data
 }
 
-/// The app's part. Create one and keep it.
-func pushRegistration(_ backend: some Backend) throws -> PushRegistration {
-    let group = try AppGroup("group.com.example.app")
-    let senders = try PushRegistration.SenderSet(pins: group.senderPins()) { try await backend.senderSet() }
-    return PushRegistration(group, senders: senders) { try await backend.store($0) }
+/// Keeps the backend's record of this device current. Create one and keep it.
+@MainActor final class DeviceRegistration {
+    /// The id of the signed-in user at your backend, which never changes; nil if no user is signed in.
+    private var account: String?
+    private var deviceToken: Data?
+    private let pushes: PushRegistration
+
+    init(_ backend: some Backend) throws {
+        let group = try AppGroup("group.com.example.app")
+        let senders = try PushRegistration.SenderSet(pins: group.senderPins()) { try await backend.senderSet() }
+        pushes = PushRegistration(group, senders: senders) { try await backend.store($0) }
+    }
+
+    /// The system provided the device token: at every start of the app, and after a change.
+    func received(_ deviceToken: Data) async throws -> PushRegistration.Outcome? {
+        self.deviceToken = deviceToken
+        return try await register()
+    }
+
+    /// A user signed in, or is still signed in when the app starts.
+    func signedIn(as account: String) async throws -> PushRegistration.Outcome? {
+        self.account = account
+        return try await register()
+    }
+
+    /// Makes a key, uploads the record and updates the sender keys, each if it is due. Call it again after an error.
+    ///
+    /// - Returns: nil if the device token or the user is still unknown.
+    func register() async throws -> PushRegistration.Outcome? {
+        guard let deviceToken, let account else { return nil }
+        return try await pushes.register(deviceToken: deviceToken, account: account)
+    }
+
+    /// The user signs out: erases the keys. Also tell your backend to delete the record.
+    func signOut() async throws {
+        account = nil
+        try await pushes.signOut()
+    }
 }

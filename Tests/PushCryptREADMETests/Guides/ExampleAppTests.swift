@@ -66,11 +66,14 @@ import UserNotifications
         func senderSet() async throws -> Data { senders.withLock { $0 } }
     }
 
-    private func app() async throws -> PushRegistration {
+    /// An app in which `account` is signed in; nil for no user.
+    private func app(account: String? = "zoë") async throws -> DeviceRegistration {
         let first = try senders()
         published.withLock { $0 = first }
-        let app = try pushRegistration(TestBackend(uploads: uploads, isOnline: isOnline, senders: published))
+        let app = try await DeviceRegistration(
+            TestBackend(uploads: uploads, isOnline: isOnline, senders: published))
         try await app.signOut()
+        if let account { #expect(try await app.signedIn(as: account) == nil) }
         return app
     }
 
@@ -98,7 +101,7 @@ import UserNotifications
         async throws
     {
         let app = try await app()
-        #expect(try await app.register(deviceToken: Data([0x0a, 0xff]), account: "zoë").isUploaded)
+        #expect(try await app.received(Data([0x0a, 0xff]))?.isUploaded == true)
         let request = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
         #expect(request.path == "/3/device/0aff")
         #expect(request.headers["apns-topic"] == "com.example.app")
@@ -110,15 +113,63 @@ import UserNotifications
         let statistics = try appGroup().store(.app).statistics()
         #expect(statistics.opened?.count == 1)
         #expect(Set(statistics.failures.keys) == [.replayed, .undecryptable])
-        let outcome = try await app.register(deviceToken: Data([0x0a, 0xff]), account: "zoë")
+        let outcome = try #require(try await app.received(Data([0x0a, 0xff])))
         #expect(!outcome.isUploaded && outcome.senderSetFailure == nil && outcome.advice == [])
+    }
+
+    @Test("the app uploads when user and token are known, and again for another token, another user and after sign-out")
+    func uploadsForEachChange() async throws {
+        let app = try await app(account: nil)
+        #expect(try await app.received(Data([1])) == nil)
+        #expect(uploads.withLock { $0.isEmpty })
+        _ = try await app.signedIn(as: "zoë")
+        _ = try await app.signedIn(as: "zoë")
+        _ = try await app.received(Data([2]))
+        _ = try await app.signedIn(as: "amara")
+        try await app.signOut()
+        #expect(try appGroup().keyring.keyIDs().isEmpty)
+        #expect(try await app.register() == nil)
+        _ = try await app.signedIn(as: "amara")
+        let all = uploads.withLock { $0 }
+        #expect(all.map { $0.deviceToken + " " + $0.account } == ["01 zoë", "02 zoë", "02 amara", "02 amara"])
+        // Only the key of the first three uploads was erased.
+        let kids = all.map(\.kid)
+        #expect(Set(kids.prefix(3)).count == 1 && Set(kids).count == 2)
+    }
+
+    /// The guide says how a backend compares it.
+    @Test("an upload has the epoch, the seq and the digest of the payload of the set that the backend published")
+    func senderSetVersion() async throws {
+        let app = try await app()
+        _ = try await app.received(Data([1]))
+        let version = try #require(uploads.withLock { $0.last?.senderSetVersion })
+        let set = try #require(
+            JSONSerialization.jsonObject(with: published.withLock { $0 }) as? [String: Any])
+        let encoded = try #require(set["payload"] as? String)
+        let payload = try #require(Base64URL.decode(Array(encoded.utf8)[...]))
+        let digest = Base64URL.encode(try DefaultBackend.shared.sha256(payload.bytes))
+        #expect(String(decoding: version, as: UTF8.self) == #"{"epoch":1,"seq":1,"digest":"\#(digest)"}"#)
+    }
+
+    /// For a test without a backend.
+    @Test("the backend for the Simulator returns the set of the app's resources, and throws if the app has none")
+    func simulatorBackend() async throws {
+        await #expect(throws: (any Error).self) { try await SimulatorBackend().senderSet() }
+        let file = Bundle.main.bundleURL.appendingPathComponent("senders.json")
+        try senders().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let app = try await DeviceRegistration(SimulatorBackend())
+        _ = try await app.signedIn(as: "zoë")
+        let outcome = try #require(try await app.received(Data([1])))
+        #expect(outcome.isUploaded && outcome.senderSetFailure == nil)
+        #expect(try appGroup().senderPins().version()?.sequence == 1)
     }
 
     @Test("the app registers although the sender set was refused, and returns why it was refused")
     func refusedSet() async throws {
         let app = try await app()
         published.withLock { $0 = Data("{}".utf8) }
-        let outcome = try await app.register(deviceToken: Data([1]), account: "")
+        let outcome = try #require(try await app.received(Data([1])))
         #expect((outcome.senderSetFailure as? DeviceKeyError)?.code == .unsuitable)
         #expect(uploads.withLock { $0.count } == 1)
         #expect(try appGroup().senderPins().version() == nil)
@@ -129,11 +180,11 @@ import UserNotifications
         let app = try await app()
         isOnline.withLock { $0 = false }
         for _ in 0..<2 {
-            await #expect(throws: Offline.self) { try await app.register(deviceToken: Data([1]), account: "") }
+            await #expect(throws: Offline.self) { try await app.received(Data([1])) }
         }
         let kids = try appGroup().keyring.keyIDs()
         isOnline.withLock { $0 = true }
-        try await app.register(deviceToken: Data([1]), account: "")
+        _ = try await app.register()
         #expect(uploads.withLock { $0.map(\.kid) } == kids)
         let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
         let group = try appGroup()

@@ -10,9 +10,15 @@ import Testing
         return try #require(plist as? [String: Any])
     }
 
-    @Test("the example extension has fewer than 40 lines") func sourceIsShort() throws {
-        #expect(
-            try text("NotificationService.swift").split(separator: "\n", omittingEmptySubsequences: false).count < 40)
+    @Test("the extension has fewer than 15 lines, and the app's part calls pushcrypt in fewer than 10") func areShort()
+        throws
+    {
+        #expect(try text("NotificationService.swift").count { $0 == "\n" } < 15)
+        let app = try Documents.text(of: "Tests/PushCryptREADMETests/Guides/DeviceRegistration.swift")
+        let calls = app.components(separatedBy: "\n").filter {
+            $0.contains(#/AppGroup\(|SenderSet\(|PushRegistration\(|pushes\.[a-z]+[A-Za-z]*\(/#)
+        }
+        #expect((1..<10).contains(calls.count))
     }
 
     @Test("Info.plist names the class of the extension") func namesItsClass() throws {

@@ -9,6 +9,7 @@ import Testing
     private static let adding = guides + "AddTheExtension.md"
     private static let showing = guides + "DecideWhatIsShown.md"
     private static let sending = guides + "RegisterDevicesAndSend.md"
+    private static let recipes = guides + "Recipes.md"
     private static let examples = "Examples/iOSExtension/"
     private static let files = "Tests/PushCryptREADMETests/Guides/"
 
@@ -17,15 +18,44 @@ import Testing
         arguments: [
             (
                 adding, "swift",
-                [examples + "NotificationService.swift", files + "ModifiedSuffix.swift", files + "ContactName.swift"]
+                [
+                    examples + "NotificationService.swift", files + "ModifiedSuffix.swift", files + "ContactName.swift",
+                    files + "SimulatorBackend.swift",
+                ]
             ),
             (adding, "xml", [examples + "Info.plist", examples + "NotificationService.entitlements"]),
             (showing, "swift", [files + "ChatMessages.swift"]),
-            (sending, "swift", [files + "DeviceRegistration.swift", files + "RegisteredDevice.swift"]),
+            (
+                sending, "swift",
+                [
+                    files + "DeviceRegistration.swift", "Examples/iOSApp/AppDelegate.swift",
+                    files + "UnsignedSenders.swift", files + "RegisteredDevice.swift",
+                ]
+            ),
+            (
+                recipes, "swift",
+                [
+                    "PictureCategory", "DefaultBody", "DeliveryReceipts", "ImageAddress", "MigratedAttachments",
+                    "Recipes",
+                ].map { files + $0 + ".swift" }
+            ),
         ])
     func showsTheseFiles(_ guide: String, _ language: String, _ files: [String]) throws {
         let blocks = try Documents.blocks(of: language, in: guide).map { $0.text + "\n" }
         #expect(try blocks == files.map(Documents.text(of:)))
+    }
+
+    @Test("all Swift code of the guides is in example files, and the guides show all of them") func allExamples() throws
+    {
+        let guides = Documents.files(in: String(Self.guides.dropLast()), withSuffix: ".md")
+        let shown = try Set(guides.flatMap { try Documents.blocks(of: "swift", in: $0).map { $0.text + "\n" } })
+        let files = [Self.files, Self.examples, "Examples/iOSApp/"].flatMap {
+            Documents.files(in: String($0.dropLast()), withSuffix: ".swift")
+        }
+        let examples = files.filter { !$0.hasSuffix("Tests.swift") && !$0.hasSuffix("RecipeServer.swift") }
+        let texts = try examples.map { (name: $0, text: try Documents.text(of: $0)) }
+        #expect(texts.filter { !shown.contains($0.text) }.map(\.name) == [])
+        #expect(shown.subtracting(texts.map(\.text)) == [])
     }
 
     /// The payload for the Simulator opens with the app's keys and is signed with a key of the set that the app accepts.

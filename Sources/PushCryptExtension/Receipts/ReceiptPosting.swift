@@ -1,0 +1,118 @@
+import PushCryptCore
+import PushCryptPrimitives
+
+/// Where and how receipts are posted.
+public struct ReceiptPosting: Sendable {
+    /// The form of a posted receipt.
+    public struct Encoding: Hashable, Sendable {
+        let contentType: String
+
+        /// A JSON object.
+        public static let json = Encoding(contentType: "application/json")
+        /// The members of the object as the fields of an HTML form.
+        public static let form = Encoding(contentType: "application/x-www-form-urlencoded")
+    }
+
+    /// A random wait before a receipt is sent. If the system ends the extension during the wait, the app sends the receipt.
+    public struct Delay: Sendable {
+        let draw: @Sendable () -> Duration
+        let sleep: @Sendable (Duration) async throws -> Void
+
+        /// Creates a delay. `draw` returns the duration of one wait. After an error of `sleep` the receipt stays for
+        /// ``ReceiptSender/flush(timeLimit:)``.
+        public init(
+            draw: @escaping @Sendable () -> Duration,
+            sleep: @escaping @Sendable (Duration) async throws -> Void = {
+                // `Task.sleep` traps beyond 584 years.
+                try await Task.sleep(for: min($0, .seconds(Int64(Int32.max))))
+            }
+        ) {
+            self.draw = draw
+            self.sleep = sleep
+        }
+
+        /// A uniformly distributed wait up to the longest one.
+        public static func upTo(_ longest: Duration) -> Delay {
+            Delay { max(longest, .zero) * Double.random(in: 0...1) }
+        }
+    }
+
+    let address: String
+    let transport: any HTTPTransport
+    let encoding: Encoding
+    let userAgent: String?
+    let delay: Delay?
+    let timeLimit: Duration
+    let timer: any DeadlineTimer
+
+    /// Creates a posting.
+    ///
+    /// - Parameters:
+    ///   - address: the address that receipts are posted to; https, or another address that the transport's policy allows.
+    ///   - userAgent: the `User-Agent` header, printable ASCII; nil for the system's own, which names the app, its version
+    ///     and that of the system.
+    ///   - delay: the wait before a receipt is sent; nil sends it at once.
+    ///   - timeLimit: how long posting one receipt may take.
+    /// - Throws: `TransferError` with `headerRefused` for another user agent.
+    public init(
+        to address: String, transport: any HTTPTransport, encoding: Encoding = .json, userAgent: String? = nil,
+        delay: Delay? = nil, timeLimit: Duration = .seconds(10), timer: any DeadlineTimer = ThreadTimer()
+    ) throws(TransferError) {
+        // A line break would begin another header.
+        guard userAgent?.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) != false, userAgent?.isEmpty != true else {
+            throw TransferError(.headerRefused, "a user agent consists of one or more characters of printable ASCII")
+        }
+        self.address = address
+        self.transport = transport
+        self.encoding = encoding
+        self.userAgent = userAgent
+        self.delay = delay
+        self.timeLimit = timeLimit
+        self.timer = timer
+    }
+
+    /// - Parameter receipt: JSON.
+    func post(of receipt: [UInt8]) -> HTTPPost {
+        HTTPPost(
+            encoding == .form ? FormFields.encode(receipt) : receipt, contentType: encoding.contentType,
+            userAgent: userAgent, to: address)
+    }
+}
+
+/// `application/x-www-form-urlencoded` (URL Standard, section 5.2).
+///
+/// ```
+/// fields = field *("&" field)
+/// field  = name "=" value
+/// byte   = ALPHA | DIGIT | "*" | "-" | "." | "_" unchanged, space as "+", any other as "%" and two hexadecimal digits
+/// ```
+enum FormFields {
+    /// - Parameter json: an object of strings and numbers.
+    static func encode(_ json: [UInt8]) -> [UInt8] {
+        guard let object = (try? JSONText(json))?.root else { return [] }
+        var fields: [UInt8] = []
+        for member in object.members {
+            if !fields.isEmpty { fields.append(UInt8(ascii: "&")) }
+            append(member.name.utf8, to: &fields)
+            fields.append(UInt8(ascii: "="))
+            append(member.value.utf8 ?? member.value.rawBytes, to: &fields)
+        }
+        return fields
+    }
+
+    private static let unchanged = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*-._".utf8)
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    private static func append(_ bytes: some Sequence<UInt8>, to fields: inout [UInt8]) {
+        for byte in bytes {
+            if unchanged.contains(byte) {
+                fields.append(byte)
+            } else if byte == UInt8(ascii: " ") {
+                fields.append(UInt8(ascii: "+"))
+            } else {
+                fields += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+    }
+}
