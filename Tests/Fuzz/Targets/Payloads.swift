@@ -248,7 +248,7 @@ private enum MessageExpectation {
 
     /// The target `reference` compares the references with their grammar.
     private static func hasValidExtras(_ message: ArraySlice<UInt8>) -> Bool {
-        MessageHeader((try? JSONText(Array(message)))?.root["pushcrypt"]) != nil
+        MessageHeader((try? JSONText(Array(message)))?.root["pushcrypt"], proof: .signature) != nil
     }
 }
 
@@ -258,7 +258,7 @@ private func fuzzInner(_ message: [UInt8]) throws {
     do {
         let inner = try InnerPayload(json: message)
         let sealed = try InnerPayload(json: inner.message(with: header))
-        try require(sealed.header == header, "the added header is read")
+        try require(sealed.header(proof: .signature) == header, "the added header is read")
         try require(sealed.withoutHeader == message, "removing the header restores the payload")
         let offloaded = try OffloadedPayload.plaintext(json: message)
         try require(offloaded.count % 4_096 == 0 && offloaded.starts(with: message), "padded to 4 KiB")
