@@ -127,9 +127,9 @@ public struct Resealer: Sendable {
         return (skid, key)
     }
 
-    /// Refuses messages that no recipient would show. The error doesn't contain the time, which was encrypted.
+    /// Refuses messages that no recipient would show. Only shared keys are resealed, so the proof is always a secret. The error doesn't contain the time, which was encrypted.
     private static func check(_ message: [UInt8], at time: UnixTime) throws(SenderError) {
-        guard let header = try? InnerPayload(message: message).header else {
+        guard let header = try? InnerPayload(message: message).header(proof: .secret) else {
             throw SenderError(.malformed, "the decrypted content is not a message: every recipient would refuse it")
         }
         guard header.expiresAt > time else { throw SenderError(.expired, "the message has expired") }

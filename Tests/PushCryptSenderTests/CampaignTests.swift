@@ -9,7 +9,7 @@ import Testing
         let pushes = try (0..<2).map { _ in try channel.seal(Self.json, Sealer.Options(campaign: "spring")) }
         #expect(pushes[0].id == pushes[1].id)
         #expect(pushes[0].json != pushes[1].json)
-        let headers = try pushes.map { try Reading($0, channel).inner.header }
+        let headers = try pushes.map { try Reading($0, channel).inner.header(proof: .signature) }
         #expect(headers[0] != nil && headers[0] == headers[1])
     }
 

@@ -20,7 +20,7 @@ import Testing
             payload, to: channel.recipient(), placeholder: Channel.placeholder, attachments: attachments,
             offload: offload, isSelfTest: true)
         let reading = try Reading(push, channel)
-        let extras = try #require(reading.inner.header?.extras)
+        let extras = try #require(reading.inner.header(proof: .signature)?.extras)
         #expect(extras == MessageExtras(attachments: attachments, offload: offload, isSelfTest: true))
         #expect(reading.payload == #"{"aps":{"alert":"x"}}"#)
         #expect(reading.message.count.isMultiple(of: 128))

@@ -40,7 +40,7 @@ import Testing
     func header(channel: Channel) throws {
         let options = Sealer.Options(expiresAfterInSeconds: 3_600)
         let push = try channel.seal(#"{"aps":{"alert":"x"}}"#, options)
-        let header = try #require(try Reading(push, channel).inner.header)
+        let header = try #require(try Reading(push, channel).inner.header(proof: .signature))
         #expect(header.issuedAt == Channel.now)
         #expect(header.expiresAt == Channel.now + 3_600)
         #expect(push.expiresAt == header.expiresAt)

@@ -3,7 +3,8 @@ import PushCryptPrimitives
 /// The location and key of an attachment. It contains a secret and is sent inside a sealed message.
 ///
 /// ```
-/// {"url": "https://...", "key", "size", "sha256", "type": "image/png", ["id": "<1 to 64 of [A-Za-z0-9_-]>"]}
+/// {"url": "https://...", "key", "size", "sha256", "type": "image/png", ["id": "<1 to 64 of [A-Za-z0-9_-]>",]
+///  ["use": "avatar"]}
 /// ```
 public struct AttachmentReference: Equatable, Sendable {
     /// The blob's https URL, at most 2,048 bytes.
@@ -14,13 +15,42 @@ public struct AttachmentReference: Equatable, Sendable {
     public let type: String
     /// The app's name for the attachment, unique in its message: 1 to 64 of `[A-Za-z0-9_-]`.
     public let id: String?
+    /// What the recipient does with the attachment.
+    public let use: Use
     /// The largest number of attachments of one message.
     public static let maximumCount = 8
+
+    /// What the recipient does with an attachment.
+    public struct Use: Hashable, Sendable {
+        /// The value of the `use` member, which is absent for ``shown``.
+        let name: String?
+
+        /// The notification shows it.
+        public static let shown = Use(name: nil)
+        /// The app's extension gets it, for example as the sender's picture. The notification doesn't show it as an
+        /// attachment. A message has at most one, and must be signed or sealed with a psk or a shared key.
+        public static let avatar = Use(name: "avatar")
+
+        /// - Parameter value: the `use` member; nil if there is none.
+        /// - Returns: nil for a use that this version doesn't know.
+        init?(_ value: JSONValue?) {
+            guard let value else {
+                self = .shown
+                return
+            }
+            guard value.isString("avatar") else { return nil }
+            self = .avatar
+        }
+
+        private init(name: String?) { self.name = name }
+    }
 
     /// Makes a reference to an uploaded blob.
     ///
     /// - Throws: `BlobError` with `invalidReference` for a string outside its grammar or a blob of another purpose.
-    public init(url: String, blob: BlobReference, type: String, id: String? = nil) throws(BlobError) {
+    public init(
+        url: String, blob: BlobReference, type: String, id: String? = nil, use: Use = .shown
+    ) throws(BlobError) {
         try blob.require(.attachment)
         try Self.checkURL(url)
         try Self.checkType(type)
@@ -29,6 +59,7 @@ public struct AttachmentReference: Equatable, Sendable {
         self.blob = blob
         self.type = type
         self.id = id
+        self.use = use
     }
 
     /// - Throws: `BlobError` with `invalidReference`.
@@ -52,9 +83,10 @@ public struct AttachmentReference: Equatable, Sendable {
     /// - Returns: nil if a member is missing, has the wrong type or doesn't match its grammar.
     package init?(_ value: JSONValue) {
         let id = value["id"]?.string
-        guard id != nil || value["id"] == nil, let blob = BlobReference(.attachment, value),
+        guard id != nil || value["id"] == nil, let use = Use(value["use"]),
+            let blob = BlobReference(.attachment, value),
             let url = value["url"]?.string, let type = value["type"]?.string,
-            let reference = try? AttachmentReference(url: url, blob: blob, type: type, id: id)
+            let reference = try? AttachmentReference(url: url, blob: blob, type: type, id: id, use: use)
         else { return nil }
         self = reference
     }
@@ -66,6 +98,7 @@ public struct AttachmentReference: Equatable, Sendable {
         blob.appendMembers(to: &json)
         json += #","type":"\#(type)""#.utf8
         if let id { json += #","id":"\#(id)""#.utf8 }
+        if let name = use.name { json += #","use":"\#(name)""#.utf8 }
         json.append(UInt8(ascii: "}"))
         return json
     }

@@ -34,6 +34,8 @@ public struct FailureClass: RawRepresentable, Error, Hashable, Sendable, CustomS
     public static let notYetValid = FailureClass(rawValue: "notYetValid")
     /// The message was already handed to the system.
     public static let replayed = FailureClass(rawValue: "replayed")
+    /// The message was taken back before it was shown.
+    public static let retracted = FailureClass(rawValue: "retracted")
     /// The extension's deadline passed before the content was ready.
     public static let timedOut = FailureClass(rawValue: "timedOut")
     /// An attachment couldn't be fetched; the text is shown without it.

@@ -49,12 +49,23 @@ package struct InnerPayload: Sendable {
     package var aps: JSONValue? { text.root["aps"] }
 
     /// The header that sealing added; nil if there is none or if it is malformed.
-    package var header: MessageHeader? { MessageHeader(text.root[MessageHeader.name]) }
+    /// - Parameter proof: of the message's sender. If it is empty, instructions are ignored.
+    package func header(proof: SenderProof) -> MessageHeader? {
+        let header = MessageHeader(text.root[MessageHeader.name], proof: proof)
+        return header?.extras.badgeIncrement != nil && hasBadge ? nil : header
+    }
+
+    /// Whether the payload sets the badge, which a message with an increment can't do.
+    package var hasBadge: Bool { aps?["badge"] != nil }
 
     /// Returns the message: the payload with `header`, not padded.
-    /// - Throws: `Flaw` if the payload already has a `pushcrypt` member.
+    /// - Throws: `Flaw` if the payload already has a `pushcrypt` member, or a badge while `header` has an increment.
     package func message(with header: MessageHeader) throws -> [UInt8] {
         try requireNoHeader()
+        guard header.extras.badgeIncrement == nil || !hasBadge else {
+            throw Flaw(
+                reason: "the payload has aps.badge and the message an increment of the badge: only one is allowed")
+        }
         return try text.appendingToRoot(rawMember: header.rawMember)
     }
 

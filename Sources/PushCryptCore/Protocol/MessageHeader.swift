@@ -40,13 +40,29 @@ package struct MessageHeader: Equatable, Sendable {
         return member
     }
 
+    /// Whether `text` is a message id as it is written, 16 bytes as 22 characters of base64url.
+    package static func isID(_ text: String) -> Bool {
+        Base64URL.decode(Array(text.utf8)[...])?.count == idByteCount
+    }
+
+    /// Why this can't be sealed; nil if it can.
+    package var flaw: String? {
+        guard !extras.retractedIDs.contains(where: { $0 == Base64URL.encode(id) }) else {
+            return "a message can't retract itself"
+        }
+        return extras.flaw
+    }
+
+    /// - Parameter proof: of the message's sender. If it is empty, instructions are ignored.
     /// - Returns: nil if a required member is missing, or a member has the wrong type or value.
-    package init?(_ value: JSONValue?) {
+    package init?(_ value: JSONValue?, proof: SenderProof) {
         guard let value, let id = value["id"]?.utf8.flatMap(Base64URL.decode), id.count == Self.idByteCount,
             let issuedAt = value["iat"]?.protocolInteger, let expiresAt = value["exp"]?.protocolInteger,
-            issuedAt < expiresAt, expiresAt - issuedAt <= Self.windowInSeconds, let extras = MessageExtras(value)
+            issuedAt < expiresAt, expiresAt - issuedAt <= Self.windowInSeconds,
+            let extras = MessageExtras(value, proof: proof)
         else { return nil }
         self.init(id: id, issuedAt: UnixTime(issuedAt), expiresAt: UnixTime(expiresAt), extras: extras)
+        guard flaw == nil else { return nil }
     }
 }
 
@@ -82,74 +98,6 @@ extension MessageHeader {
             input.append(lengthPrefixed: recipient.device?.description ?? "")
             return Array(try recipient.backend.sha256(input.bytes).prefix(idByteCount))
         }
-    }
-}
-
-/// The optional members of a message header (PROTOCOL sections 5 to 7).
-///
-/// ```
-/// "attachments": [1 to 8 of AttachmentReference, their ids distinct], "offload": OffloadReference, "test": true
-/// ```
-/// An empty member is not written and not accepted.
-package struct MessageExtras: Equatable, Sendable {
-    package var attachments: [AttachmentReference]
-    /// The payload that the recipient fetches and shows instead of this one.
-    package var offload: OffloadReference?
-    /// Whether the message is a test of the extension.
-    package var isSelfTest: Bool
-
-    package init(attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false) {
-        self.attachments = attachments
-        self.offload = offload
-        self.isSelfTest = isSelfTest
-    }
-
-    /// Why these can't be sealed; nil if they can.
-    package var flaw: String? {
-        guard attachments.count <= AttachmentReference.maximumCount else {
-            return "a message has at most \(AttachmentReference.maximumCount) attachments"
-        }
-        return attachments.count < 2 || hasDistinctIDs ? nil : "two attachments have the same id"
-    }
-
-    private var hasDistinctIDs: Bool {
-        let ids = attachments.compactMap(\.id)
-        return Set(ids).count == ids.count
-    }
-
-    /// - Parameter header: the `pushcrypt` member of an inner payload.
-    /// - Returns: nil if a member breaks a rule.
-    init?(_ header: JSONValue) {
-        self.init()
-        if let list = header["attachments"] {
-            let elements = list.elements
-            let read = elements.compactMap(AttachmentReference.init)
-            guard !read.isEmpty, read.count == elements.count else { return nil }
-            attachments = read
-        }
-        if let value = header["offload"] {
-            guard let read = OffloadReference(value) else { return nil }
-            offload = read
-        }
-        if let value = header["test"] {
-            guard value.boolean == true else { return nil }
-            isSelfTest = true
-        }
-        guard flaw == nil else { return nil }
-    }
-
-    /// Appends the members, with a comma before each.
-    func append(to member: inout [UInt8]) {
-        for (index, attachment) in attachments.enumerated() {
-            member += (index == 0 ? #","attachments":["# : ",").utf8
-            member += attachment.json
-        }
-        if !attachments.isEmpty { member.append(UInt8(ascii: "]")) }
-        if let offload {
-            member += #","offload":"#.utf8
-            member += offload.json
-        }
-        if isSelfTest { member += #","test":true"#.utf8 }
     }
 }
 

@@ -14,16 +14,21 @@ public struct OpenedPush: Sendable {
     /// notification when it is shown. nil if the push wasn't received in a service extension.
     public internal(set) var requestID: String?
 
+    /// What the sender proved: bit 0, that it has the psk or the shared key; bit 1, that it has the signing key. A retraction
+    /// acts on a message only if the message's bits are a subset of the retracting message's bits.
+    package let profile: UInt8
+
     private let message: JSONText
     private let header: MessageHeader
     /// Whether ``payload`` was fetched and isn't part of the message.
     private var isOffloaded = false
 
-    init(_ inner: InnerPayload, _ header: MessageHeader, kid: KeyID, signedBy: KeyID?) {
+    init(_ inner: InnerPayload, _ header: MessageHeader, proof: SenderProof, kid: KeyID, signedBy: KeyID?) {
         payload = inner.withoutHeader
         paddingByteCount = inner.paddingByteCount
         self.kid = kid
         self.signedBy = signedBy
+        profile = proof.rawValue
         message = inner.text
         self.header = header
     }
@@ -32,9 +37,11 @@ public struct OpenedPush: Sendable {
     /// message.
     ///
     /// - Parameter json: the plaintext of the blob that ``offload`` refers to, verified to its end, with its padding.
-    /// - Throws: `FailureClass.malformed` for a payload without alert text or with a `pushcrypt` member.
+    /// - Throws: `FailureClass.malformed` for a payload without alert text or with a `pushcrypt` member, or with `aps.badge`
+    ///   if the message has a ``badgeIncrement``.
     public func replacing(offloaded json: [UInt8]) throws(FailureClass) -> OpenedPush {
         let inner = try OffloadedPayload.innerPayload(plaintext: json)
+        guard badgeIncrement == nil || !inner.hasBadge else { throw .malformed }
         var push = self
         push.payload = inner.text.bytes
         push.paddingByteCount = inner.paddingByteCount
@@ -61,13 +68,26 @@ public struct OpenedPush: Sendable {
     public var expiresAt: UnixTime { header.expiresAt }
 
     /// The attachments to fetch, open and show: at most 8, with distinct ids.
-    public var attachments: [AttachmentReference] { header.extras.attachments }
+    public var attachments: [AttachmentReference] { header.extras.attachments.filter { $0.use == .shown } }
+
+    /// The picture of the message's sender, which the notification doesn't show as an attachment. Fetch it only from hosts
+    /// that the app lists.
+    public var avatar: AttachmentReference? { header.extras.attachments.first { $0.use == .avatar } }
 
     /// The reference to a longer payload that replaces this one; see ``replacing(offloaded:)``.
     public var offload: OffloadReference? { isOffloaded ? nil : header.extras.offload }
 
     /// Whether the push is a self-test of the sender.
     public var isSelfTest: Bool { header.extras.isSelfTest }
+
+    /// The ids of the messages that the sender takes back: at most 16, each 22 characters of base64url.
+    public var retractedMessageIDs: [String] { header.extras.retractedIDs }
+
+    /// Whether the push is not to be shown where the app may suppress it, and to be shown passively elsewhere.
+    public var isQuiet: Bool { header.extras.isQuiet }
+
+    /// The number to add to the app's badge, -999 to 999. If there is one, the payload has no `aps.badge`.
+    public var badgeIncrement: Int? { header.extras.badgeIncrement }
 
     private static func pushID(in root: JSONValue) -> String? {
         guard let value = root["push_id"] ?? root["aps"]?["alert"]?["push_id"] else { return nil }

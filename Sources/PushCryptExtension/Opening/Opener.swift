@@ -49,8 +49,9 @@ public struct Opener: Sendable {
             let signer = try senders.verificationKey(outer.skid, at: time, highestIssuedAt: highestIssuedAt)
             let message = try Envelope.open(outer.sealed, with: key, signedBy: signer, topic: topic)
             let inner = try InnerPayload(message: message)
-            guard let header = inner.header else { throw .malformed }
-            return OpenedPush(inner, header, kid: outer.kid, signedBy: outer.skid)
+            let proof = key.proof(isSigned: signer != nil)
+            guard let header = inner.header(proof: proof) else { throw .malformed }
+            return OpenedPush(inner, header, proof: proof, kid: outer.kid, signedBy: outer.skid)
         }
     }
 

@@ -98,7 +98,7 @@ import Testing
         let text = try JSONText([UInt8(ascii: "{")] + header.rawMember + [UInt8(ascii: "}")])
         let names = text.root["pushcrypt"]?.members.map(\.name)
         #expect(names == ["id", "iat", "exp", "attachments", "offload", "test"])
-        #expect(MessageHeader(text.root["pushcrypt"]) == header)
+        #expect(MessageHeader(text.root["pushcrypt"], proof: .signature) == header)
         #expect(header != MessageHeader(id: header.id, issuedAt: UnixTime(1), expiresAt: UnixTime(2)))
     }
 

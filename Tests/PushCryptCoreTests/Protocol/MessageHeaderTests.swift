@@ -8,7 +8,7 @@ import Testing
     private static let window = MessageHeader.windowInSeconds
 
     private static func header(_ json: String) throws -> MessageHeader? {
-        MessageHeader(try JSONText(Array(json.utf8)).root)
+        MessageHeader(try JSONText(Array(json.utf8)).root, proof: .signature)
     }
 
     private static func json(id: String = "\"\(id)\"", iat: String = "1000", exp: String = "2000") -> String {
@@ -29,7 +29,7 @@ import Testing
         let member = String(decoding: header.rawMember, as: UTF8.self)
         #expect(member == #""pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1000,"exp":2000}"#)
         let text = try JSONText(Array("{\(member)}".utf8))
-        #expect(MessageHeader(text.root["pushcrypt"]) == header)
+        #expect(MessageHeader(text.root["pushcrypt"], proof: .signature) == header)
     }
 
     @Test(
@@ -85,7 +85,7 @@ import Testing
     @Test("a header that isn't an object is refused", arguments: ["null", "1", "\"x\"", "[]", "{}", "true"])
     func noObject(text: String) throws {
         #expect(try Self.header(text) == nil)
-        #expect(MessageHeader(nil) == nil)
+        #expect(MessageHeader(nil, proof: .signature) == nil)
     }
 
     @Test("new headers have different random ids", arguments: Backends.all)
