@@ -61,20 +61,22 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
     public static let banner = Self(rawValue: 1 << 4)
 }
 
+// On tvOS Apple's classes have members for badges only.
+
 /// Apple's methods are optional.
-@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
-    @available(tvOS, unavailable)
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)
-    @available(tvOS, unavailable)
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void)
 }
 
-@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 open class UNUserNotificationCenter: NSObject {
     /// The notifications on the screen. Tests set it.
     public final var stubDelivered: [UNNotificationRequest] = []
@@ -84,7 +86,6 @@ open class UNUserNotificationCenter: NSObject {
     /// An app uses `current()`.
     public override init() { super.init() }
 
-    @available(tvOS, unavailable)
     open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
         completionHandler(stubDelivered.map(UNNotification.init(stubRequest:)))
     }
@@ -99,7 +100,6 @@ open class UNUserNotificationCenter: NSObject {
         completionHandler?(stubError)
     }
 
-    @available(tvOS, unavailable)
     open func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
         stubDelivered.removeAll { identifiers.contains($0.identifier) }
     }
