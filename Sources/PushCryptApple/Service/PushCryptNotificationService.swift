@@ -195,7 +195,9 @@ final class PushDelivery: Sendable {
                     convert: { [self] content in
                         let (system, refused) = content.finalForm()
                         let converted = Converted(system: system)
-                        return DeliverySession.SystemForm(refused: refused) { [self] _ in
+                        return DeliverySession.SystemForm(
+                            refused: refused, userInfo: UserInfoJSON.json(system.userInfo)
+                        ) { [self] _ in
                             handOver(converted.system, to: handler)
                         }
                     }))

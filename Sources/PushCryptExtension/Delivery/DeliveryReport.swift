@@ -25,6 +25,8 @@ public struct DeliveryReport: Hashable, Sendable {
     /// `store` (convert the content and write what must be remembered).
     public var durations: [StepDuration] = []
 
+    /// The notification that is about to be shown, for the app; nil if it isn't restored.
+    package var restored: RestoredMark?
     /// The receipt to store; nil if the configuration has no receipts.
     package var receipt: Receipt?
 

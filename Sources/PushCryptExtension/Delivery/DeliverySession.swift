@@ -33,13 +33,18 @@ public final class DeliverySession: Sendable {
     /// Content in the form of the system.
     package struct SystemForm: Sendable {
         let refused: [NotificationContent.Attachment]
+        let userInfo: [UInt8]?
         let handOver: Handler
 
         /// - Parameters:
         ///   - refused: the attachments that the system refuses. The session removes them from the content, and their files.
+        ///   - userInfo: `userInfo` as the app will receive it, JSON; nil for that of the content.
         ///   - handOver: hands the content without them to the system. It receives the outcome of the push.
-        package init(refused: [NotificationContent.Attachment] = [], handOver: @escaping Handler) {
+        package init(
+            refused: [NotificationContent.Attachment] = [], userInfo: [UInt8]? = nil, handOver: @escaping Handler
+        ) {
             self.refused = refused
+            self.userInfo = userInfo
             self.handOver = handOver
         }
     }
@@ -252,7 +257,7 @@ public final class DeliverySession: Sendable {
             durations.append(.init(name: running.stage.name, duration: end - running.start))
         }
         let unfinished = EndingOnce(())
-        record(restored, delivery) { [self, durations] in
+        record(restored, delivery, form.userInfo ?? delivery.content.userInfo) { [self, durations] in
             // Called by the first of two threads: the one that writes, and the one of the time limit.
             guard unfinished.end() != nil else { return }
             storeUse.outlastHandler(configuration.keepRunning)
@@ -266,8 +271,15 @@ public final class DeliverySession: Sendable {
     }
 
     /// Writes what must be remembered, and calls `next` afterwards, or at the time limit if the store takes longer.
-    private func record(_ restored: RestoredPush?, _ delivery: Delivery, next: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter userInfo: as the app will receive it.
+    private func record(
+        _ restored: RestoredPush?, _ delivery: Delivery, _ userInfo: [UInt8], next: @escaping @Sendable () -> Void
+    ) {
         var report = report(delivery, restored?.push)
+        if delivery.isRestored, let requestID, let push = restored?.push {
+            report.restored = RestoredMark(push, requestID: requestID, userInfo: userInfo)
+        }
         if configuration.receipts != nil, !delivery.isUnsealed { report.receipt = try? Receipt(report) }
         guard let memory = configuration.memory else {
             send(report.receipt)

@@ -49,10 +49,11 @@ public struct Fallback: Sendable {
     /// Returns the payload that is shown in place of the push.
     ///
     /// ```
-    /// {"aps": {"alert": TEXT, ["sound": "default"]}, "pushcrypt": {"status": "failed", "reason": CLASS}}
+    /// {"aps": {"alert": TEXT, ["sound": "default"]}, "pushcrypt": {[SEALED MESSAGE,] "status": "failed", "reason": CLASS}}
     /// ```
+    /// The sealed message is kept after `keyLocked` and `timedOut`, so that the app can open it later.
     public func payload(for outer: [UInt8], _ failure: FailureClass) -> [UInt8] {
-        payload(for: (try? JSONText(outer))?.root["aps"], failure, text: nil)
+        payload(for: outer, failure, text: nil)
     }
 
     /// Returns the content that is shown in place of the push; its `userInfo` contains only the `pushcrypt` member. `text`
@@ -60,8 +61,7 @@ public struct Fallback: Sendable {
     public func content(
         for outer: [UInt8], _ failure: FailureClass, showing text: Placeholder? = nil
     ) -> NotificationContent {
-        let aps = (try? JSONText(outer))?.root["aps"]
-        return Self.content(payload(for: aps, failure, text: text.flatMap(Self.alert)))
+        Self.content(payload(for: outer, failure, text: text.flatMap(Self.alert)))
     }
 
     /// Returns the content that is shown in place of the push, in the user's language; with the standard text if the app
@@ -78,16 +78,19 @@ public struct Fallback: Sendable {
 
     /// The app's own text, for content without text.
     func bundledContent(_ failure: FailureClass) -> NotificationContent {
-        Self.content(payload(for: nil, failure, text: bundled))
+        Self.content(payload(for: [], failure, text: bundled))
     }
 
-    private func payload(for aps: JSONValue?, _ failure: FailureClass, text: [UInt8]?) -> [UInt8] {
+    private func payload(for outer: [UInt8], _ failure: FailureClass, text: [UInt8]?) -> [UInt8] {
+        let aps = (try? JSONText(outer))?.root["aps"]
         var payload = Array(#"{"aps":{"alert":"#.utf8)
         payload += text ?? texts[failure] ?? outerAlert(of: aps, failure) ?? bundled
         if aps?["sound"].flatMap(NotificationContent.Sound.init(json:)) != nil {
             payload += #","sound":"default""#.utf8
         }
-        payload += #"},"pushcrypt":{"status":"failed","reason":"#.utf8
+        payload += #"},"pushcrypt":{"#.utf8
+        payload += KeptMessage.members(of: outer, failure)
+        payload += #""status":"failed","reason":"#.utf8
         // Escaped, because a custom keyring may define failure classes.
         JSONWriter.appendString(failure.rawValue, to: &payload)
         payload += "}}".utf8

@@ -37,8 +37,13 @@ public struct ReceiptPosting: Sendable {
         }
     }
 
+    enum Way: Sendable {
+        case inProcess(any HTTPTransport)
+        case inBackground(any BackgroundTransport)
+    }
+
     let address: String
-    let transport: any HTTPTransport
+    let way: Way
     let encoding: Encoding
     let userAgent: String?
     let delay: Delay?
@@ -58,12 +63,33 @@ public struct ReceiptPosting: Sendable {
         to address: String, transport: any HTTPTransport, encoding: Encoding = .json, userAgent: String? = nil,
         delay: Delay? = nil, timeLimit: Duration = .seconds(10), timer: any DeadlineTimer = ThreadTimer()
     ) throws(TransferError) {
+        try self.init(address, .inProcess(transport), encoding, userAgent, delay, timeLimit, timer)
+    }
+
+    /// Creates a posting that the system completes: for an extension, whose process is suspended soon after each push.
+    ///
+    /// A receipt stays in the store until the server has accepted it. If the system fails to post it, the app sends it with
+    /// ``ReceiptSender``, which needs a posting with an ``HTTPTransport``. Until then the app may send a receipt that the system
+    /// is sending too.
+    ///
+    /// - Throws: `TransferError` with `headerRefused`, see ``init(to:transport:encoding:userAgent:delay:timeLimit:timer:)``.
+    public init(
+        to address: String, inBackground transport: any BackgroundTransport, encoding: Encoding = .json,
+        userAgent: String? = nil
+    ) throws(TransferError) {
+        try self.init(address, .inBackground(transport), encoding, userAgent, nil, .zero, ThreadTimer())
+    }
+
+    private init(
+        _ address: String, _ way: Way, _ encoding: Encoding, _ userAgent: String?, _ delay: Delay?,
+        _ timeLimit: Duration, _ timer: any DeadlineTimer
+    ) throws(TransferError) {
         // A line break would begin another header.
         guard userAgent?.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) != false, userAgent?.isEmpty != true else {
             throw TransferError(.headerRefused, "a user agent consists of one or more characters of printable ASCII")
         }
         self.address = address
-        self.transport = transport
+        self.way = way
         self.encoding = encoding
         self.userAgent = userAgent
         self.delay = delay

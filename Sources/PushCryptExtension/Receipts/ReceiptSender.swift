@@ -4,7 +4,7 @@ import PushCryptPrimitives
 extension ReceiptPosting {
     enum Outcome: Sendable {
         case sent
-        /// Another task of this process is sending it or has sent it.
+        /// The system or another task of this process is sending it or has sent it.
         case sentElsewhere
         case failed(TransferError.Code?)
     }
@@ -20,7 +20,7 @@ extension ReceiptPosting {
             guard let end = keepRunning() else { return }
             defer { end() }
             guard let store else {
-                _ = try? await send(receipt.json)
+                _ = try? await send(receipt.json, receipt.id)
                 return
             }
             _ = await send(receipt.json, receipt.id, in: store) { store.isWaiting(receipt) }
@@ -36,13 +36,25 @@ extension ReceiptPosting {
         guard store.sending.withLock({ $0.insert(id).inserted }) else { return .sentElsewhere }
         defer { store.sending.withLock { _ = $0.remove(id) } }
         guard isWaiting() else { return .sentElsewhere }
-        do { try await send(json) } catch { return .failed((error as? TransferError)?.code) }
+        do {
+            guard try await send(json, id) else { return .sentElsewhere }
+        } catch {
+            return .failed((error as? TransferError)?.code)
+        }
         try? store.removeReceipt(id)
         return .sent
     }
 
-    private func send(_ json: [UInt8]) async throws {
-        try await timer.limit(timeLimit) { [transport, post = post(of: json)] in try await transport.post(post) }
+    /// - Returns: whether the server has the receipt; false if the system is sending it.
+    private func send(_ json: [UInt8], _ id: String) async throws -> Bool {
+        let post = post(of: json)
+        switch way {
+        case .inProcess(let transport): try await timer.limit(timeLimit) { try await transport.post(post) }
+        case .inBackground(let transport):
+            try transport.begin(post, receiptID: id)
+            return false
+        }
+        return true
     }
 }
 

@@ -57,7 +57,7 @@ extension SharedStore {
         }
     }
 
-    func removeReceipt(_ id: String) throws(StoreError) {
+    package func removeReceipt(_ id: String) throws(StoreError) {
         unwrittenReceipts.remove { $0.id == id }
         try transaction { database throws(SQLiteError) in
             _ = try database.run("DELETE FROM receipt WHERE id = ?", .text(id))

@@ -155,6 +155,7 @@ extension SharedStore {
                 }
             }
             if let report { try memory.database.count(report) }
+            if let report, let mark = report.restored { try memory.database.remember(mark, at: report.time) }
             if let receipt = report?.receipt { try memory.database.spool(receipt, configuration) }
         }
     }

@@ -4,7 +4,8 @@ import PushCryptSQLite
 /// The store that the app and its extension share: shown messages, counters and receipts to send. Create one object per
 /// process and role.
 ///
-/// The folder is in the container of their app group. The files contain ids, times and counts, but no content. Their
+/// The folder is in the container of their app group. The files contain ids, times, counts, and digests of what
+/// was restored (``restoredMessageID(requestID:userInfo:at:)``), but no content. Their
 /// protection class is `completeUntilFirstUserAuthentication`: between a restart and the first unlock, calls throw
 /// `StoreError` with `locked`.
 ///

@@ -18,6 +18,15 @@ public protocol HTTPTransport: Sendable {
     func post(_ post: HTTPPost) async throws
 }
 
+/// Hands posts to the system, which completes them although the process is suspended or ended.
+public protocol BackgroundTransport: Sendable {
+    /// Hands over a post and returns.
+    ///
+    /// - Parameter receiptID: the receipt in the post. It is removed from the store when the server has accepted it.
+    /// - Throws: `TransferError` if the system can't take it.
+    func begin(_ post: HTTPPost, receiptID: String) throws(TransferError)
+}
+
 /// A body to post.
 public struct HTTPPost: Hashable, Sendable {
     /// https, or another address that the transport's policy allows.

@@ -112,6 +112,36 @@ import Testing
         #expect(try store.receiptCount() == 1 && transport.bodies.isEmpty)
     }
 
+    /// A system that takes posts, or refuses them.
+    private struct TakingTransport: BackgroundTransport {
+        let taken: Locked<[String]>
+        let takes: Bool
+
+        func begin(_ post: HTTPPost, receiptID: String) throws(TransferError) {
+            taken.withLock {
+                $0.append("\(receiptID) \(post.userAgent ?? "") \(String(decoding: post.body, as: UTF8.self))")
+            }
+            if !takes { throw TransferError(.noSpace, "thrown by the test") }
+        }
+    }
+
+    @Test(
+        "a receipt that the system posts in the background stays in the store until it is removed",
+        arguments: [true, false])
+    func inBackground(takes: Bool) async throws {
+        let (taken, ended) = (Locked<[String]>([]), Signal())
+        let posting = try ReceiptPosting(
+            to: Self.address, inBackground: TakingTransport(taken: taken, takes: takes), userAgent: "A/1")
+        try send("a", posting, ProcessActivity { { ended.give() } })
+        await ended.wait()
+        let receipt = try Receipt.sample("a")
+        #expect(taken.withLock { $0 } == ["\(receipt.id) A/1 \(receipt.json.text)"])
+        #expect(try store.receiptCount() == 1)
+        #expect(try await sender(posting).flush() == .init(sentCount: 0, leftCount: 1))
+        try store.removeReceipt(receipt.id)
+        #expect(try store.receiptCount() == 0)
+    }
+
     @Test("with a delay a receipt is sent only after the delay")
     func delay() async throws {
         let transport = RecordingTransport()

@@ -1,0 +1,24 @@
+public import PushCryptCore
+public import PushCryptExtension
+import PushCryptPrimitives
+
+extension Opener {
+    /// Opens the push of `application(_:didReceiveRemoteNotification:)`, once for its message: see
+    /// `claiming(_:in:at:)`.
+    ///
+    /// The system hands the app the outer payload, also if the extension has restored the notification. Nothing of it but the
+    /// sealed message is used.
+    ///
+    /// - Parameters:
+    ///   - userInfo: the dictionary that the app received.
+    ///   - store: with the role ``SharedStore/Role/app``.
+    public func claiming(
+        userInfo: [AnyHashable: Any], in store: SharedStore, at time: UnixTime = .now
+    ) async -> Result<OpenedPush, FailureClass> {
+        let payload = UserInfoJSON.json(userInfo)
+        return await withCheckedContinuation { continuation in
+            // It waits for keys and store, and the caller may be on the main thread.
+            DedicatedThread.run { continuation.resume(returning: claiming(payload, in: store, at: time)) }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+public import PushCryptCore
+public import PushCryptExtension
+
+/// A notification that the system hands the app, and what the app may rely on.
+public enum ReceivedNotification: Hashable, Sendable {
+    /// The extension restored it, or the app did so with ``KeptNotifications``.
+    case restored(Restored)
+    /// The app itself requested it.
+    case local(requestID: String)
+    /// A push that wasn't restored: anyone who can push to the device may have written all of it.
+    case unverified(Unverified)
+
+    /// A notification whose payload was opened and verified.
+    public struct Restored: Hashable, Sendable {
+        /// The system's name of the notification, `UNNotificationRequest.identifier`.
+        public let requestID: String
+        /// The message's id, 22 characters of base64url.
+        public let messageID: String
+        /// `userInfo` as the extension handed it over, JSON, UTF-8: the payload as its sender wrote it, unless a stage has
+        /// changed it. Use its members and not the texts of the notification, which aren't verified again.
+        public let payload: [UInt8]
+    }
+
+    /// A notification that wasn't restored. Its content isn't given to the app.
+    public struct Unverified: Hashable, Sendable {
+        /// The system's name of the notification.
+        public let requestID: String
+        /// Why it isn't verified.
+        public let reason: Reason
+    }
+
+    /// Why a notification isn't verified; more may be added.
+    public struct Reason: Hashable, Sendable {
+        let name: String
+
+        /// It has a sealed message: the extension didn't run, couldn't open it, or was out of time. ``KeptNotifications`` can
+        /// open it.
+        public static let sealed = Reason(name: "sealed")
+        /// It looks like a placeholder of the extension, for a push that couldn't be restored.
+        public static let placeholder = Reason(name: "placeholder")
+        /// It has no member `pushcrypt`.
+        public static let unsealed = Reason(name: "unsealed")
+        /// It isn't in the store: it isn't from the extension, its message has expired, or the store couldn't be written when
+        /// it was shown.
+        public static let unknown = Reason(name: "unknown")
+        /// The store can't be read, for example before the first unlock. Ask again later.
+        public static let storeUnavailable = Reason(name: "storeUnavailable")
+    }
+}
+
+/// Tells the notifications that the extension restored from all others.
+public struct NotificationVerifier: Sendable {
+    private let store: SharedStore
+    private let clock: @Sendable () -> UnixTime
+
+    /// Creates a verifier.
+    ///
+    /// - Parameter store: the app's, in the folder of the extension's store.
+    public init(store: SharedStore, clock: @escaping @Sendable () -> UnixTime = { .now }) {
+        self.store = store
+        self.clock = clock
+    }
+
+    /// Looks for a notification in the store. It waits for the store, so call it on another thread than the main one.
+    ///
+    /// - Parameters:
+    ///   - requestID: the system's name of the notification.
+    ///   - userInfo: ``UserInfoJSON/json(_:)`` of its `userInfo`.
+    ///   - isPush: whether it was pushed; otherwise the app requested it.
+    public func received(requestID: String, userInfo: [UInt8], isPush: Bool) -> ReceivedNotification {
+        let found = Result {
+            try store.restoredMessageID(requestID: requestID, userInfo: userInfo, at: clock())
+        }
+        if let messageID = try? found.get() {
+            return .restored(.init(requestID: requestID, messageID: messageID, payload: userInfo))
+        }
+        guard isPush else { return .local(requestID: requestID) }
+        return .unverified(.init(requestID: requestID, reason: Self.reason(userInfo, found)))
+    }
+
+    private static func reason(
+        _ userInfo: [UInt8], _ found: Result<String?, any Error>
+    ) -> ReceivedNotification.Reason {
+        if KeptMessage.outerPayload(userInfo: userInfo) != nil { return .sealed }
+        guard (try? found.get() as String??) != nil else { return .storeUnavailable }
+        guard let root = (try? JSONText(userInfo))?.root, let member = root["pushcrypt"] else {
+            return .unsealed
+        }
+        return member["status"]?.isString("failed") == true ? .placeholder : .unknown
+    }
+}
+
+/// What the user did with a notification.
+public struct ReceivedResponse: Hashable, Sendable {
+    /// What was chosen.
+    public enum Action: Hashable, Sendable {
+        /// The notification was tapped.
+        case open
+        /// The notification was dismissed. The system reports it only for categories that ask for it.
+        case dismiss
+        /// An action of the category, with its identifier.
+        case custom(String)
+    }
+
+    /// The notification.
+    public let notification: ReceivedNotification
+    /// What was chosen.
+    public let action: Action
+    /// The text of an action with text input; nil for other actions.
+    public let text: String?
+
+    /// Creates a response, for tests.
+    public init(to notification: ReceivedNotification, action: Action, text: String? = nil) {
+        self.notification = notification
+        self.action = action
+        self.text = text
+    }
+}

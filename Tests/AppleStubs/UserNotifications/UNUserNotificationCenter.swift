@@ -1,0 +1,106 @@
+public import Foundation
+
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+open class UNPushNotificationTrigger: UNNotificationTrigger {
+    /// Apple's class has no initializer for apps.
+    public override init() { super.init() }
+}
+
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
+open class UNNotification: NSObject {
+    public let request: UNNotificationRequest
+
+    /// Apple's class has no initializer for apps.
+    public init(stubRequest: UNNotificationRequest) { request = stubRequest }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+public let UNNotificationDefaultActionIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
+
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
+open class UNNotificationResponse: NSObject {
+    public let notification: UNNotification
+    public let actionIdentifier: String
+
+    /// Apple's class has no initializer for apps.
+    public init(stubNotification: UNNotification, actionIdentifier: String) {
+        notification = stubNotification
+        self.actionIdentifier = actionIdentifier
+    }
+}
+
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
+open class UNTextInputNotificationResponse: UNNotificationResponse {
+    public let userText: String
+
+    /// Apple's class has no initializer for apps.
+    public init(stubNotification: UNNotification, actionIdentifier: String, userText: String) {
+        self.userText = userText
+        super.init(stubNotification: stubNotification, actionIdentifier: actionIdentifier)
+    }
+}
+
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+public struct UNNotificationPresentationOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let badge = Self(rawValue: 1 << 0)
+    public static let sound = Self(rawValue: 1 << 1)
+    @available(iOS 14, macOS 11, watchOS 7, tvOS 14, visionOS 1, *)
+    public static let list = Self(rawValue: 1 << 3)
+    @available(iOS 14, macOS 11, watchOS 7, tvOS 14, visionOS 1, *)
+    public static let banner = Self(rawValue: 1 << 4)
+}
+
+// On tvOS Apple's classes have members for badges only.
+
+/// Apple's methods are optional.
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
+public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+        withCompletionHandler completionHandler: @escaping () -> Void)
+}
+
+@available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
+open class UNUserNotificationCenter: NSObject {
+    /// The notifications on the screen. Tests set it.
+    public final var stubDelivered: [UNNotificationRequest] = []
+    /// What `add` fails with.
+    public final var stubError: (any Error)?
+
+    /// An app uses `current()`.
+    public override init() { super.init() }
+
+    open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
+        completionHandler(stubDelivered.map(UNNotification.init(stubRequest:)))
+    }
+
+    open func add(
+        _ request: UNNotificationRequest, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)?
+    ) {
+        if stubError == nil {
+            stubDelivered.removeAll { $0.identifier == request.identifier }
+            stubDelivered.append(request)
+        }
+        completionHandler?(stubError)
+    }
+
+    open func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
+        stubDelivered.removeAll { identifiers.contains($0.identifier) }
+    }
+}

@@ -1,0 +1,263 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+/// A keyring that is locked until the test unlocks it.
+private struct LockableKeyring: RecipientKeyring {
+    let isLocked = Locked(true)
+    let inner: KeysetKeyring
+
+    func key(_ kid: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
+        guard !isLocked.withLock({ $0 }) else { throw .keyLocked }
+        return try inner.key(kid, at: time)
+    }
+}
+
+/// What the app opens that the extension couldn't.
+@Suite struct KeptNotificationsTests {
+    private let channel: Channel
+    private let keyring: LockableKeyring
+    private let folder: TemporaryFolder
+    private let center = UNUserNotificationCenter()
+
+    init() throws {
+        channel = try Channel(.p256, signed: true)
+        keyring = LockableKeyring(inner: try channel.keyring)
+        folder = try TemporaryFolder()
+    }
+
+    private func configuration() throws -> ExtensionConfiguration {
+        try channel.configuration { [keyring, folder, channel] in
+            $0 = try! ExtensionConfiguration(
+                topic: Channel.topic, keyring: keyring, senders: channel.senders, fallback: Channel.fallback)
+            $0.clock = { Channel.now }
+            $0.timer = ManualTimer()
+            $0.store = SharedStore(folder: folder.path + "/store", role: .extension)
+        }
+    }
+
+    /// Delivers a push to the extension and puts its notification on the screen.
+    @discardableResult
+    private func deliver(_ payload: [UInt8]) async throws -> UNNotificationContent {
+        let service = TestService { [self] in try configuration() }
+        let content = await (try service.receive(payload)).content()
+        center.stubDelivered.append(
+            UNNotificationRequest(identifier: "1", content: content, trigger: UNPushNotificationTrigger()))
+        return content
+    }
+
+    private var verifier: NotificationVerifier {
+        NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now }
+    }
+
+    private func received(_ request: UNNotificationRequest) -> ReceivedNotification {
+        verifier.received(
+            requestID: request.identifier, userInfo: UserInfoJSON.json(request.content.userInfo),
+            isPush: request.trigger is UNPushNotificationTrigger)
+    }
+
+    private static let json = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"badge":2},"n":1.5}"#
+
+    @Test("a placeholder of a locked device is replaced by the restored notification once the keys can be read")
+    func unlocked() async throws {
+        let placeholder = try await deliver(channel.seal(Self.json))
+        #expect(placeholder.title == "New message")
+        #expect(received(center.stubDelivered[0]) == .unverified(.init(requestID: "1", reason: .sealed)))
+        let kept = KeptNotifications(try configuration(), in: center)
+        #expect(await kept.open().map(\.failure) == [.keyLocked])
+        #expect(center.stubDelivered.map(\.identifier) == ["1"])
+        keyring.isLocked.withLock { $0 = false }
+        let outcomes = await kept.open()
+        #expect(outcomes.map(\.failure) == [nil])
+        #expect(outcomes.map(\.requestID) == ["1-opened"])
+        #expect(outcomes.first?.content?.body.literal == "Hi")
+        #expect(center.stubDelivered.map(\.identifier) == ["1-opened"])
+        let shown = try #require(center.stubDelivered.first)
+        #expect(shown.content.title == "Zoë" && shown.content.badge == 2)
+        guard case .restored(let restored) = received(shown) else {
+            Issue.record("the replacing notification isn't verified")
+            return
+        }
+        #expect(String(decoding: restored.payload, as: UTF8.self).contains(#""n":1.5"#))
+        #expect(await kept.open().isEmpty)
+    }
+
+    @Test("a message that the app opened isn't shown again by the extension")
+    func replayed() async throws {
+        let payload = try channel.seal(Self.json)
+        try await deliver(payload)
+        keyring.isLocked.withLock { $0 = false }
+        _ = await KeptNotifications(try configuration(), in: center).open()
+        #expect(try await deliver(payload).body == "")
+        #expect(center.stubDelivered.map(\.content.title) == ["Zoë", "New message"])
+    }
+
+    @Test("if the restored notification can't be shown, the placeholder stays")
+    func notShown() async throws {
+        try await deliver(channel.seal(Self.json))
+        keyring.isLocked.withLock { $0 = false }
+        center.stubError = CocoaError(.featureUnsupported)
+        let outcomes = await KeptNotifications(try configuration(), in: center).open()
+        #expect(outcomes.map(\.requestID) == [nil] && outcomes.map(\.failure) == [.internalError])
+        #expect(center.stubDelivered.map(\.identifier) == ["1"])
+    }
+
+    @Test("a forged placeholder stays, and restored and other notifications aren't touched")
+    func others() async throws {
+        keyring.isLocked.withLock { $0 = false }
+        try await deliver(channel.seal(Self.json))
+        let other = try Channel(.p256)
+        for (name, payload) in [("forged", try other.seal(Self.json)), ("plain", Array(#"{"a":1}"#.utf8))] {
+            let content = try Channel.request(payload).content
+            center.stubDelivered.append(
+                UNNotificationRequest(identifier: name, content: content, trigger: UNPushNotificationTrigger()))
+        }
+        let outcomes = await KeptNotifications(try configuration(), in: center).open()
+        #expect(outcomes.map(\.placeholderID) == ["forged"] && outcomes.map(\.failure) == [.unknownKey])
+        #expect(center.stubDelivered.map(\.identifier) == ["1", "forged", "plain"])
+    }
+}
+
+/// What the delegate hands the app.
+@MainActor @Suite struct NotificationDelegateTests {
+    private final class Delegate: PushCryptNotificationDelegate {
+        var seen: [ReceivedNotification] = []
+        var responses: [ReceivedResponse] = []
+
+        override func presentation(of notification: ReceivedNotification) async -> UNNotificationPresentationOptions {
+            seen.append(notification)
+            if case .restored = notification { return await super.presentation(of: notification) }
+            return []
+        }
+
+        override func received(_ response: ReceivedResponse) async { responses.append(response) }
+    }
+
+    private let channel: Channel
+    private let folder: TemporaryFolder
+    private let delegate: Delegate
+    private let center = UNUserNotificationCenter()
+
+    init() throws {
+        channel = try Channel()
+        folder = try TemporaryFolder()
+        delegate = Delegate(
+            NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now })
+    }
+
+    /// Restores a push in the extension.
+    private func restored() async throws -> UNNotification {
+        let service = TestService { [channel, folder] in
+            try channel.configuration { $0.store = SharedStore(folder: folder.path + "/store", role: .extension) }
+        }
+        let json = #"{"aps":{"alert":"x"},"list":[1,1.0,2.50,true,null,"é/\u0000"],"big":18446744073709551615}"#
+        return notification(await (try service.receive(channel.seal(json))).content())
+    }
+
+    private func notification(_ content: UNNotificationContent, isPush: Bool = true) -> UNNotification {
+        let trigger = isPush ? UNPushNotificationTrigger() : nil
+        return UNNotification(stubRequest: UNNotificationRequest(identifier: "1", content: content, trigger: trigger))
+    }
+
+    private func options(_ notification: UNNotification) async -> UNNotificationPresentationOptions {
+        await withCheckedContinuation { continuation in
+            delegate.userNotificationCenter(center, willPresent: notification) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func respond(_ response: UNNotificationResponse) async {
+        await withCheckedContinuation { continuation in
+            delegate.userNotificationCenter(center, didReceive: response) { continuation.resume() }
+        }
+    }
+
+    @Test("a restored notification is presented as verified, with its payload")
+    func verified() async throws {
+        let notification = try await restored()
+        #expect(await options(notification) == [.banner, .list, .sound, .badge])
+        guard case .restored(let restored) = delegate.seen.first else {
+            Issue.record("the notification isn't verified: \(delegate.seen)")
+            return
+        }
+        #expect(restored.requestID == "1" && restored.messageID.utf8.count == 22)
+        #expect(restored.payload == UserInfoJSON.json(notification.request.content.userInfo))
+    }
+
+    @Test(
+        "a push that the extension didn't restore is unverified, with its reason, and its content isn't given to the app"
+    )
+    func unverified() async throws {
+        let sealed = String(decoding: try channel.seal(#"{"aps":{"alert":"x"}}"#), as: UTF8.self)
+        for (json, reason) in [
+            (sealed, ReceivedNotification.Reason.sealed),
+            (#"{"pushcrypt":{"status":"failed","reason":"unknownKey"}}"#, .placeholder),
+            (#"{"aps":{"alert":"x"},"list":[1]}"#, .unsealed), (#"{"pushcrypt":{"status":"opened"}}"#, .unknown),
+        ] {
+            let content = try Channel.request(Array(json.utf8)).content
+            #expect(await options(notification(content)) == [])
+            #expect(delegate.seen.last == .unverified(.init(requestID: "1", reason: reason)))
+        }
+    }
+
+    @Test("the same userInfo under another name is unverified")
+    func otherName() async throws {
+        let content = try await restored().request.content
+        let request = UNNotificationRequest(identifier: "2", content: content, trigger: UNPushNotificationTrigger())
+        #expect(await options(UNNotification(stubRequest: request)) == [])
+        #expect(delegate.seen == [.unverified(.init(requestID: "2", reason: .unsealed))])
+    }
+
+    @Test("a notification of the app itself is local")
+    func local() async throws {
+        _ = await options(notification(UNMutableNotificationContent(), isPush: false))
+        #expect(delegate.seen == [.local(requestID: "1")])
+    }
+
+    @Test("if the store can't be read, the notification is unverified and says so")
+    func noStore() async throws {
+        let broken = Delegate(
+            NotificationVerifier(store: SharedStore(folder: folder.path + "/none/store", role: .app)) { Channel.now })
+        let notification = try await restored()
+        await withCheckedContinuation { continuation in
+            broken.userNotificationCenter(center, willPresent: notification) { _ in continuation.resume() }
+        }
+        #expect(broken.seen == [.unverified(.init(requestID: "1", reason: .storeUnavailable))])
+    }
+
+    @Test("taps, dismissals, actions and entered text are given to the app with the verified notification")
+    func responses() async throws {
+        let notification = try await restored()
+        for identifier in [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier, "PAY"] {
+            await respond(UNNotificationResponse(stubNotification: notification, actionIdentifier: identifier))
+        }
+        await respond(
+            UNTextInputNotificationResponse(stubNotification: notification, actionIdentifier: "REPLY", userText: "Hi"))
+        #expect(delegate.responses.map(\.action) == [.open, .dismiss, .custom("PAY"), .custom("REPLY")])
+        #expect(delegate.responses.map(\.text) == [nil, nil, nil, "Hi"])
+        for response in delegate.responses {
+            guard case .restored = response.notification else {
+                Issue.record("the notification isn't verified")
+                continue
+            }
+        }
+    }
+
+    @Test("the app opens the userInfo of a push once")
+    func silent() async throws {
+        let request = try Channel.request(
+            channel.seal(#"{"aps":{"alert":"x","content-available":1},"n":1}"#, exposed: ["content-available"]))
+        let opener = try channel.configuration().opener
+        let store = SharedStore(folder: folder.path + "/store", role: .app)
+        let opened = await opener.claiming(userInfo: request.content.userInfo, in: store, at: Channel.now)
+        #expect(try opened.get().messageID.utf8.count == 22)
+        let again = await opener.claiming(userInfo: request.content.userInfo, in: store, at: Channel.now)
+        #expect(throws: FailureClass.replayed) { try again.get() }
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import PushCryptSQLite
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// Whether the app finds the notifications that the extension restored, and no others.
+@Suite struct RestoredNotificationsTests {
+    private let folder: StoreFolder
+
+    init() throws {
+        folder = try StoreFolder()
+    }
+
+    /// Delivers a push under a name.
+    private func deliver(
+        _ payload: [UInt8], _ requestID: String?, key: String = "p256",
+        _ change: (inout ExtensionConfiguration) -> Void = { _ in }
+    ) async throws -> DeliverySession.Delivery {
+        var configuration = try ExtensionConfiguration.test(key: key)
+        configuration.store = folder.store()
+        change(&configuration)
+        let made = configuration
+        return await withCheckedContinuation { continuation in
+            DeliverySession(payload: payload, requestID: requestID, configuration: made) {
+                continuation.resume(returning: $0)
+            }.start()
+        }
+    }
+
+    private func messageID(_ requestID: String, _ userInfo: [UInt8], at time: UnixTime = TestPush.now) throws -> String?
+    {
+        try folder.store(.app).restoredMessageID(requestID: requestID, userInfo: userInfo, at: time)
+    }
+
+    @Test("a restored notification is found by its name and its userInfo, until its message expires")
+    func found() async throws {
+        let payload = try TestPush().sealed()
+        let push = try TestPush.open(payload).get()
+        let userInfo = try await deliver(payload, "name").content.userInfo
+        #expect(try messageID("name", userInfo) == push.messageID)
+        #expect(try messageID("name", userInfo, at: push.expiresAt - 1) == push.messageID)
+        #expect(try messageID("name", userInfo, at: push.expiresAt) == nil)
+    }
+
+    @Test("another name or another userInfo isn't found")
+    func others() async throws {
+        let userInfo = try await deliver(TestPush().sealed(), "name").content.userInfo
+        #expect(try messageID("name2", userInfo) == nil)
+        #expect(try messageID("nam", Array("e".utf8) + userInfo) == nil)
+        #expect(try messageID("name", userInfo + [0x20]) == nil)
+        #expect(try messageID("name", []) == nil)
+    }
+
+    @Test("content that a stage has changed is found as it was handed over")
+    func changed() async throws {
+        struct Replacing: ContentStage {
+            func process(_ content: NotificationContent, of push: OpenedPush) async -> NotificationContent {
+                var content = content
+                content.userInfo = Array(#"{"own":1}"#.utf8)
+                return content
+            }
+        }
+        _ = try await deliver(TestPush().sealed(), "name") { $0.stages = [Replacing()] }
+        #expect(try messageID("name", Array(#"{"own":1}"#.utf8)) != nil)
+        #expect(try messageID("name", Array(TestPush.json.utf8)) == nil)
+    }
+
+    @Test("placeholders and accepted unsealed pushes aren't found")
+    func notRestored() async throws {
+        let unsealed = Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8)
+        for delivery in [
+            try await deliver(TestPush(key: "other p256").sealed(), "name"),
+            try await deliver(unsealed, "name") { $0.unsealed = .shown },
+        ] {
+            #expect(!delivery.isRestored)
+            #expect(try messageID("name", delivery.content.userInfo) == nil)
+        }
+    }
+
+    @Test("a push without a name is shown and nothing is remembered")
+    func unnamed() async throws {
+        let delivery = try await deliver(TestPush().sealed(), nil)
+        #expect(delivery.isRestored)
+        #expect(try messageID("", delivery.content.userInfo) == nil)
+    }
+
+    @Test("of more than 512 restored notifications the oldest is forgotten, and expired ones are removed")
+    func limit() throws {
+        let push = try TestPush.open(TestPush().sealed()).get()
+        let store = folder.store()
+        func remember(_ name: String, at time: UnixTime = TestPush.now) throws {
+            var report = DeliveryReport.sample(at: time)
+            report.restored = RestoredMark(push, requestID: name, userInfo: [])
+            try store.record(nil, isShown: false, report)
+        }
+        for number in 0...512 { try remember("\(number)") }
+        #expect(try messageID("0", []) == nil)
+        #expect(try messageID("1", []) != nil)
+        #expect(try messageID("512", []) != nil)
+        try remember("late", at: push.expiresAt)
+        #expect(try store.count("SELECT count(*) FROM restored") == 1)
+    }
+
+    @Test("a store of version 1 gets the table")
+    func version1() throws {
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(at: Vectors.own("Store/version-1.sqlite"), to: folder.file)
+        #expect(try messageID("name", []) == nil)
+    }
+}
+
+extension SharedStore {
+    fileprivate func count(_ sql: StaticString) throws -> Int64? {
+        try transaction { database throws(SQLiteError) in try database.integer(sql) }
+    }
+}
+
+/// What the app opens itself.
+@Suite struct ClaimingOpenerTests {
+    private let folder: StoreFolder
+    private let payload: [UInt8]
+
+    init() throws {
+        folder = try StoreFolder()
+        payload = try TestPush().sealed()
+    }
+
+    private func open(
+        _ payload: [UInt8], _ store: SharedStore, at time: UnixTime = TestPush.now,
+        _ keepRunning: ProcessActivity = .system
+    ) throws -> Result<OpenedPush, FailureClass> {
+        try ExtensionConfiguration.test().opener.claiming(payload, in: store, at: time, keepRunning)
+    }
+
+    @Test("the app opens a message once, and the extension shows it nevertheless")
+    func once() async throws {
+        let opened = try open(payload, folder.store(.app)).get()
+        #expect(opened.content.title.literal == "Zoë")
+        // Another process of the app, after a claim would have lapsed.
+        #expect(try open(payload, folder.store(.app), at: TestPush.now + 120).failure == .replayed)
+        var configuration = try ExtensionConfiguration.test()
+        configuration.store = folder.store()
+        #expect(await configuration.delivery(of: payload).isRestored)
+    }
+
+    @Test("expired, foreign and unsealed payloads fail with their classes")
+    func failures() throws {
+        let store = folder.store(.app)
+        #expect(try open(payload, store, at: TestPush.now + TestPush.window).failure == .expired)
+        #expect(try open(TestPush(key: "other p256").sealed(), store).failure == .unknownKey)
+        #expect(try open(Array(#"{"aps":{"content-available":1}}"#.utf8), store).failure == .notSealed)
+    }
+
+    @Test("if the system is about to suspend the process, nothing is claimed")
+    func suspended() throws {
+        let store = folder.store(.app)
+        #expect(try open(payload, store, ProcessActivity { nil }).failure == .timedOut)
+        #expect(try open(payload, store).failure == nil)
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}
