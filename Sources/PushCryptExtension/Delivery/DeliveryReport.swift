@@ -17,6 +17,9 @@ public struct DeliveryReport: Hashable, Sendable {
     public let pushID: String?
     /// Whether the push is a self-test of the sender.
     public let isSelfTest: Bool
+    /// Whether nothing was shown, because the app may suppress the push. A receipt's report is made before the app's stages,
+    /// which can still suppress it.
+    public let isSuppressed: Bool
     /// The stages whose results were not used.
     public let stageFailures: [StageFailure]
     /// The time from the creation of the session to the call of the handler; zero in a report that is made earlier.
@@ -42,7 +45,7 @@ public struct DeliveryReport: Hashable, Sendable {
     /// Creates a report.
     public init(
         failure: FailureClass?, isRestored: Bool, time: UnixTime, kid: KeyID?, messageID: String?, pushID: String?,
-        isSelfTest: Bool, stageFailures: [StageFailure]
+        isSelfTest: Bool, isSuppressed: Bool = false, stageFailures: [StageFailure]
     ) {
         self.failure = failure
         self.isRestored = isRestored
@@ -51,6 +54,7 @@ public struct DeliveryReport: Hashable, Sendable {
         self.messageID = messageID
         self.pushID = pushID
         self.isSelfTest = isSelfTest
+        self.isSuppressed = isSuppressed
         self.stageFailures = stageFailures
     }
 }
