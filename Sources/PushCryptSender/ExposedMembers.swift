@@ -3,11 +3,17 @@ import PushCryptCore
 /// The unencrypted members of `aps` (PROTOCOL section 2): two hints, and the members that the caller names. They are copies
 /// of raw JSON; the inner payload contains them too.
 enum ExposedMembers {
-    /// - Parameter names: checked by `Sealer.Options.check()`.
+    /// - Parameters:
+    ///   - names: checked by `Sealer.Options.check()`.
+    ///   - isQuiet: whether the message makes no sound.
     /// - Throws: `SenderError` with `notExposable` if `aps` lacks a member or its value has the wrong type.
-    static func rawMembers(of aps: JSONValue?, named names: [String]) throws(SenderError) -> [[UInt8]] {
+    static func rawMembers(
+        of aps: JSONValue?, named names: [String], isQuiet: Bool
+    ) throws(SenderError) -> [[UInt8]] {
         var members: [[UInt8]] = []
-        if !names.contains("sound"), hasSound(aps?["sound"]) { members.append(Array(#""sound":"default""#.utf8)) }
+        if !isQuiet, !names.contains("sound"), hasSound(aps?["sound"]) {
+            members.append(Array(#""sound":"default""#.utf8))
+        }
         if !names.contains("content-available"), let value = aps?["content-available"], value.protocolInteger == 1 {
             members.append(rawMember("content-available", value))
         }

@@ -29,17 +29,43 @@ extension Sealer {
         /// A device forgets an id when the message expires. A copy that is sealed weeks later would be shown again, so let
         /// campaigns expire soon.
         public var campaign: String?
+        /// The ids of earlier pushes to take back: the device removes their notifications, and doesn't show them if they
+        /// arrive later. The push has its own alert, so it replaces them. At most 16; see ``SealedPush/id`` and
+        /// `Recipient.messageID(ofCampaign:)`.
+        ///
+        /// Like ``isQuiet``, ``badgeIncrement`` and an avatar it requires a signed push, or a recipient with a psk or a
+        /// shared key. Otherwise sealing throws `notAuthenticated`, because everyone with the public key could do the same.
+        /// The push takes back only pushes that had no proof that it lacks: an unsigned one can't take back a signed one.
+        public var retractedIDs: [String]
+        /// Whether the push isn't shown where the app may suppress notifications, and is shown passively and silently
+        /// elsewhere. It can't have attachments or an offloaded payload, and exposes no sound.
+        public var isQuiet: Bool
+        /// The number that the device adds to the app's badge, -999 to 999; nil for none. The payload must not have a badge.
+        public var badgeIncrement: Int?
 
         /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
-            expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = [], campaign: String? = nil
+            expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = [], campaign: String? = nil,
+            retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
             self.expiresAfterInSeconds = expiresAfterInSeconds
             self.exposed = exposed
             self.campaign = campaign
+            self.retractedIDs = retractedIDs
+            self.isQuiet = isQuiet
+            self.badgeIncrement = badgeIncrement
+        }
+
+        /// The header's extras of a push with these options.
+        func extras(
+            attachments: [AttachmentReference], offload: OffloadReference?, isSelfTest: Bool
+        ) -> MessageExtras {
+            MessageExtras(
+                attachments: attachments, offload: offload, isSelfTest: isSelfTest, retractedIDs: retractedIDs,
+                isQuiet: isQuiet, badgeIncrement: badgeIncrement)
         }
 
         package func check() throws(SenderError) {
@@ -50,9 +76,9 @@ extension Sealer {
                 throw SenderError(.invalidOption, "a message expires after 1 second to 30 days")
             }
             try checkExposed()
-            let byteCounts = MessageHeader.campaignByteCounts
-            guard campaign.map({ byteCounts.contains($0.utf8.count) }) ?? true else {
-                throw SenderError(.invalidOption, "a campaign's name has 1 to \(byteCounts.upperBound) bytes of UTF-8")
+            if let campaign { try MessageHeader.checkCampaign(campaign) }
+            if let flaw = extras(attachments: [], offload: nil, isSelfTest: false).flaw {
+                throw SenderError(.invalidOption, flaw)
             }
         }
 
@@ -69,6 +95,9 @@ extension Sealer {
                 else {
                     throw SenderError(
                         .invalidOption, "the name of an exposed member is 1 to 64 characters of A-Z a-z 0-9 _ -")
+                }
+                guard name != "sound" || !isQuiet else {
+                    throw SenderError(.invalidOption, "aps.sound can't be exposed: a quiet push makes no sound")
                 }
                 guard name != "alert", name != "mutable-content" else {
                     throw SenderError(.invalidOption, "aps.\(name) can't be exposed: the outer payload has its own")

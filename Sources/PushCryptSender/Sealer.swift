@@ -50,15 +50,15 @@ public struct Sealer: Sendable {
     ///   - isSelfTest: whether the extension reports that it works.
     ///   - options: nil for the sealer's options.
     /// - Returns: the payload to send, with its exact size.
-    /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `tooLarge`,
-    ///   `backendFailure`; or what the encoding of `payload` throws.
+    /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notAuthenticated`,
+    ///   `notExposable`, `tooLarge`, `backendFailure`; or what the encoding of `payload` throws.
     public func seal(
         _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder,
         attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
         options: Options? = nil
     ) throws -> SealedPush {
         let options = options ?? self.options
-        let extras = MessageExtras(attachments: attachments, offload: offload, isSelfTest: isSelfTest)
+        let extras = options.extras(attachments: attachments, offload: offload, isSelfTest: isSelfTest)
         if let flaw = extras.flaw { throw SenderError(.invalidOption, flaw) }
         try options.check()
         return try seal(json: Self.json(payload), extras, to: recipient, placeholder, options)
@@ -107,9 +107,17 @@ public struct Sealer: Sendable {
         guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
             throw SenderError(.invalidOption, "the protocol can't represent the time \(time.seconds)")
         }
-        return try MessageHeader.fresh(
+        guard !extras.hasInstructions || !recipient.proof(isSigned: signer != nil).isEmpty else {
+            throw SenderError(
+                .notAuthenticated,
+                "only a signed push, or one to a recipient with a psk or a shared key, can retract others, be quiet, add to "
+                    + "the badge or have an avatar: everyone has key \(recipient.kid)")
+        }
+        let header = try MessageHeader.fresh(
             for: recipient, campaign: options.campaign, issuedAt: time,
             expiresAt: time + options.expiresAfterInSeconds, extras: extras)
+        if let flaw = header.flaw { throw SenderError(.invalidOption, flaw) }
+        return header
     }
 
     /// The outer payload without the characters of `sealed`.
@@ -119,7 +127,8 @@ public struct Sealer: Sendable {
         guard let alert = placeholder.json else {
             throw SenderError(.invalidPlaceholder, "the placeholder has no text; iOS wouldn't run the extension")
         }
-        let exposed = try ExposedMembers.rawMembers(of: inner.aps, named: options.exposed)
+        let exposed = try ExposedMembers.rawMembers(
+            of: inner.aps, named: options.exposed, isQuiet: options.isQuiet)
         return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.kid)
     }
 
@@ -169,7 +178,8 @@ public struct SealedPush: Hashable, Sendable {
     public var json: Data { Data(bytes) }
     /// The request body without a copy.
     package let bytes: [UInt8]
-    /// The message's id for logs, 16 bytes as 22 characters of base64url. It is never sent unencrypted.
+    /// The message's id, 16 bytes as 22 characters of base64url, for logs and for ``Sealer/Options/retractedIDs`` of a later
+    /// push. It is never sent unencrypted.
     public let id: String
     /// The time from which the recipient refuses the message. Send an `apns-expiration` that is no later.
     public let expiresAt: UnixTime

@@ -20,6 +20,9 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidPlaceholder = Code("invalidPlaceholder")
         /// The protocol doesn't allow a limit, a lifetime or the name of an exposed member.
         public static let invalidOption = Code("invalidOption")
+        /// The push retracts others, is quiet, adds to the badge or has an avatar, and it is neither signed nor sealed with a
+        /// psk or a shared key. The recipient would ignore all of these.
+        public static let notAuthenticated = Code("notAuthenticated")
         /// The payload lacks a member to expose, or its value has the wrong type.
         public static let notExposable = Code("notExposable")
         /// The payload is too large, see ``SenderError/bytesNeeded`` and ``SenderError/bytesAvailable``.

@@ -9,7 +9,7 @@ import Testing
         #expect(pushes[0].id != pushes[1].id)
         #expect(pushes[0].byteCount == pushes[1].byteCount)
         let readings = try pushes.map { try Reading($0, channel) }
-        #expect(readings[0].inner.header(proof: .signature)?.id != readings[1].inner.header?.id)
+        #expect(readings[0].inner.header(proof: .signature)?.id != readings[1].inner.header(proof: .signature)?.id)
         let sealed = try readings.map { try #require(($0.outer["pushcrypt"] as? [String: Any])?["sealed"] as? String) }
         let same = zip(sealed[0].utf8, sealed[1].utf8).filter { $0 == $1 }.count
         #expect(same < sealed[0].utf8.count / 4)

@@ -8,7 +8,7 @@ package import PushCryptCore
 package struct QueueLine {
     /// The members that a command reads.
     package enum Field: Int, CaseIterable {
-        case payload, to, device, placeholder, expires, expose, pushcrypt
+        case payload, to, device, placeholder, expires, expose, retract, quiet, badgeAdd, pushcrypt
 
         fileprivate static let names = allCases.map { "\($0)" }
     }
@@ -97,13 +97,15 @@ package struct QueueLine {
 /// The `pushcrypt` member that a batch adds to an output line.
 ///
 /// ```
-/// "pushcrypt": {"line": <number, from 1>, "id": "<message id>", "expiresAt": <unix seconds>}
+/// "pushcrypt": {"line": <number, from 1>, "id": "<message id>", "expiresAt": <unix seconds>, <instructions>}
 /// ```
 struct LineSummary {
     let number: Int
     /// 22 characters of base64url.
     let id: String
     let expiresAt: UnixTime
+    /// More members as raw JSON.
+    var instructions: [String] = []
 
     /// Appended rather than interpolated, because every line has one.
     var json: [UInt8] {
@@ -115,6 +117,7 @@ struct LineSummary {
         json += id.utf8
         json += #"","expiresAt":"#.utf8
         json += String(expiresAt.seconds).utf8
+        for member in instructions { json += ",\(member)".utf8 }
         json.append(UInt8(ascii: "}"))
         return json
     }

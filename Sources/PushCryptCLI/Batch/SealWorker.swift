@@ -24,7 +24,8 @@ extension Seal {
         try run.processAllLines {
             let reader = try directory?.makeReader()
             return SealWorker(
-                sealer: sealer, options: options, placeholder: placeholder.placeholder, extras: common, entry: entry,
+                sealer: sealer, options: options, retractedCampaigns: instructions.retractFrom,
+                placeholder: placeholder.placeholder, extras: common, entry: entry,
                 defaultRecipient: try entry.map { try Recipient($0) }, allowsDemoKeys: demoKeys.isAllowed,
                 lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
@@ -47,7 +48,8 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 ///
 /// ```
 /// in:  {"payload": <inner>, ["to": <JWK> | "<kid>"], ["device": "<device id>"], ["placeholder": {...}],
-///       ["expires": "<duration>"], ["expose": ["badge", ...]], <others>}
+///       ["expires": "<duration>"], ["expose": ["badge", ...]], ["retract": ["<message id>", ...]], ["quiet": true/false],
+///       ["badgeAdd": N], <others>}
 /// out: {"payload": <outer>, ["to": "<kid>"], ["device"], <others>,
 ///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>}}
 /// ```
@@ -56,6 +58,8 @@ struct SealWorker: LineWorker {
 
     let sealer: Sealer
     let options: Sealer.Options
+    /// The campaigns of --retract-from, for lines without "retract".
+    let retractedCampaigns: [String]
     let placeholder: Placeholder
     let extras: MessageExtras
     /// The key of --to.
@@ -78,7 +82,7 @@ struct SealWorker: LineWorker {
             push = try sealer.seal(
                 Array(line.payload.rawBytes), to: recipient, placeholder: overrides.placeholder ?? placeholder,
                 attachments: extras.attachments, offload: extras.offload, isSelfTest: extras.isSelfTest,
-                options: overrides.options(options))
+                options: overrides.options(options, retracting: retractedCampaigns, of: recipient))
         } catch {
             throw LineRefusal(error) ?? error
         }
@@ -89,7 +93,7 @@ struct SealWorker: LineWorker {
             switch field {
             case .payload: .replace(payload)
             case .to: .replace(kid)
-            case .placeholder, .expires, .expose: .remove
+            case .placeholder, .expires, .expose, .retract, .quiet, .badgeAdd: .remove
             case .device, .pushcrypt: .keep
             }
         }
@@ -143,17 +147,35 @@ private struct SealOverrides {
     let placeholder: Placeholder?
     private let expiresAfterInSeconds: Int64?
     private let exposed: [String]?
+    private let retractedIDs: [String]?
+    private let isQuiet: Bool?
+    private let badgeIncrement: Int?
 
     init(_ line: QueueLine) throws(LineRefusal) {
         placeholder = try line[.placeholder].map(Self.placeholder)
         expiresAfterInSeconds = try line[.expires].map(Self.seconds)
-        exposed = try line[.expose].map(Self.names)
+        exposed = try line[.expose].map { value throws(LineRefusal) in
+            try Self.strings(value, "\"expose\" is not an array of names")
+        }
+        retractedIDs = try line[.retract].map { value throws(LineRefusal) in
+            try Self.strings(value, "\"retract\" is not an array of message ids")
+        }
+        isQuiet = try line[.quiet].map(Self.boolean)
+        badgeIncrement = try line[.badgeAdd].map(Self.increment)
     }
 
-    /// - Returns: nil if the line replaces none.
-    func options(_ standard: Sealer.Options) -> Sealer.Options? {
-        guard expiresAfterInSeconds != nil || exposed != nil else { return nil }
+    /// - Parameter campaigns: retracted by a line without "retract".
+    func options(
+        _ standard: Sealer.Options, retracting campaigns: [String], of recipient: Recipient
+    ) throws(SenderError) -> Sealer.Options {
         var options = standard
+        if let retractedIDs {
+            options.retractedIDs = retractedIDs
+        } else {
+            options = try options.retracting(campaigns: campaigns, of: recipient)
+        }
+        if let isQuiet { options.isQuiet = isQuiet }
+        if let badgeIncrement { options.badgeIncrement = badgeIncrement }
         if let expiresAfterInSeconds { options.expiresAfterInSeconds = expiresAfterInSeconds }
         if let exposed { options.exposed = exposed }
         return options
@@ -185,12 +207,22 @@ private struct SealOverrides {
         return seconds
     }
 
-    private static func names(_ value: JSONValue) throws(LineRefusal) -> [String] {
-        let elements = value.elements
-        let names = elements.compactMap(\.string)
-        guard value.kind == .array, names.count == elements.count else {
-            throw .malformedLine("\"expose\" is not an array of names")
+    private static func boolean(_ value: JSONValue) throws(LineRefusal) -> Bool {
+        guard let boolean = value.boolean else { throw .malformedLine("\"quiet\" is not true or false") }
+        return boolean
+    }
+
+    private static func increment(_ value: JSONValue) throws(LineRefusal) -> Int {
+        guard value.kind == .number, let increment = Int(String(decoding: value.rawBytes, as: UTF8.self)) else {
+            throw .malformedLine("\"badgeAdd\" is not an integer")
         }
-        return names
+        return increment
+    }
+
+    private static func strings(_ value: JSONValue, _ message: String) throws(LineRefusal) -> [String] {
+        let elements = value.elements
+        let strings = elements.compactMap(\.string)
+        guard value.kind == .array, strings.count == elements.count else { throw .malformedLine(message) }
+        return strings
     }
 }

@@ -160,9 +160,11 @@ extension [String] {
 }
 
 extension JSONValue {
-    /// An integer of up to three digits and a sign; nil for other values, and for a fraction or an exponent.
+    /// An integer of up to three digits and a sign; nil for other values, for -0, a fraction or an exponent.
     fileprivate var smallInteger: Int? {
-        kind == .number && range.count <= 4 ? Int(String(decoding: rawBytes, as: UTF8.self)) : nil
+        guard kind == .number, range.count <= 4 else { return nil }
+        let text = String(decoding: rawBytes, as: UTF8.self)
+        return text == "-0" ? nil : Int(text)
     }
 }
 

@@ -47,7 +47,9 @@ package struct MessageHeader: Equatable, Sendable {
 
     /// Why this can't be sealed; nil if it can.
     package var flaw: String? {
-        guard !extras.retractedIDs.contains(where: { $0 == Base64URL.encode(id) }) else { return "a message can't retract itself" }
+        guard !extras.retractedIDs.contains(where: { $0 == Base64URL.encode(id) }) else {
+            return "a message can't retract itself"
+        }
         return extras.flaw
     }
 

@@ -97,15 +97,16 @@ func fuzzReferences(_ input: [UInt8]) throws {
     do {
         let reference = try AttachmentReference(json: input)
         try checkURL(reference.url)
-        try require(hasBlob(tree) && hasType(tree) && hasID(tree), "an attachment's reference has its members")
+        try require(
+            hasBlob(tree) && hasType(tree) && hasID(tree) && hasUse(tree), "an attachment's reference has its members")
         let again = try AttachmentReference(json: reference.json)
         try require(again == reference && again.json == reference.json, "a written reference is read again")
         let checked = try AttachmentReference(
-            url: reference.url, blob: reference.blob, type: reference.type, id: reference.id)
+            url: reference.url, blob: reference.blob, type: reference.type, id: reference.id, use: reference.use)
         try require(checked == reference, "the sender's checks accept what the reader accepts")
     } catch let error as BlobError {
         try require(error.code == .invalidReference, "the code is invalidReference")
-        let isValid = hasBlob(tree) && hasType(tree) && hasID(tree) && hasURL(tree)
+        let isValid = hasBlob(tree) && hasType(tree) && hasID(tree) && hasUse(tree) && hasURL(tree)
         try require(!isValid, "a valid attachment's reference is accepted")
     }
     do {
@@ -128,6 +129,15 @@ private func fuzzHeader(_ text: JSONText) throws {
         (1...2_592_000).contains(header.expiresAt.seconds - header.issuedAt.seconds),
         "a header's times are in the window")
     try require(header.extras.attachments.count <= 8, "a message has at most 8 attachments")
+    try require(
+        header.extras.retractedIDs.allSatisfy { matches($0, "[A-Za-z0-9_-]{21}[AQgw]") }, "message ids are retracted")
+    try require(
+        !header.extras.isQuiet || (text.root["attachments"] == nil && text.root["offload"] == nil),
+        "a quiet message fetches nothing")
+    try require(
+        header.extras.attachments.count { $0.use == .avatar } <= 1, "a message has at most one avatar")
+    let base = try require(MessageHeader(text.root, proof: []), "the base profile refuses nothing more")
+    try require(!base.extras.hasInstructions, "the base profile has no instructions")
 }
 
 /// Foundation reads the same host, and neither a user nor a fragment.
@@ -161,6 +171,8 @@ private func hasType(_ tree: SlowJSON) -> Bool {
 private func hasID(_ tree: SlowJSON) -> Bool {
     tree["id"] == nil || tree.text("id").map { matches($0, "[A-Za-z0-9_-]{1,64}") } == true
 }
+
+private func hasUse(_ tree: SlowJSON) -> Bool { tree["use"] == nil || tree.text("use") == "avatar" }
 
 private func hasBlob(_ tree: SlowJSON, _ limit: Int = 1 << 48) -> Bool {
     func hasBytes(_ name: String) -> Bool {

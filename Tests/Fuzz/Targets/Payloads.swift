@@ -149,7 +149,8 @@ private struct MessageDelivery {
         let payload = payload(try sealed(), hasSKID: isSigned)
         // The recipient's trust must match the payload.
         try expect([isSigned ? .unknownKey : .undecryptable], opening(payload, isPinned: !isSigned))
-        let expectation = MessageExpectation(message, at: FuzzKeys.now)
+        let expectation = MessageExpectation(
+            message, channel.key.proof(isSigned: isSigned), at: FuzzKeys.now)
         switch (try opening(payload, isPinned: isSigned), expectation) {
         case (.failure(let failure), .refused(let expected)):
             try require(failure == expected, "\(failure) is \(expected)")
@@ -225,13 +226,13 @@ private enum MessageExpectation {
     case opened(SlowJSON)
     case refused(FailureClass)
 
-    init(_ message: [UInt8], at time: UnixTime) {
+    init(_ message: [UInt8], _ proof: SenderProof, at time: UnixTime) {
         let end = (message.lastIndex { $0 != 0x20 } ?? -1) + 1
         guard end <= 262_144, let tree = SlowJSON(message[..<end]), tree.valueCount <= 16_384,
             tree["aps"]?["alert"]?.hasAlertText == true, let header = tree["pushcrypt"],
             header["id"]?.bytes.map({ $0.count == 22 && Base64URL.isCanonical($0[...]) }) == true,
             let issued = header["iat"]?.integer, let expires = header["exp"]?.integer,
-            issued < expires, expires - issued <= 2_592_000, Self.hasValidExtras(message[..<end])
+            issued < expires, expires - issued <= 2_592_000, Self.hasValidExtras(message, proof)
         else {
             self = .refused(.malformed)
             return
@@ -247,8 +248,8 @@ private enum MessageExpectation {
     }
 
     /// The target `reference` compares the references with their grammar.
-    private static func hasValidExtras(_ message: ArraySlice<UInt8>) -> Bool {
-        MessageHeader((try? JSONText(Array(message)))?.root["pushcrypt"], proof: .signature) != nil
+    private static func hasValidExtras(_ message: [UInt8], _ proof: SenderProof) -> Bool {
+        (try? InnerPayload(message: message))?.header(proof: proof) != nil
     }
 }
 

@@ -5,7 +5,7 @@ import pushcrypt
 /// The input as a line of a batch: read, edited, refused.
 ///
 /// ```
-/// input = edits (bits: 2 for each known member) || line
+/// input = edits (16 bits: 2 for each known member; the ninth member on has those of the first) || line
 /// ```
 func fuzzQueueLine(_ bytes: [UInt8]) throws {
     var input = FuzzInput(bytes)
@@ -58,7 +58,7 @@ private func checkRefusal(_ refusal: LineRefusal, of text: [UInt8]) throws {
 
 private enum Edits {
     static func edit(_ edits: Int, _ field: QueueLine.Field) -> QueueLine.Edit {
-        switch edits >> (2 * field.rawValue) & 3 {
+        switch edits >> (2 * field.rawValue % 16) & 3 {
         case 1 where field != .payload: .remove
         case 2: .replace(Array("[1, null]".utf8))
         default: .keep

@@ -22,6 +22,7 @@ MAGIC, CHUNK, TAG = b"PCB1", 65_536, 16
 PURPOSES = {"attachment": 1, "payload": 2}
 MAX_SIZE, MAX_OFFLOAD, PAGE = 2**48, MAX_PAYLOAD, 4096
 MAX_ATTACHMENTS, MAX_URL = 8, 2048
+MAX_RETRACTED, MAX_INCREMENT = 16, 999
 
 _HOST = r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?"
 _URL = re.compile(r"https://" + _HOST + r"(?:[/?](?:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?", re.ASCII)
@@ -97,22 +98,70 @@ def _check_reference(value: Any, limit: int) -> None:
         raise Refusal("malformed", "size")
 
 
-def check_extras(header: Obj) -> dict[str, Any]:
-    """Checks attachments (1 to 8, distinct ids), offload, test (only true); a wrong one makes the message malformed."""
+def _check_attachments(attachments: Any, authenticated: bool) -> list[Any]:
+    """1 to 8 attachments, distinct ids, at most one avatar. Those of another use are left out, unread."""
+    if not isinstance(attachments, list) or not 1 <= len(attachments) <= MAX_ATTACHMENTS:
+        raise Refusal("malformed", "attachments")
+    found = []
+    for attachment in attachments:
+        if not isinstance(attachment, dict):
+            raise Refusal("malformed", "an attachment is not an object")
+        if "use" in attachment:
+            if not authenticated:
+                continue
+            if not isinstance(attachment["use"], str):
+                raise Refusal("malformed", "use")
+            if attachment["use"] != "avatar":
+                continue
+        _check_reference(attachment, MAX_SIZE)
+        _string(attachment.get("type"), _TYPE, "type")
+        if "id" in attachment:
+            _string(attachment["id"], _ID, "id")
+        found.append(attachment)
+    ids = [attachment["id"] for attachment in found if "id" in attachment]
+    if len(set(ids)) != len(ids):
+        raise Refusal("malformed", "two ids are the same")
+    if sum("use" in attachment for attachment in found) > 1:
+        raise Refusal("malformed", "two avatars")
+    return found
+
+
+def _check_instructions(header: Obj, has_badge: bool) -> dict[str, Any]:
+    """retract (1 to 16 distinct ids of other messages), quiet (only true, nothing to fetch), badge ({"add": n} alone)."""
+    found: dict[str, Any] = {}
+    if "retract" in header:
+        retracted = header["retract"]
+        if not isinstance(retracted, list) or not 1 <= len(retracted) <= MAX_RETRACTED:
+            raise Refusal("malformed", "retract")
+        for message in retracted:
+            unb64(message, 16)
+        if len(set(retracted)) != len(retracted) or header.get("id") in retracted:
+            raise Refusal("malformed", "an id twice, or the message's own")
+        found["retract"] = retracted
+    if "quiet" in header:
+        if header["quiet"] is not True or "attachments" in header or "offload" in header:
+            raise Refusal("malformed", "quiet")
+        found["quiet"] = True
+    if "badge" in header:
+        badge = header["badge"]
+        if not isinstance(badge, dict) or list(badge) != ["add"] or type(badge["add"]) is not int \
+                or not -MAX_INCREMENT <= badge["add"] <= MAX_INCREMENT or has_badge:
+            raise Refusal("malformed", "badge")
+        found["badge"] = badge
+    return found
+
+
+def check_extras(header: Obj, authenticated: bool = True, has_badge: bool = False) -> dict[str, Any]:
+    """Checks the optional members; a wrong one makes the message malformed. Returns those that have an effect.
+
+    `authenticated`: the message is signed, or sealed with a psk or a shared key. Otherwise instructions are ignored.
+    `has_badge`: the payload has aps.badge.
+    """
     found: dict[str, Any] = {}
     if "attachments" in header:
-        attachments = header["attachments"]
-        if not isinstance(attachments, list) or not 1 <= len(attachments) <= MAX_ATTACHMENTS:
-            raise Refusal("malformed", "attachments")
-        for attachment in attachments:
-            _check_reference(attachment, MAX_SIZE)
-            _string(attachment.get("type"), _TYPE, "type")
-            if "id" in attachment:
-                _string(attachment["id"], _ID, "id")
-        ids = [attachment["id"] for attachment in attachments if "id" in attachment]
-        if len(set(ids)) != len(ids):
-            raise Refusal("malformed", "two ids are the same")
-        found["attachments"] = attachments
+        attachments = _check_attachments(header["attachments"], authenticated)
+        if attachments:
+            found["attachments"] = attachments
     if "offload" in header:
         _check_reference(header["offload"], MAX_OFFLOAD)
         found["offload"] = header["offload"]
@@ -120,7 +169,13 @@ def check_extras(header: Obj) -> dict[str, Any]:
         if header["test"] is not True:
             raise Refusal("malformed", "test")
         found["test"] = True
-    return found
+    return {**found, **_check_instructions(header, has_badge)} if authenticated else found
+
+
+def has_instructions(extras: dict[str, Any]) -> bool:
+    """Whether a member needs a message that is signed, or sealed with a psk or a shared key."""
+    return any(name in extras for name in ("retract", "quiet", "badge")) or any(
+        "use" in attachment for attachment in extras.get("attachments", []))
 
 
 def extras_text(extras: Optional[dict[str, Any]]) -> str:

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pyhpke import AEADId, CipherSuite, KDFId, KEMId, KEMKey, PyHPKEError
 
-from blobs import MAX_OFFLOAD, check_extras, extras_text
+from blobs import MAX_OFFLOAD, check_extras, extras_text, has_instructions
 from strict_json import Obj, Refusal, b64, is_integer, parse, parse_payload, unb64
 
 WINDOW = 30 * 24 * 3600  # seconds from iat to the latest exp
@@ -413,6 +413,8 @@ def seal(to: Key, topic: str, inner: Union[str, bytes], placeholder: Any, at: in
         raise Refusal("invalidArgument", "limit")
     if pad not in ("max", "none") and (type(pad) is not int or pad < 1):
         raise Refusal("invalidArgument", "pad")
+    if has_instructions(extras or {}) and proof(to, sign_with is not None) == 0:
+        raise Refusal("notAuthenticated", "everyone has the public key")
     end = max(value_end for _, _, value_end in root.spans.values())
     member = f',"pushcrypt":{{"id":"{b64(os.urandom(16))}","iat":{at},"exp":{at + expires}{extras_text(extras)}}}'
     message = (text[:end] + member + text[end:]).encode("utf-8")
@@ -455,6 +457,7 @@ class Opened:
     exp: int
     signed_by: Optional[str]
     extras: dict[str, Any] = dataclass_field(default_factory=dict)
+    proof: int = 0
 
 
 def index(keys: Iterable[Key], kinds: tuple[str, ...]) -> dict[str, Key]:
@@ -507,14 +510,19 @@ def open_payload(payload: bytes, keys: Iterable[Key], topic: str, at: int,
             _public_object(pinned[skid]).verify(signature, signed_bytes(key, info, message))
         except InvalidSignature:
             raise Refusal("undecryptable") from None
-    return _opened(message, at, skid)
+    return _opened(message, at, skid, proof(key, skid is not None))
 
 
 def _is_one(value: Any) -> bool:
     return type(value) is int and value == 1
 
 
-def _opened(message: bytes, now: int, skid: Optional[str]) -> Opened:
+def proof(key: Key, signed: bool) -> int:
+    """What a sender of such messages proved: 1 the psk or the shared key, 2 the signing key; 0 nothing."""
+    return (1 if key.suite == 4 or key.psk is not None else 0) + (2 if signed else 0)
+
+
+def _opened(message: bytes, now: int, skid: Optional[str], proven: int) -> Opened:
     """Checks iat < exp <= iat + window and the alert text (else malformed), then freshness."""
     root, text = parse_payload(message)
     added, aps = root.get("pushcrypt"), root.get("aps")
@@ -524,20 +532,23 @@ def _opened(message: bytes, now: int, skid: Optional[str]) -> Opened:
     iat, exp = added.get("iat"), added.get("exp")
     if not is_integer(iat) or not is_integer(exp) or not iat < exp <= iat + WINDOW:
         raise Refusal("malformed", "iat, exp")
-    extras = check_extras(added)
+    extras = check_extras(added, proven != 0, "badge" in aps)
     if now >= exp or now - iat > WINDOW:
         raise Refusal("expired")
     if iat - now > AHEAD:
         raise Refusal("notYetValid")
-    return Opened(_without(root, text, "pushcrypt").rstrip(" "), added["id"], iat, exp, skid, extras)
+    return Opened(_without(root, text, "pushcrypt").rstrip(" "), added["id"], iat, exp, skid, extras, proven)
 
 
-def open_offloaded(plaintext: bytes) -> str:
-    """The payload in the plaintext of a blob: an inner payload without a `pushcrypt` member."""
+def open_offloaded(plaintext: bytes, message: Optional[Opened] = None) -> str:
+    """The payload in the plaintext of a blob: an inner payload without a `pushcrypt` member, and without aps.badge if the
+    message adds to the badge."""
     root, text = parse_payload(plaintext)
     aps = root.get("aps")
     if len(plaintext) > MAX_OFFLOAD or "pushcrypt" in root or not isinstance(aps, Obj) or not has_text(aps.get("alert")):
         raise Refusal("malformed", "offloaded payload")
+    if message is not None and "badge" in message.extras and "badge" in aps:
+        raise Refusal("malformed", "a badge and an increment of it")
     return text.rstrip(" ")
 
 

@@ -33,6 +33,26 @@ class VectorTests(unittest.TestCase):
                         keysets.open_payload(*arguments)
                     self.assertEqual(caught.exception.code, entry["failure"])
 
+    def test_instructions(self) -> None:
+        for entry in load("instructions-v1.json")["vectors"]:
+            pinned = entry["senders"] and entry["senders"].encode()
+            arguments = (entry["payload"].encode(), entry["keyset"].encode(), pinned, entry["topic"], entry["at"])
+            with self.subTest(entry["name"]):
+                if entry["failure"] is None:
+                    extras = keysets.open_payload(*arguments).extras
+                    opened = entry["opened"]
+                    self.assertEqual(extras.get("retract", []), opened["retract"])
+                    self.assertEqual(extras.get("quiet", False), opened["quiet"])
+                    self.assertEqual(extras.get("badge", {}).get("add"), opened["badgeAdd"])
+                    uses = {item["url"]: item.get("use") for item in extras.get("attachments", [])}
+                    self.assertEqual([url for url, use in uses.items() if use is None], opened["attachments"])
+                    self.assertEqual([url for url, use in uses.items() if use == "avatar"],
+                                     [opened["avatar"]] if opened["avatar"] else [])
+                else:
+                    with self.assertRaises(Refusal) as caught:
+                        keysets.open_payload(*arguments)
+                    self.assertEqual(caught.exception.code, entry["failure"])
+
     def test_keysets(self) -> None:
         for entry in load("keysets-v1.json")["vectors"]:
             with self.subTest(entry["name"]):

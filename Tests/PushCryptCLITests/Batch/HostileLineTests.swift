@@ -115,7 +115,8 @@ struct HostileLineTests {
         let entry = try #require(Keyset(json: Array(BatchPlace.jwk("shared").utf8)).primary(at: UnixTime(0)))
         let options = Sealer.Options()
         var worker = SealWorker(
-            sealer: try Sealer(topic: Workplace.topic, options: options), options: options, placeholder: .standard,
+            sealer: try Sealer(topic: Workplace.topic, options: options), options: options, retractedCampaigns: [],
+            placeholder: .standard,
             extras: MessageExtras(), entry: entry, defaultRecipient: try Recipient(entry), allowsDemoKeys: false,
             lookup: nil)
         Self.expectLinear(shape, &worker)

@@ -7,11 +7,11 @@ import Testing
     func names() {
         let classes: [FailureClass] = [
             .notSealed, .malformed, .unsupportedVersion, .unknownKey, .keyLocked, .keyExpired, .keyRevoked,
-            .undecryptable, .expired, .notYetValid, .replayed, .timedOut, .attachmentFailed, .internalError,
+            .undecryptable, .expired, .notYetValid, .replayed, .retracted, .timedOut, .attachmentFailed, .internalError,
         ]
         let names = """
             notSealed malformed unsupportedVersion unknownKey keyLocked keyExpired keyRevoked undecryptable expired \
-            notYetValid replayed timedOut attachmentFailed internalError
+            notYetValid replayed retracted timedOut attachmentFailed internalError
             """
         #expect(classes.map(\.rawValue).joined(separator: " ") == names)
         #expect(classes.map(\.description) == classes.map(\.rawValue))

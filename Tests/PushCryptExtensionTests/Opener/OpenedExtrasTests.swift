@@ -18,13 +18,14 @@ import Testing
 
     private static func opened(
         _ attachments: [AttachmentReference] = [], _ offload: OffloadReference? = nil, isSelfTest: Bool = false,
-        signer: String? = nil
+        signer: String? = nil, _ options: Sealer.Options = Sealer.Options(),
+        json: String = TestPush.json
     ) throws -> OpenedPush {
         let sealer = try Sealer(
             topic: TestPush.topic, signer: signer.map(TestKeys.sender), clock: { TestPush.now })
         let push = try sealer.seal(
-            Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard,
-            attachments: attachments, offload: offload, isSelfTest: isSelfTest)
+            Array(json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard,
+            attachments: attachments, offload: offload, isSelfTest: isSelfTest, options: options)
         return try TestPush.open(Array(push.json), trusting: signer.map { [$0] }).get()
     }
 
@@ -84,6 +85,35 @@ import Testing
         #expect(whole.signedBy == push.signedBy && whole.signedBy != nil)
         #expect(whole.attachments == push.attachments)
         #expect(whole.isSelfTest)
+    }
+
+    @Test(
+        "an offloaded payload with a badge is malformed if the push adds to the badge", arguments: ["7", "0", "null"])
+    func twoBadges(badge: String) throws {
+        let (plaintext, offload) = try Self.offloaded(#"{"aps":{"alert":"all","badge":\#(badge)}}"#)
+        let adding = try Self.opened(
+            [], offload, signer: "sender", Sealer.Options(badgeIncrement: 2), json: #"{"aps":{"alert":"short"}}"#)
+        #expect(adding.badgeIncrement == 2)
+        #expect(throws: FailureClass.malformed) { try adding.replacing(offloaded: plaintext) }
+        let (without, _) = try Self.offloaded(#"{"aps":{"alert":"all"}}"#)
+        #expect(try adding.replacing(offloaded: without).badgeIncrement == 2)
+        _ = try Self.opened([], offload, signer: "sender").replacing(offloaded: plaintext)
+    }
+
+    @Test("a push returns what it retracts, that it is quiet, and its avatar apart from its attachments")
+    func instructions() throws {
+        let ids = ["AAECAwQFBgcICQoLDA0ODw", "AQECAwQFBgcICQoLDA0ODw"]
+        let quiet = try Self.opened(signer: "sender", Sealer.Options(retractedIDs: ids, isQuiet: true))
+        #expect(quiet.retractedMessageIDs == ids)
+        #expect(quiet.isQuiet)
+        #expect(quiet.profile == 2)
+        let avatar = try AttachmentReference(
+            url: "https://a.b/c", blob: SealedBlob([1, 2, 3], for: .attachment).reference, type: "image/png",
+            use: .avatar)
+        let push = try Self.opened([avatar, Self.attachment(id: "a")], signer: "sender")
+        #expect(push.avatar == avatar)
+        #expect(push.attachments.map(\.id) == ["a"])
+        #expect(push.retractedMessageIDs.isEmpty && !push.isQuiet && push.badgeIncrement == nil)
     }
 
     @Test(

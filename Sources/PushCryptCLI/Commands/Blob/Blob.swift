@@ -27,6 +27,11 @@ struct BlobSeal: ParsableCommand {
     var purpose: PurposeArgument = .attachment
     @Option(help: .init("The MIME type of an attachment in lower case, such as image/png.", "TYPE")) var type: String?
     @Option(name: .customLong("id"), help: .init("The id of an attachment in the app.", "ID")) var identifier: String?
+    @Option(
+        help: .init(
+            "What the device does with an attachment: it shows it, or gives it to the app's extension as the sender's "
+                + "picture. (default: shown)", "shown|avatar"))
+    var use: UseArgument?
     @Option(help: .init("The https URL where the blob will be stored.", "URL")) var url: String?
     @Option(help: .init("A new file for the reference.", "FILE")) var reference: String
     @Option(name: .customLong("from"), help: .init("The plaintext; - is stdin.", "FILE|-")) var source: String = "-"
@@ -37,8 +42,8 @@ struct BlobSeal: ParsableCommand {
         if let output { try BlobSeal.requireFile(output, "--output") }
         guard reference != output else { throw ValidationError("--reference and --output are the same file.") }
         if purpose == .payload {
-            guard type == nil, identifier == nil else {
-                throw ValidationError("--type and --id are only for attachments.")
+            guard type == nil, identifier == nil, use == nil else {
+                throw ValidationError("--type, --id and --use are only for attachments.")
             }
         } else {
             guard type != nil else { throw ValidationError("An attachment requires --type, such as image/png.") }
@@ -59,7 +64,8 @@ struct BlobSeal: ParsableCommand {
         let blob = try purpose == .payload ? sealPayload(reader, sink) : sealAttachment(reader, sink)
         // The reference is written last, so that it never exists without a complete blob.
         try sink.publish()
-        try ReferenceFile(blob: blob, url: url, type: type, id: identifier).write(to: referenceFile)
+        try ReferenceFile(blob: blob, url: url, type: type, id: identifier, isAvatar: use == .avatar).write(
+            to: referenceFile)
     }
 
     private func sealAttachment(_ reader: PieceReader, _ sink: BlobSink) throws -> BlobReference {
@@ -85,6 +91,8 @@ struct BlobSeal: ParsableCommand {
 }
 
 enum PurposeArgument: String, ExpressibleByArgument { case attachment, payload }
+
+enum UseArgument: String, ExpressibleByArgument { case shown, avatar }
 
 /// The destination of a blob: a new file, or stdout unless it is a terminal.
 private struct BlobSink {
@@ -150,7 +158,7 @@ struct BlobOpen: ParsableCommand {
 /// The file with a blob's reference: the JSON object that a message will contain.
 ///
 /// ```
-/// {["url": "https://..."], "key", "size", "sha256", ["type": "image/png"], ["id": "photo"]}
+/// {["url": "https://..."], "key", "size", "sha256", ["type": "image/png"], ["id": "photo"], ["use": "avatar"]}
 /// ```
 /// A reference with a type refers to an attachment, a reference without one to a payload.
 struct ReferenceFile {
@@ -158,6 +166,7 @@ struct ReferenceFile {
     let url: String?
     let type: String?
     let id: String?
+    let isAvatar: Bool
 
     func write(to file: NewFile) throws {
         var json = Array("{".utf8)
@@ -168,6 +177,7 @@ struct ReferenceFile {
         blob.appendMembers(to: &json)
         if let type { json += #","type":"\#(type)""#.utf8 }
         if let id { json += #","id":"\#(id)""#.utf8 }
+        if isAvatar { json += #","use":"avatar""#.utf8 }
         json += "}\n".utf8
         try file.append(json)
         file.markWhole()
@@ -193,7 +203,9 @@ extension ReferenceFile {
         }
         let type = strings[1]
         guard let blob = BlobReference(type == nil ? .payload : .attachment, root) else { throw Malformed() }
-        self.init(blob: blob, url: strings[0], type: type, id: strings[2])
+        let use = root["use"]
+        guard use == nil || type != nil && use?.isString("avatar") == true else { throw Malformed() }
+        self.init(blob: blob, url: strings[0], type: type, id: strings[2], isAvatar: use != nil)
     }
 
     fileprivate func requireURL(_ path: String) throws -> String {
@@ -210,7 +222,8 @@ extension AttachmentReference {
         }
         let url = try file.requireURL(path)
         do {
-            try self.init(url: url, blob: file.blob, type: type, id: file.id)
+            try self.init(
+                url: url, blob: file.blob, type: type, id: file.id, use: file.isAvatar ? .avatar : .shown)
         } catch {
             throw Failure(.dataError, "\(path): \(error.reason)")
         }

@@ -6,7 +6,10 @@ struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
-            "Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding.")
+            """
+            Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding, and what \
+            the message contains besides the payload.
+            """)
 
     @Flag(help: "Print one JSON object.") var json = false
     @Option(help: .init("The recipient's keys, to distinguish padding from content.", "FILE|Keys/NAME"))
@@ -47,20 +50,20 @@ struct Inspect: ParsableCommand {
             throw Failure(.dataError, "stdin is not strict JSON: \(error)")
         }
         guard text.root.kind == .object else { throw Failure(.dataError, "stdin is JSON, but not an object") }
-        let view = ObservedPayload(text, padding: try padding(in: payload))
+        let view = ObservedPayload(text, opened: try opened(payload))
         try StandardStreams.write(view.json(limitInBytes: limit), asJSON: json) { terminal in
             view.text(terminal, limitInBytes: limit)
         }
     }
 
-    /// The number of padding bytes in the message; nil if no keys are given.
-    private func padding(in payload: [UInt8]) throws -> Int? {
+    /// The opened payload; nil if no keys are given.
+    private func opened(_ payload: [UInt8]) throws -> OpenedPush? {
         guard let keys, let topic else { return nil }
         let opener = try Opener(
             topic: topic, keys: keys, device: device,
             trust: SenderTrust(option: trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess), keyAccess)
         switch opener.open(payload, at: timeOptions.time) {
-        case .success(let push): return push.paddingByteCount
+        case .success(let push): return push
         case .failure(let failure):
             throw Failure(.dataError, "the payload was not opened, so its padding is unknown: \(failure)")
         }

@@ -1,16 +1,21 @@
 import PushCryptCore
+import PushCryptExtension
 
 /// What an observer of a payload sees.
 struct ObservedPayload {
     private let text: JSONText
     private let breakdown: PayloadBreakdown
+    private let opened: OpenedPush?
     private let paddingCharacters: Int?
 
-    /// - Parameter padding: bytes of the message that are padding; nil if it wasn't opened.
-    init(_ text: JSONText, padding: Int?) {
+    /// - Parameter opened: nil if the payload wasn't opened.
+    init(_ text: JSONText, opened: OpenedPush?) {
         self.text = text
         breakdown = PayloadBreakdown(text)
-        paddingCharacters = padding.map(breakdown.ciphertextCharacters(ofPadding:))
+        self.opened = opened
+        paddingCharacters = opened.map { [breakdown] in
+            breakdown.ciphertextCharacters(ofPadding: $0.paddingByteCount)
+        }
     }
 
     func json(limitInBytes: Int) -> JSONObject {
@@ -27,6 +32,9 @@ struct ObservedPayload {
         return json.adding(ifKnown: [
             "version": envelope?["v"]?.protocolInteger, "kid": envelope?["kid"]?.string,
             "skid": envelope?["skid"]?.string, "sealedByteCount": sealedByteCount,
+            "retract": opened.flatMap { $0.retractedMessageIDs.isEmpty ? nil : $0.retractedMessageIDs },
+            "quiet": opened?.isQuiet == true ? true : nil, "badgeAdd": opened?.badgeIncrement,
+            "avatar": opened?.avatar == nil ? nil : true,
         ])
     }
 
@@ -46,6 +54,7 @@ struct ObservedPayload {
         } else {
             lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
+        if let note = opened?.note { lines += ["", terminal.styled("In the message", .heading), "  " + note] }
         lines += ["", terminal.styled("Byte budget", .heading)]
         lines.append(BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
         return lines.joined(separator: "\n") + "\n"

@@ -11,7 +11,7 @@ struct Open: ParsableCommand {
 
             With --batch, each line of stdin is {"payload": OUTER PAYLOAD, "device"?: ID}. Other members stay \
             unchanged. A line on stdout is the line of stdin with the restored payload and "pushcrypt": {"line", "id", \
-            "expiresAt"}. A line that can't be opened is refused with its CLASS.
+            "expiresAt", "retract"?: [IDS], "quiet"?: true, "badgeAdd"?: N}. A line that can't be opened is refused with its CLASS.
 
             \(BatchOptions.discussion)
             """)
@@ -99,25 +99,12 @@ enum FallbackChoice: String, ExpressibleByArgument {
     }
 }
 
-extension OpenedPush {
-    /// A note about the parts of the message that stdout doesn't contain; nil if there are none.
-    fileprivate var note: String? {
-        let count = attachments.count
-        let parts = [
-            count > 0 ? NumberText.counted(count, "attachment") : nil,
-            offload == nil ? nil : "the whole payload, which was offloaded",
-        ].compactMap(\.self)
-        let fetched = parts.isEmpty ? nil : "not fetched: \(parts.joined(separator: " and "))"
-        let notes = [isSelfTest ? "a self-test of the extension" : nil, fetched].compactMap(\.self)
-        return notes.isEmpty ? nil : notes.joined(separator: "; ")
-    }
-}
-
 /// Opens the payloads of a batch.
 ///
 /// ```
 /// in:  {"payload": <outer>, ["device": "<device id>"], <others>}
-/// out: {"payload": <inner>, ["device"], <others>, "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <seconds>}}
+/// out: {"payload": <inner>, ["device"], <others>, "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <seconds>,
+///       ["retract": ["<message id>", ...]], ["quiet": true], ["badgeAdd": N]}}
 /// ```
 /// A `pushcrypt` member in the input, as `seal --batch` adds it, is replaced.
 struct OpenWorker: LineWorker {
@@ -137,7 +124,8 @@ struct OpenWorker: LineWorker {
         } catch {
             throw LineRefusal(error)
         }
-        let summary = LineSummary(number: number, id: push.messageID, expiresAt: push.expiresAt)
+        let summary = LineSummary(
+            number: number, id: push.messageID, expiresAt: push.expiresAt, instructions: push.instructions)
         let (payload, isReplaced) = (Self.inOneLine(push.payload), line[.pushcrypt] != nil)
         line.append(to: &output, adding: isReplaced ? nil : summary.member) { field in
             switch field {

@@ -9,7 +9,8 @@ struct Seal: ParsableCommand {
             The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
 
             With --batch, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
-            "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES]}. \
+            "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES], \
+            "retract"?: [IDS], "quiet"?: BOOLEAN, "badgeAdd"?: N}. \
             Other members stay unchanged. A JWK in "to" is a recipient's public key, registration record or shared key; \
             a KID is looked up in --recipients; a line without "to" is sealed to --to. With a shared key, \
             "device" selects the device's own key; with any other key it is only a name that --id-from uses. The options \
@@ -17,6 +18,9 @@ struct Seal: ParsableCommand {
             the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
             \(BatchOptions.discussion)
+
+            The id of a push is the "id" that --batch writes. --retract, --retract-from, --quiet, --badge-add and an \
+            attachment that blob seal made with --use avatar need --sign-with, or a recipient with a psk or a shared key.
             """)
 
     @Option(help: .init("The recipient: public key, registration record or shared key.", "FILE|Keys/NAME"))
@@ -26,6 +30,7 @@ struct Seal: ParsableCommand {
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
+    @OptionGroup(title: "Instructions to the device") var instructions: InstructionOptions
     @Option(help: .init("Pad to a multiple of N bytes, to the limit, or not at all.", "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
     @Option(help: .init("How long devices show the message. (default: 30d)", "DURATION")) var expires: DurationArgument?
@@ -73,6 +78,9 @@ struct Seal: ParsableCommand {
         var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
         options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
         if let expires { options.expiresAfterInSeconds = expires.seconds }
+        options.retractedIDs = instructions.retract
+        options.isQuiet = instructions.quiet
+        options.badgeIncrement = instructions.badgeAdd
         return options
     }
 
@@ -89,7 +97,8 @@ struct Seal: ParsableCommand {
         }
         let sealed = try sealer.seal(
             payload, to: recipient, placeholder: placeholder.placeholder, attachments: extras.attachments(),
-            offload: extras.offloadReference(), isSelfTest: extras.selfTest)
+            offload: extras.offloadReference(), isSelfTest: extras.selfTest,
+            options: options.retracting(campaigns: instructions.retractFrom, of: recipient))
         try StandardStreams.writeLine(sealed.bytes)
     }
 
@@ -109,6 +118,30 @@ struct ExtrasOptions: ParsableArguments {
     }
 
     func offloadReference() throws -> OffloadReference? { try offload.map { path in try OffloadReference(file: path) } }
+}
+
+struct InstructionOptions: ParsableArguments {
+    // An id may begin with a minus sign, like a number.
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: .init("Take back the push with this id; may be repeated up to 16 times.", "ID"))
+    var retract: [String] = []
+    @Option(
+        help: .init("Take back the push that --id-from made for this campaign; may be repeated.", "CAMPAIGN"))
+    var retractFrom: [String] = []
+    @Flag(help: "Don't show the push where the app may suppress notifications; show it passively elsewhere.")
+    var quiet = false
+    @Option(parsing: .unconditional, help: .init("Add this number to the app's badge: -999 to 999.", "N"))
+    var badgeAdd: Int?
+}
+
+extension Sealer.Options {
+    /// Returns the options with the ids of these campaigns' pushes to `recipient`.
+    func retracting(campaigns: [String], of recipient: Recipient) throws(SenderError) -> Sealer.Options {
+        var options = self
+        for campaign in campaigns { options.retractedIDs.append(try recipient.messageID(ofCampaign: campaign)) }
+        return options
+    }
 }
 
 struct PlaceholderOptions: ParsableArguments {

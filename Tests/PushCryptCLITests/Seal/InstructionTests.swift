@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+@Suite("seal --retract, --quiet, --badge-add and avatars", .ownThreads)
+struct InstructionTests {
+    /// The second id starts with a minus sign, like an option.
+    private static let ids = ["AAECAwQFBgcICQoLDA0ODw", "-AECAwQFBgcICQoLDA0ODw"]
+    private static let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
+
+    private static func seal(_ place: Workplace, to key: String = "Keys/shared", _ options: String...) throws -> Output
+    {
+        try place.run(
+            ["seal", "--to", key, "--topic", Workplace.topic, "--at", Workplace.now] + options, stdin: payload)
+    }
+
+    private static func place() throws -> Workplace {
+        let place = try Workplace()
+        try place.create("Keys/shared", "shared")
+        return place
+    }
+
+    @Test("open says what a push takes back, that it is quiet and what it adds to the badge")
+    func opened() throws {
+        let place = try Self.place()
+        let sealed = try Self.seal(
+            place, "--retract", Self.ids[0], "--retract", Self.ids[1], "--quiet", "--badge-add", "-3")
+        #expect(sealed.isSuccess, "\(sealed)")
+        let opened = try place.open(keys: "Keys/shared", payload: sealed.stdout)
+        #expect(opened.payload == Self.payload)
+        #expect(
+            opened.stderr == "pushcrypt: takes back \(Self.ids[0]), \(Self.ids[1]); quiet; adds -3 to the badge\n")
+    }
+
+    @Test("inspect --json with the keys has the instructions, and without them has none")
+    func inspected() throws {
+        let place = try Self.place()
+        let sealed = try Self.seal(place, "--retract", Self.ids[0], "--quiet", "--badge-add", "3").stdout
+        let keys = ["--keys", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now]
+        let report = try place.run(["inspect", "--json"] + keys, stdin: sealed).object()
+        #expect(report["retract"] as? [String] == [Self.ids[0]])
+        #expect(report["quiet"] as? Bool == true)
+        #expect(report["badgeAdd"] as? Int == 3)
+        let text = try place.run(["inspect"] + keys, stdin: sealed).text
+        #expect(text.contains("takes back \(Self.ids[0]); quiet; adds 3 to the badge"))
+        let outside = try place.run(["inspect", "--json"], stdin: sealed).object()
+        #expect(Set(outside.keys).isDisjoint(with: ["retract", "quiet", "badgeAdd", "avatar"]))
+        let plain = try place.run(["inspect", "--json"] + keys, stdin: Self.seal(place).stdout).object()
+        #expect(Set(plain.keys).isDisjoint(with: ["retract", "quiet", "badgeAdd", "avatar"]))
+    }
+
+    @Test("a push to a bare public key with an instruction is refused, and the same signed push is sealed")
+    func baseProfile() throws {
+        let place = try Self.place()
+        try place.create("Keys/ios", "recipient")
+        try place.create("Keys/push", "sender")
+        for option in [["--quiet"], ["--badge-add", "1"], ["--retract", Self.ids[0]], ["--retract-from", "spring"]] {
+            let arguments = ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + option
+            expectRefusal(
+                try place.run(arguments, stdin: Self.payload), 65, saying: "only a signed push")
+            let signed = try place.run(arguments + ["--sign-with", "Keys/push"], stdin: Self.payload)
+            #expect(signed.isSuccess, "\(signed)")
+        }
+    }
+
+    @Test(
+        "an instruction outside its limits is refused with the limit",
+        arguments: [
+            (["--badge-add", "1000"], "-999 to 999"), (["--retract", "x"], "22 characters"),
+            (["--retract", ids[0], "--retract", ids[0]], "given twice"), (["--retract-from", ""], "1 to 255 bytes"),
+            (["--id-from", "spring", "--retract-from", "spring"], "can't retract itself"),
+            (["--quiet", "--expose", "sound"], "makes no sound"),
+        ])
+    func limits(options: [String], words: String) throws {
+        let place = try Self.place()
+        let arguments = ["seal", "--to", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now]
+        expectRefusal(try place.run(arguments + options, stdin: Self.payload), 64, saying: words)
+    }
+
+    @Test("the members of a line replace the options, and open --batch returns them")
+    func batch() throws {
+        let place = try Self.place()
+        func line(_ number: Int, _ members: String = "") -> String {
+            #"{"device":"d\#(number)"\#(members),"payload":{"aps":{"alert":"x"}}}"#
+        }
+        let lines = [
+            line(1), line(2, #","retract":["\#(Self.ids[1])"],"quiet":true,"badgeAdd":-2"#), line(3, #","retract":[]"#),
+            line(4, #","retract":"x""#), line(5, #","quiet":1"#), line(6, #","badgeAdd":1.5"#),
+            line(7, #","badgeAdd":1000"#),
+        ]
+        let first = try place.run(
+            "seal", "--batch", "--to", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now, "--id-from",
+            "spring", stdin: Data((line(1) + "\n").utf8))
+        let id = try #require(Self.summaries(first)[0]["id"] as? String)
+        let sealed = try place.run(
+            "seal", "--batch", "--to", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now,
+            "--retract-from", "spring", "--badge-add", "1", stdin: Data((lines.joined(separator: "\n") + "\n").utf8))
+        #expect(sealed.exit == 65)
+        for words in [
+            "line 4: malformedLine: \"retract\" is not an array of message ids",
+            "line 5: malformedLine: \"quiet\" is not true or false",
+            "line 6: malformedLine: \"badgeAdd\" is not an integer", "line 7: invalidOption",
+        ] {
+            #expect(sealed.stderr.contains(words), "\(words)")
+        }
+        #expect(!sealed.text.contains("\"retract\""))
+        let opened = try place.run(
+            "open", "--batch", "--keys", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now,
+            stdin: sealed.stdout)
+        let summaries = try Self.summaries(opened)
+        #expect(summaries.map { $0["retract"] as? [String] } == [[id], [Self.ids[1]], nil])
+        #expect(summaries.map { $0["quiet"] as? Bool } == [nil, true, nil])
+        #expect(summaries.map { $0["badgeAdd"] as? Int } == [1, -2, 1])
+    }
+
+    private static func summaries(_ output: Output) throws -> [[String: Any]] {
+        try output.text.split(separator: "\n").map { line in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return try #require(object?["pushcrypt"] as? [String: Any])
+        }
+    }
+
+    @Test("an attachment of blob seal --use avatar is sealed as the avatar, and open names it")
+    func avatar() throws {
+        let place = try Self.place()
+        let blob = try place.run(
+            "blob", "seal", "--type", "image/png", "--use", "avatar", "--url", "https://a.b/p", "--reference", "a.ref",
+            stdin: Data([1, 2, 3]))
+        #expect(blob.isSuccess, "\(blob)")
+        let sealed = try Self.seal(place, "--attach", "a.ref").stdout
+        #expect(
+            try place.open(keys: "Keys/shared", payload: sealed).stderr == "pushcrypt: not fetched: an avatar\n")
+        let report = try place.run(
+            "inspect", "--json", "--keys", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now,
+            stdin: sealed)
+        #expect(try report.object()["avatar"] as? Bool == true)
+        expectRefusal(try Self.seal(place, "--attach", "a.ref", "--quiet"), 64, saying: "quiet")
+        let payload = try place.run(
+            "blob", "seal", "--purpose", "payload", "--use", "avatar", "--reference", "b.ref", stdin: Self.payload)
+        expectUsageError(payload)
+        #expect(payload.stderr.contains("--type, --id and --use are only for attachments"))
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import PushCryptCore
+import PushCryptSender
+import Testing
+
+/// Retractions, quiet pushes, increments of the badge and avatars.
+@Suite struct InstructionTests {
+    private static let json = #"{"aps":{"alert":"x","sound":"ding.caf"}}"#
+    private static let id = "AAECAwQFBgcICQoLDA0ODw"
+    private static let options = Sealer.Options(retractedIDs: [id], isQuiet: true, badgeIncrement: -3)
+    private static let withProof = Channel.all.filter { $0.isSigned || !["p256", "x25519"].contains($0.key) }
+    private static let withoutProof = Channel.all.filter { !$0.isSigned && ["p256", "x25519"].contains($0.key) }
+
+    private static func ids(_ count: Int) -> [String] {
+        (0..<count).map { Base64URL.encode([UInt8](repeating: UInt8($0), count: 16)) }
+    }
+
+    private static func attachment(_ use: AttachmentReference.Use) throws -> AttachmentReference {
+        let blob = try SealedBlob([1], for: .attachment)
+        return try AttachmentReference(url: "https://a.b/c", blob: blob.reference, type: "image/png", use: use)
+    }
+
+    private static func seal(
+        _ options: Sealer.Options = Sealer.Options(), _ attachments: [AttachmentReference] = [],
+        over channel: Channel = .simple, json: String = json
+    ) throws -> SealedPush {
+        try channel.sealer().seal(
+            Array(json.utf8), to: channel.recipient(), placeholder: Channel.placeholder, attachments: attachments,
+            options: options)
+    }
+
+    @Test("instructions are written into the header of a push with a proof", arguments: withProof)
+    func inTheHeader(channel: Channel) throws {
+        let push = try Reading(Self.seal(Self.options, over: channel), channel)
+        let extras = MessageExtras(retractedIDs: [Self.id], isQuiet: true, badgeIncrement: -3)
+        #expect(push.inner.header(proof: .secret)?.extras == extras)
+        #expect(push.payload == Self.json)
+        let avatars = [try Self.attachment(.avatar), try Self.attachment(.shown)]
+        let other = try Reading(Self.seal(Sealer.Options(), avatars, over: channel), channel)
+        #expect(other.inner.header(proof: .secret)?.extras.attachments == avatars)
+    }
+
+    @Test(
+        "an instruction to a recipient whose public key is all that a sender needs is notAuthenticated",
+        arguments: withoutProof)
+    func baseProfile(channel: Channel) throws {
+        for options in [
+            Sealer.Options(retractedIDs: [Self.id]), Sealer.Options(isQuiet: true), Sealer.Options(badgeIncrement: 0),
+        ] {
+            expectSenderError(.notAuthenticated) { try Self.seal(options, over: channel) }
+        }
+        let avatar = try Self.attachment(.avatar)
+        expectSenderError(.notAuthenticated) { try Self.seal(Sealer.Options(), [avatar], over: channel) }
+        _ = try Self.seal(Sealer.Options(), [Self.attachment(.shown)], over: channel)
+    }
+
+    @Test(
+        "instructions outside their limits are invalidOption",
+        arguments: [
+            Sealer.Options(retractedIDs: ids(17)),
+            Sealer.Options(retractedIDs: [id, id]), Sealer.Options(retractedIDs: [""]),
+            Sealer.Options(retractedIDs: ["AAECAwQFBgcICQoLDA0OD"]), Sealer.Options(retractedIDs: [id + "=="]),
+            Sealer.Options(retractedIDs: ["AAECAwQFBgcICQoLDA0ODx"]), Sealer.Options(badgeIncrement: 1_000),
+            Sealer.Options(badgeIncrement: -1_000), Sealer.Options(badgeIncrement: .min),
+            Sealer.Options(exposed: ["sound"], isQuiet: true),
+        ])
+    func limits(options: Sealer.Options) {
+        expectSenderError(.invalidOption) { try Self.seal(options) }
+    }
+
+    @Test("16 retracted ids and the extreme increments are sealed")
+    func extremes() throws {
+        _ = try Self.seal(Sealer.Options(retractedIDs: Self.ids(16), badgeIncrement: 999))
+        _ = try Self.seal(Sealer.Options(badgeIncrement: -999))
+    }
+
+    @Test("a quiet push with an attachment, an avatar or an offloaded payload is invalidOption")
+    func quietFetchesNothing() throws {
+        for use in [AttachmentReference.Use.shown, .avatar] {
+            let attachment = try Self.attachment(use)
+            expectSenderError(.invalidOption) { try Self.seal(Sealer.Options(isQuiet: true), [attachment]) }
+        }
+        let offload = try OffloadReference(url: "https://a.b/c", blob: Sealer.offload(Array(Self.json.utf8)).reference)
+        expectSenderError(.invalidOption) {
+            try Channel.simple.sealer().seal(
+                Array(Self.json.utf8), to: Channel.simple.recipient(), placeholder: Channel.placeholder,
+                offload: offload, options: Sealer.Options(isQuiet: true))
+        }
+    }
+
+    @Test("two avatars are invalidOption")
+    func twoAvatars() throws {
+        let avatar = try Self.attachment(.avatar)
+        expectSenderError(.invalidOption) { try Self.seal(Sealer.Options(), [avatar, avatar]) }
+    }
+
+    @Test("only a quiet push hides that its payload has a sound")
+    func sound() throws {
+        #expect(try Reading(Self.seal(), .simple).aps["sound"] as? String == "default")
+        #expect(try Reading(Self.seal(Sealer.Options(isQuiet: true)), .simple).aps["sound"] == nil)
+    }
+
+    @Test("an increment of the badge and aps.badge are invalidPayload together", arguments: ["3", "0", "null"])
+    func twoBadges(badge: String) throws {
+        let json = #"{"aps":{"alert":"x","badge":\#(badge)}}"#
+        expectSenderError(.invalidPayload) { try Self.seal(Sealer.Options(badgeIncrement: 1), json: json) }
+        _ = try Self.seal(Sealer.Options(), json: json)
+    }
+
+    @Test("a campaign's push can't retract itself, and the next campaign's can retract it", arguments: withProof)
+    func campaigns(channel: Channel) throws {
+        let spring = try Self.seal(Sealer.Options(campaign: "spring"), over: channel)
+        let id = try channel.recipient().messageID(ofCampaign: "spring")
+        #expect(id == spring.id)
+        expectSenderError(.invalidOption) {
+            try Self.seal(Sealer.Options(campaign: "spring", retractedIDs: [id]), over: channel)
+        }
+        let autumn = try Self.seal(Sealer.Options(campaign: "autumn", retractedIDs: [id]), over: channel)
+        #expect(try Reading(autumn, channel).inner.header(proof: .secret)?.extras.retractedIDs == [spring.id])
+    }
+
+    @Test("a campaign's name of 0 or 256 bytes has no message id", arguments: [0, 256])
+    func badCampaign(count: Int) throws {
+        let recipient = try Channel.simple.recipient()
+        expectSenderError(.invalidOption) {
+            try recipient.messageID(ofCampaign: String(repeating: "x", count: count))
+        }
+    }
+}
