@@ -157,7 +157,9 @@ struct CounterTable {
     }
 
     private func hasRoom(_ kind: Kind, _ name: String, _ ending: String) throws(SQLiteError) -> Bool {
-        if kind == .opened || kind == .suppressed || kind == .failure && FailureClass.protocolNames.contains(name) { return true }
+        if kind == .opened || kind == .suppressed || kind == .failure && FailureClass.protocolNames.contains(name) {
+            return true
+        }
         let known = try database.integer(
             "SELECT 1 FROM counter WHERE kind = ? AND name = ? AND ending = ?", .integer(kind.rawValue), .text(name),
             .text(ending))

@@ -24,7 +24,8 @@ final class InMemoryReplayStore: Sendable {
     func claim(_ message: MessageStamp, at clock: Int64) throws(StoreError) -> ClaimAnswer {
         let answer = try withMemory { memory throws(SQLiteError) in
             ClaimAnswer(
-                refusal: try memory.admit(message, at: clock) { _ in }, dueRequestIDs: try memory.dueRequestIDs(at: clock))
+                refusal: try memory.admit(message, at: clock) { _ in },
+                dueRequestIDs: try memory.dueRequestIDs(at: clock))
         }
         if answer.refusal == nil || answer.refusal == .retracted {
             stamps.withLock { $0[message.id] = $0[message.id] ?? message }

@@ -55,7 +55,8 @@ private final class Installation: Sendable {
     /// Counts a push that the extension didn't restore.
     func fail(_ failure: FailureClass, kid: KeyID? = nil) throws {
         let report = DeliveryReport(
-            failure: failure, isRestored: false, time: Self.now, kid: kid, messageID: nil, pushID: nil, isSelfTest: false,
+            failure: failure, isRestored: false, time: Self.now, kid: kid, messageID: nil, pushID: nil,
+            isSelfTest: false,
             stageFailures: [])
         _ = try store.record(DeliveryRecord(report: report))
     }

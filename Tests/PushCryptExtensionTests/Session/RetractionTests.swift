@@ -62,7 +62,9 @@ import Testing
         #expect(screen.removed.withLock { $0 } == ["A"])
     }
 
-    @Test("a message that comes after its retraction shows no text, and is removed or suppressed", arguments: [false, true])
+    @Test(
+        "a message that comes after its retraction shows no text, and is removed or suppressed",
+        arguments: [false, true])
     func late(_ isEntitled: Bool) async throws {
         let late = try push()
         _ = try await deliver(try push(Sealer.Options(retractedIDs: [late.id])).payload, "R")
@@ -75,7 +77,8 @@ import Testing
                 #expect(delivery.content.sound == nil && delivery.content.interruptionLevel == "passive")
             }
         }
-        #expect(screen.removed.withLock { $0 }.contains("A") == !isEntitled)
+        // The last one is removed right after it was handed over, without a further run.
+        #expect(screen.removed.withLock { $0 }.contains("B") == !isEntitled)
         #expect(try store.statistics().failures[.retracted]?.count == 2)
     }
 
@@ -116,7 +119,9 @@ import Testing
         #expect(screen.removed.withLock { $0 } == ["A"])
     }
 
-    @Test("a quiet push is suppressed with the entitlement, and passive without sound otherwise", arguments: [false, true])
+    @Test(
+        "a quiet push is suppressed with the entitlement, and passive without sound otherwise",
+        arguments: [false, true])
     func quiet(_ isEntitled: Bool) async throws {
         let delivery = try await deliver(
             try push(Sealer.Options(isQuiet: true)).payload, "Q", isEntitled: isEntitled)

@@ -79,7 +79,8 @@ extension SharedStore {
     ) throws -> Result<MessageClaim, FailureClass> {
         let message = MessageStamp(id: id, issuedAt: issuedAt, expiresAt: expiresAt)
         let isReserved = reserve(message, at: time)
-        return try claim(message, isReserved: isReserved, at: time).refusal.map { .failure($0) } ?? .success(message.claim)
+        return try claim(message, isReserved: isReserved, at: time).refusal.map { .failure($0) }
+            ?? .success(message.claim)
     }
 
     /// Marks a message as seen, in the file only.
