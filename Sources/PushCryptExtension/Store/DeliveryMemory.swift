@@ -207,12 +207,15 @@ extension SharedStore {
                 try memory.adopt(messages.filter { $0.claim.messageID != message.id })
                 return ClaimAnswer(
                     refusal: failure, badge: try memory.badge(for: message),
-                    dueRequestIDs: try memory.dueRequestIDs(at: clock))
+                    dueRequestIDs: try memory.dueRequestIDs(at: clock, except: message.requestID))
             }
         }
-        // A refusal by the file counts even if the transaction failed; otherwise the message would be shown again.
-        if let failure = refusal.withLock({ $0 }), case .failure = result { return ClaimAnswer(refusal: failure) }
-        return try result.get()
+        // A refusal by the file counts even if the transaction failed, or ran again on a new file; otherwise the message would
+        // be shown again.
+        guard let failure = refusal.withLock({ $0 }) else { return try result.get() }
+        var answer = (try? result.get()) ?? ClaimAnswer()
+        answer.refusal = failure
+        return answer
     }
 
     package func recordInFile(_ record: DeliveryRecord) throws(StoreError) -> RecordAnswer {

@@ -25,7 +25,7 @@ final class InMemoryReplayStore: Sendable {
         let answer = try withMemory { memory throws(SQLiteError) in
             ClaimAnswer(
                 refusal: try memory.admit(message, at: clock) { _ in },
-                dueRequestIDs: try memory.dueRequestIDs(at: clock))
+                dueRequestIDs: try memory.dueRequestIDs(at: clock, except: message.requestID))
         }
         if answer.refusal == nil || answer.refusal == .retracted {
             stamps.withLock { $0[message.id] = $0[message.id] ?? message }

@@ -32,9 +32,11 @@ extension ReplayMemory {
     }
 
     /// The names of the notifications to remove from the screen.
-    func dueRequestIDs(at clock: Int64) throws(SQLiteError) -> [String] {
+    ///
+    /// - Parameter own: the notification that is being restored, which isn't on the screen yet.
+    func dueRequestIDs(at clock: Int64, except own: String?) throws(SQLiteError) -> [String] {
         guard role == .extension else { return [] }
-        return try Self.dueRequestIDs(database, at: clock)
+        return try Self.dueRequestIDs(database, at: clock).filter { $0 != own }
     }
 
     fileprivate static func dueRequestIDs(_ database: Database, at clock: Int64) throws(SQLiteError) -> [String] {
