@@ -11,7 +11,7 @@ enum StoreClaim {
         let time = UnixTime(1_800_000_000)
         for number in 0..<count {
             let message = MessageStamp(id: "\(number)", issuedAt: time, expiresAt: time + 86_400)
-            if try store.claimInFile(message, at: time.seconds) == nil { say("\(number)") }
+            if try store.claimInFile(message, at: time.seconds).refusal == nil { say("\(number)") }
         }
     }
 }
@@ -36,17 +36,17 @@ enum StoreHammer {
             let id = "\(arguments[1])-\(number)"
             let time = UnixTime(1_800_000_000 + Int64(number))
             let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
-            if let failure = try store.claimInFile(message, at: time.seconds) { throw failure }
+            if let failure = try store.claimInFile(message, at: time.seconds).refusal { throw failure }
             say("claimed \(id)")
             if number % 3 != 0 {
-                try store.recordInFile(message.claim, isShown: true, nil)
+                _ = try store.recordInFile(DeliveryRecord(claim: message.claim, isShown: true))
                 say("seen \(id)")
             }
             var report = DeliveryReport(
                 failure: number % 5 == 0 ? .undecryptable : nil, isRestored: number % 5 != 0, time: time, kid: nil,
                 messageID: id, pushID: nil, isSelfTest: false, stageFailures: [])
             report.receipt = try Receipt(report)
-            try store.recordInFile(nil, isShown: false, report)
+            _ = try store.recordInFile(DeliveryRecord(report: report))
         }
     }
 }
@@ -85,8 +85,8 @@ enum StoreShow {
         for id in arguments.dropFirst() {
             let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
             let isReserved = store.reserve(message, at: time)
-            let isGranted = try store.claim(message, isReserved: isReserved, at: time) == nil
-            if isGranted { try store.record(message.claim, isShown: true, nil) }
+            let isGranted = try store.claim(message, isReserved: isReserved, at: time).refusal == nil
+            if isGranted { _ = try store.record(DeliveryRecord(claim: message.claim, isShown: true)) }
             say("\(isGranted)")
         }
     }
@@ -101,8 +101,8 @@ enum StoreTry {
         do {
             let issuedAt = time + (arguments.count > 2 ? Int64(arguments[2]) ?? 0 : 0)
             let message = MessageStamp(id: arguments[1], issuedAt: issuedAt, expiresAt: issuedAt + 86_400)
-            let isGranted = try store.claimInFile(message, at: time.seconds) == nil
-            if isGranted { try store.recordInFile(message.claim, isShown: true, nil) }
+            let isGranted = try store.claimInFile(message, at: time.seconds).refusal == nil
+            if isGranted { _ = try store.recordInFile(DeliveryRecord(claim: message.claim, isShown: true)) }
             say("\(isGranted)")
         } catch {
             say("\(error)")
@@ -110,6 +110,6 @@ enum StoreTry {
         let report = DeliveryReport(
             failure: nil, isRestored: true, time: time, kid: nil, messageID: arguments[1], pushID: nil,
             isSelfTest: false, stageFailures: [])
-        try? store.record(nil, isShown: false, report)
+        _ = try? store.record(DeliveryRecord(report: report))
     }
 }

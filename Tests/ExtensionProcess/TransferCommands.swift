@@ -59,7 +59,7 @@ enum Flush {
             policy: TransferPolicy(allowsLoopbackHTTP: true), idleTimeout: never, headTimeout: never)
         let posting = try ReceiptPosting(to: arguments[1], transport: transport, timeLimit: never)
         let sender = ReceiptSender(store: store, posting: posting)
-        for _ in 0..<(Int(arguments[2]) ?? 1) { try store.recordInFile(nil, isShown: false, report()) }
+        for _ in 0..<(Int(arguments[2]) ?? 1) { _ = try store.recordInFile(DeliveryRecord(report: report())) }
         let before = try ResidentMemory.peak()
         let flush = try await sender.flush(timeLimit: never)
         print("sent \(flush.sentCount)")

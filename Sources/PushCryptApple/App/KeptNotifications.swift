@@ -4,15 +4,12 @@ import PushCryptPrimitives
 
 /// The notifications on the screen, as ``KeptNotifications`` uses them. On Apple's systems `SystemNotifications` is the
 /// notification centre.
-public protocol ReplaceableNotifications: Sendable {
+public protocol ReplaceableNotifications: DeliveredNotifications {
     /// The notifications that are on the screen or in the list.
     func delivered() async -> [DeliveredNotification]
 
     /// Shows content at once, as a local notification with this name.
     func show(_ content: NotificationContent, requestID: String) async throws
-
-    /// Removes a notification.
-    func remove(requestID: String) async
 }
 
 /// A notification on the screen.
@@ -87,7 +84,7 @@ public struct KeptNotifications: Sendable {
             return Outcome(
                 placeholderID: placeholderID, requestID: nil, content: nil, failure: delivery.failure ?? .internalError)
         }
-        await notifications.remove(requestID: placeholderID)
+        notifications.remove([placeholderID])
         return Outcome(
             placeholderID: placeholderID, requestID: requestID, content: delivery.content, failure: delivery.failure)
     }

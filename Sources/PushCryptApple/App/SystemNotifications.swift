@@ -1,10 +1,11 @@
 #if canImport(UserNotifications) && !os(tvOS)
 import Foundation
+public import PushCryptCore
 public import PushCryptExtension
 import PushCryptPrimitives
 public import UserNotifications
 
-/// The notification centre of the app.
+/// The system's notification centre for the app, also in its extension.
 public struct SystemNotifications: ReplaceableNotifications {
     // Unchecked: Apple's object may be used on any thread, but its type isn't Sendable on all systems.
     private struct Center: @unchecked Sendable {
@@ -41,10 +42,18 @@ public struct SystemNotifications: ReplaceableNotifications {
         }
     }
 
-    /// Removes a notification.
-    public func remove(requestID: String) async {
-        center.center.removeDeliveredNotifications(withIdentifiers: [requestID])
+    /// Removes notifications.
+    public func remove(_ requestIDs: [String]) {
+        center.center.removeDeliveredNotifications(withIdentifiers: requestIDs)
     }
+}
+
+extension SharedStore {
+    /// Removes the notifications from the system's notification centre whose messages have expired or were retracted; see
+    /// ``sweep(_:at:)``.
+    ///
+    /// - Throws: `StoreError`.
+    public func sweep(at time: UnixTime = .now) throws { try sweep(SystemNotifications(.current()), at: time) }
 }
 
 extension KeptNotifications {

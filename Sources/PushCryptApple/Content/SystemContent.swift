@@ -37,12 +37,21 @@ extension NotificationContent {
         return (system, refused)
     }
 
-    /// The object for the system's handler, and the attachments that the system refuses: the object that the last stage made,
-    /// which has none of these, or else the converted content.
+    /// The object for the system's handler, and the attachments that the system refuses: empty content for a suppressed push,
+    /// the object that the last stage made, which has none of these, or else the converted content.
     func finalForm() -> (system: UNNotificationContent, refused: [Attachment]) {
-        if let finished = systemObject?.object as? UNNotificationContent { return (finished, []) }
+        if isSuppressed { return (UNNotificationContent(), []) }
+        if let finished = systemObject?.object as? UNNotificationContent { return (withBadge(finished), []) }
         let (system, refused) = converted()
         return (system, refused)
+    }
+
+    /// The finished object with the number that was counted meanwhile.
+    private func withBadge(_ finished: UNNotificationContent) -> UNNotificationContent {
+        guard finished.badge?.intValue != badge, let changed = finished.mutableCopy() as? UNMutableNotificationContent
+        else { return finished }
+        changed.badge = badge.map { NSNumber(value: $0) }
+        return changed
     }
 
     /// Reads the system's content object. It keeps the objects of sounds and attachments, whose classes don't expose all that

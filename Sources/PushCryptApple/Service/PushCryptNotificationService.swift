@@ -31,6 +31,8 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
     var cache = ConfigurationCache.shared
     /// Makes the table that resolves loc-keys if the configuration has none. Tests replace it.
     var appStrings: @Sendable () -> any StringTable = { BundleStringTable() }
+    /// Removes notifications if the configuration doesn't say what does. Tests replace it.
+    var deliveredNotifications: any DeliveredNotifications = SystemNotifications(.current())
 
     /// Returns how pushes are restored. It is called with the first push of a process, on its thread; the result is used for
     /// all later pushes.
@@ -60,7 +62,7 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
             ended: { [running] delivery in running.withLock { $0[ObjectIdentifier(delivery)] = nil } })
         running.withLock { $0[ObjectIdentifier(delivery)] = delivery }
         do {
-            var configuration = try cache.configuration(of: type(of: self), make: configureWithStrings)
+            var configuration = try cache.configuration(of: type(of: self), make: completeConfiguration)
             if let log {
                 configuration.diagnostics =
                     configuration.diagnostics.map { ReporterPair(first: $0, second: log) } ?? log
@@ -73,9 +75,10 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
         }
     }
 
-    private func configureWithStrings() throws -> ExtensionConfiguration {
+    private func completeConfiguration() throws -> ExtensionConfiguration {
         var configuration = try configure()
         configuration.strings = configuration.strings ?? appStrings()
+        configuration.deliveredNotifications = configuration.deliveredNotifications ?? deliveredNotifications
         return configuration
     }
 

@@ -134,6 +134,9 @@ public struct NotificationContent: Hashable, Sendable {
     public var attachments: [Attachment] = []
     /// How many attachments of the push couldn't be fetched.
     public var missingAttachmentCount = 0
+    /// Whether nothing is to be shown: a stage sets it, for example for a muted conversation, and leaves the text as it is.
+    /// Without ``ExtensionConfiguration/hasFilteringEntitlement`` the text is shown as passive and without sound.
+    public var isSuppressed = false
     /// The system's content object that ``ExtensionConfiguration/finish`` made of this content. It is shown as it is.
     package var systemObject: SystemObject?
 
@@ -148,6 +151,14 @@ public struct NotificationContent: Hashable, Sendable {
 }
 
 extension NotificationContent {
+    /// The content without sound or interruption.
+    var passive: NotificationContent {
+        var content = self
+        (content.sound, content.interruptionLevel) = (nil, "passive")
+        (content.isSuppressed, content.systemObject) = (false, nil)
+        return content
+    }
+
     /// The content that the system shows for an APNs payload if no extension runs; nil if the payload has no text.
     package init?(unmodified payload: [UInt8]) {
         guard let text = try? JSONText(payload) else { return nil }

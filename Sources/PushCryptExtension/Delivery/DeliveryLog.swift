@@ -5,6 +5,7 @@
 /// opened in 812 ms: open 2 ms, attachments 806 ms, store 1 ms
 /// attachmentFailed, text opened, in 8004 ms: open 2 ms, attachments 8000 ms timedOut, store 1 ms
 /// undecryptable in 3 ms: open 2 ms, store 0 ms
+/// opened, suppressed, in 4 ms: open 2 ms, store 1 ms
 /// ```
 public struct DeliveryLog: DeliveryReporter {
     private let write: @Sendable (String) -> Void
@@ -16,12 +17,13 @@ public struct DeliveryLog: DeliveryReporter {
     public func report(_ report: DeliveryReport) { write(Self.line(report)) }
 
     static func line(_ report: DeliveryReport) -> String {
-        let outcome =
+        var outcome =
             switch report.failure {
             case let failure? where report.isRestored: "\(failure), text opened,"
             case let failure?: "\(failure)"
             case nil: report.isRestored ? "opened" : "unsealed"
             }
+        if report.isSuppressed { outcome += outcome.hasSuffix(",") ? " suppressed," : ", suppressed," }
         let endings = Dictionary(report.stageFailures.map { ($0.stage, $0.ending) }, uniquingKeysWith: { $1 })
         let steps = report.durations.map { step in
             "\(step.name) \(milliseconds(step.duration))" + (endings[step.name].map { " \($0)" } ?? "")

@@ -17,6 +17,8 @@ public struct DeliveryReport: Hashable, Sendable {
     public let pushID: String?
     /// Whether the push is a self-test of the sender.
     public let isSelfTest: Bool
+    /// Whether nothing was shown, because the app may suppress the push.
+    public let isSuppressed: Bool
     /// The stages whose results were not used.
     public let stageFailures: [StageFailure]
     /// The time from the creation of the session to the call of the handler; zero in a report that is made earlier.
@@ -47,7 +49,7 @@ public struct DeliveryReport: Hashable, Sendable {
     /// Creates a report.
     public init(
         failure: FailureClass?, isRestored: Bool, time: UnixTime, kid: KeyID?, messageID: String?, pushID: String?,
-        isSelfTest: Bool, stageFailures: [StageFailure]
+        isSelfTest: Bool, isSuppressed: Bool = false, stageFailures: [StageFailure]
     ) {
         self.failure = failure
         self.isRestored = isRestored
@@ -56,6 +58,7 @@ public struct DeliveryReport: Hashable, Sendable {
         self.messageID = messageID
         self.pushID = pushID
         self.isSelfTest = isSelfTest
+        self.isSuppressed = isSuppressed
         self.stageFailures = stageFailures
     }
 }

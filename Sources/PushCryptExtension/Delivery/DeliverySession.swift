@@ -1,4 +1,4 @@
-public import PushCryptCore
+import PushCryptCore
 import PushCryptPrimitives
 
 /// Restores one push. It calls its handler exactly once: with the restored content or, on any failure or if the time runs
@@ -6,49 +6,11 @@ import PushCryptPrimitives
 ///
 /// ```
 /// restore -> offloaded payload -> attachments -> the app's stages -> finish -> conversion
-///         -> store -> handler -> diagnostics
+///         -> store -> handler -> retracted meanwhile? -> diagnostics
 ///               at the deadline, the best content so far is converted, recorded and handed over
 /// ```
 /// Sessions share only their configuration. Any number may run at once, and a stuck session doesn't delay the others.
 public final class DeliverySession: Sendable {
-    /// The content for the handler, and the outcome of the push.
-    public struct Delivery: Sendable {
-        /// The content to show. It always has visible text and no keys.
-        public let content: NotificationContent
-        /// Whether `content` is the sealed content. Sealed content without text, such as a key that the app lacks, is
-        /// replaced by the app's own text, with the failure `malformed`.
-        public let isRestored: Bool
-        /// Why `content` is not the complete sealed content; nil if it is, and for an accepted unsealed push. With
-        /// `attachmentFailed` and `replayed` the text may have been restored.
-        public let failure: FailureClass?
-        /// Whether the push wasn't sealed and the app accepts such pushes. Its content isn't authenticated.
-        public var isUnsealed: Bool { !isRestored && failure == nil }
-        /// The stages whose results aren't in `content`.
-        public let stageFailures: [StageFailure]
-    }
-
-    /// Hands the content to the system.
-    public typealias Handler = @Sendable (Delivery) -> Void
-
-    /// Content in the form of the system.
-    package struct SystemForm: Sendable {
-        let refused: [NotificationContent.Attachment]
-        let userInfo: [UInt8]?
-        let handOver: Handler
-
-        /// - Parameters:
-        ///   - refused: the attachments that the system refuses. The session removes them from the content, and their files.
-        ///   - userInfo: `userInfo` as the app will receive it, JSON; nil for that of the content.
-        ///   - handOver: hands the content without them to the system. It receives the outcome of the push.
-        package init(
-            refused: [NotificationContent.Attachment] = [], userInfo: [UInt8]? = nil, handOver: @escaping Handler
-        ) {
-            self.refused = refused
-            self.userInfo = userInfo
-            self.handOver = handOver
-        }
-    }
-
     /// How long a session waits for its store: once to claim the message, and once to write what must be remembered before
     /// the handler is called. Then it goes on without it, and the write continues if it can. If the process ends before the
     /// write, the message is shown again if it is received again.
@@ -62,6 +24,8 @@ public final class DeliverySession: Sendable {
         var restored: RestoredPush?
         var running: (stage: SessionStage, task: StageTask<RestoredPush>, start: ContinuousClock.Instant)?
         var durations: [DeliveryReport.StepDuration] = []
+        /// The notifications that were removed from the screen after the claim.
+        var removedRequestIDs: [String] = []
         var cancelTimer: (@Sendable () -> Void)?
     }
 
@@ -148,7 +112,7 @@ public final class DeliverySession: Sendable {
                     storeUse.begin()
                     let opened = { [self] in configuration.opener.untimed(payload, at: time) { nil } }
                     let reserved = last.reserved ?? reserve(opened(), at: time)
-                    let result = reserved.flatMap { configuration.restored($0, $0.refusal(by: nil, at: time)) }
+                    let result = reserved.flatMap { configuration.restored($0, $0.answer(of: nil, at: time)) }
                     proceed(with: result, since: start, usesStore: true)
                 }
                 if !restoring.update({ $0.cancelTimer = cancel }) { cancel() }
@@ -163,13 +127,16 @@ public final class DeliverySession: Sendable {
         // Only one of the two threads reserves the message.
         restoring.update { [self] in $0.reserved = reserve(opened, at: time) }
         let result = restoring.current?.reserved?.flatMap { reserved in
-            configuration.restored(reserved, reserved.refusal(by: memory, at: time))
+            let answer = reserved.answer(of: memory, at: time)
+            // Also if the session has ended: the store has applied the effects of the message.
+            remove(answer.dueRequestIDs)
+            return configuration.restored(reserved, answer)
         }
         guard let last = restoring.end(), let result else {
             // The other thread has continued. If the session has ended since, its record may have come before the claim; a
             // message that was seen stays seen.
             if state.current == nil, let claim = try? result?.get().claim {
-                try? configuration.memory?.record(claim, isShown: false, nil)
+                _ = try? configuration.memory?.record(DeliveryRecord(claim: claim))
             }
             if usesStore { storeUse.end() }
             return
@@ -183,8 +150,14 @@ public final class DeliverySession: Sendable {
     ) -> Result<ReservedPush, FailureClass> {
         opened.flatMap { push in
             guard state.current != nil else { return .failure(.timedOut) }
-            return .success(ReservedPush(push, in: configuration.memory, at: time))
+            return .success(ReservedPush(push, requestID, in: configuration.memory, at: time))
         }
+    }
+
+    private func remove(_ dueRequestIDs: [String]) {
+        guard !dueRequestIDs.isEmpty, let notifications = configuration.deliveredNotifications else { return }
+        notifications.remove(dueRequestIDs)
+        state.update { $0.removedRequestIDs = dueRequestIDs }
     }
 
     /// - Parameter usesStore: whether this thread has begun a use of the store, which ends here.
@@ -202,7 +175,7 @@ public final class DeliverySession: Sendable {
         }
         // A message that wasn't shown can be shown when it is received again.
         if !isKept, let claim = try? result.get().claim {
-            try? configuration.memory?.record(claim, isShown: false, nil)
+            _ = try? configuration.memory?.record(DeliveryRecord(claim: claim))
         }
         if usesStore { storeUse.end() }
         guard isKept, let preview = state.current?.preview else { return }
@@ -247,22 +220,26 @@ public final class DeliverySession: Sendable {
         // The stage is stopped before the handler runs: files that it completes later aren't in the content and must be
         // removed.
         last.running?.task.stop()
-        let offered = configuration.showing(
-            last.preview, configuration.withText(restored?.delivery ?? placeholder(failure, last.preview)))
+        let offered = configuration.shown(restored?.delivery ?? placeholder(failure, last.preview), last.preview)
         let form = convert(offered.content)
-        let delivery = offered.without(form.refused)
-        restored?.content.removeFiles(notIn: delivery.content)
+        let recorded = offered.without(form.refused)
+        restored?.content.removeFiles(notIn: recorded.content)
         var durations = last.durations
         if let running = last.running {
             durations.append(.init(name: running.stage.name, duration: end - running.start))
         }
         let unfinished = EndingOnce(())
-        record(restored, delivery, form.userInfo ?? delivery.content.userInfo) { [self, durations] in
+        record(restored, recorded, form.userInfo ?? recorded.content.userInfo, last) { [self, durations] answer in
             // Called by the first of two threads: the one that writes, and the one of the time limit.
-            guard unfinished.end() != nil else { return }
+            guard unfinished.end() != nil else {
+                if answer.isRetracted { removeOwn() }
+                return
+            }
+            let (delivery, form) = revised(recorded, form, answer, of: restored, last.preview)
             storeUse.outlastHandler(configuration.keepRunning)
             let now = configuration.stopwatch()
             form.handOver(delivery)
+            removeIfRetracted(delivery, restored?.message)
             var report = report(delivery, restored?.push)
             report.duration = now - last.start
             report.durations = durations + [.init(name: "store", duration: now - end)]
@@ -270,28 +247,75 @@ public final class DeliverySession: Sendable {
         }
     }
 
-    /// Writes what must be remembered, and calls `next` afterwards, or at the time limit if the store takes longer.
+    /// Writes what must be remembered, and calls `next` with the store's answer, or at the time limit if the store takes longer.
     ///
     /// - Parameter userInfo: as the app will receive it.
     private func record(
-        _ restored: RestoredPush?, _ delivery: Delivery, _ userInfo: [UInt8], next: @escaping @Sendable () -> Void
+        _ restored: RestoredPush?, _ delivery: Delivery, _ userInfo: [UInt8], _ last: State,
+        next: @escaping @Sendable (RecordAnswer) -> Void
     ) {
-        var report = report(delivery, restored?.push)
-        if delivery.isRestored, let requestID, let push = restored?.push {
+        var report = reportWithReceipt(delivery, restored?.push)
+        if delivery.isRestored, !delivery.isSuppressed, let requestID, let push = restored?.push {
             report.restored = RestoredMark(push, requestID: requestID, userInfo: userInfo)
         }
-        if configuration.receipts != nil, !delivery.isUnsealed { report.receipt = try? Receipt(report) }
         guard let memory = configuration.memory else {
             send(report.receipt)
-            return next()
+            return next(RecordAnswer())
         }
         storeUse.begin()
-        let cancelTimer = configuration.timer.schedule(after: Self.storeTimeLimit, next)
-        try? memory.record(restored?.claim, isShown: delivery.isRestored, report)
+        let cancelTimer = configuration.timer.schedule(after: Self.storeTimeLimit) { next(RecordAnswer()) }
+        var record = DeliveryRecord(claim: restored?.claim, isShown: delivery.isRestored, report: report)
+        record.removedRequestIDs = last.removedRequestIDs
+        if delivery.isRestored { record.message = restored?.message }
+        if !delivery.isRestored, delivery.failure != .retracted { record.replacedRequestID = requestID }
+        let answer = (try? memory.record(record)) ?? RecordAnswer()
+        if answer.isRetracted {
+            let delivery = configuration.shown(placeholder(.retracted, last.preview), last.preview)
+            report = reportWithReceipt(delivery, restored?.push)
+            _ = try? memory.record(DeliveryRecord(report: report))
+        }
         storeUse.end()
         cancelTimer()
         send(report.receipt)
-        next()
+        next(answer)
+    }
+
+    /// What is handed over after the store's answer: the placeholder for a message that was retracted meanwhile, and the
+    /// number that other messages have counted meanwhile.
+    private func revised(
+        _ delivery: Delivery, _ form: SystemForm, _ answer: RecordAnswer, of restored: RestoredPush?,
+        _ preview: NotificationPreview
+    ) -> (Delivery, SystemForm) {
+        var revised = delivery
+        if answer.isRetracted {
+            revised = configuration.shown(placeholder(.retracted, preview), preview)
+            delivery.content.removeFiles(notIn: revised.content)
+        } else if let badge = answer.badge, badge != delivery.content.badge, !delivery.isSuppressed,
+            delivery.content.badge == restored?.countedBadge
+        {
+            var content = delivery.content
+            content.badge = badge
+            revised = delivery.with(content)
+        } else {
+            return (delivery, form)
+        }
+        return (revised, convert(revised.content))
+    }
+
+    /// Removes the notification that was just handed over if its message was retracted. A retraction that was claimed before
+    /// the look found nothing on the screen, and one that is claimed afterwards removes it.
+    private func removeIfRetracted(_ delivery: Delivery, _ message: MessageStamp?) {
+        guard !delivery.isSuppressed, configuration.deliveredNotifications != nil, requestID != nil else { return }
+        if delivery.failure == .retracted { return removeOwn() }
+        guard delivery.isRestored, let message, let memory = configuration.memory else { return }
+        // The system may suspend the process after the handler. If it does, the next run removes the notification.
+        guard let end = configuration.keepRunning() else { return }
+        defer { end() }
+        if (try? memory.isRetracted(message)) == true { removeOwn() }
+    }
+
+    private func removeOwn() {
+        if let requestID { configuration.deliveredNotifications?.remove([requestID]) }
     }
 
     /// Starts to send a receipt, before the handler is called: afterwards the system may suspend the process.
@@ -304,27 +328,22 @@ public final class DeliverySession: Sendable {
         let fallback = preview == .everything ? configuration.fallback : configuration.fallback.withoutOuterAlert
         let notice = failure == .keyLocked ? configuration.unlockNotice : nil
         let text = notice.flatMap { $0.isDue() ? $0.text : nil }
-        let content = configuration.localized(fallback.content(for: payload, failure, showing: text))
+        var content = configuration.localized(fallback.content(for: payload, failure, showing: text))
+        content.isSuppressed = failure == .retracted || failure == .replayed && configuration.replays == .suppressed
         return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
+    }
+
+    private func reportWithReceipt(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
+        var report = report(delivery, push)
+        if configuration.receipts != nil, !delivery.isUnsealed { report.receipt = try? Receipt(report) }
+        return report
     }
 
     private func report(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
         DeliveryReport(
             failure: delivery.failure, isRestored: delivery.isRestored, time: configuration.clock(),
             kid: push?.kid ?? Opener.kid(of: payload), messageID: push?.messageID, pushID: push?.pushID,
-            isSelfTest: push?.isSelfTest ?? false, stageFailures: delivery.stageFailures)
-    }
-}
-
-extension DeliverySession.Delivery {
-    /// The delivery without attachments that the system refuses. They count as attachments that couldn't be fetched.
-    fileprivate func without(_ refused: [NotificationContent.Attachment]) -> DeliverySession.Delivery {
-        guard !refused.isEmpty else { return self }
-        var content = content
-        content.attachments.removeAll(where: refused.contains)
-        content.missingAttachmentCount += refused.count
-        return DeliverySession.Delivery(
-            content: content, isRestored: isRestored, failure: isRestored ? failure ?? .attachmentFailed : failure,
-            stageFailures: stageFailures)
+            isSelfTest: push?.isSelfTest ?? false, isSuppressed: delivery.isSuppressed,
+            stageFailures: delivery.stageFailures)
     }
 }

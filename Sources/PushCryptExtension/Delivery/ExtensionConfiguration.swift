@@ -21,6 +21,17 @@ public struct ExtensionConfiguration: Sendable {
     }
     /// The store as a session uses it. Tests replace it.
     package var memory: (any DeliveryMemory)?
+    /// Whether the extension has the entitlement `com.apple.developer.usernotifications.filtering`, which Apple grants to an
+    /// app on request. With it, a stage can suppress a push, a quiet message isn't shown, and ``ReplayPolicy/suppressed``
+    /// and a retracted message show nothing.
+    ///
+    /// Apple's system, from iOS 13.3 on, shows nothing if an extension with this entitlement calls the handler with empty
+    /// content. Without the entitlement it ignores empty content and shows the original push, so don't set this if the
+    /// entitlement is missing. If it is false, what should be suppressed is shown as passive and without sound.
+    public var hasFilteringEntitlement = false
+    /// Removes notifications from the screen whose messages were retracted or have expired. `PushCryptNotificationService`
+    /// uses the system's notification centre if it is nil; a session without a service removes none.
+    public var deliveredNotifications: (any DeliveredNotifications)?
     /// How a push that was shown before is handled.
     public var replays: ReplayPolicy = .placeholder
     /// Resolves loc-keys before the stages run. If the app lacks a key, the literal text beside it is shown; content without
@@ -81,12 +92,14 @@ public struct ExtensionConfiguration: Sendable {
 
     /// How a push that was shown before is handled. A relay can replay pushes.
     public struct ReplayPolicy: Hashable, Sendable {
-        private let isShown: Bool
+        private let name: String
 
         /// Shows the placeholder.
-        public static let placeholder = ReplayPolicy(isShown: false)
-        /// Shows the content without sound or interruption.
-        public static let passive = ReplayPolicy(isShown: true)
+        public static let placeholder = ReplayPolicy(name: "placeholder")
+        /// Shows the content without sound or interruption, and without changing the badge.
+        public static let passive = ReplayPolicy(name: "passive")
+        /// Shows nothing with ``hasFilteringEntitlement``, and the placeholder without sound or interruption otherwise.
+        public static let suppressed = ReplayPolicy(name: "suppressed")
     }
 
     /// How a push without a `pushcrypt` member is handled.
@@ -119,15 +132,32 @@ extension ExtensionConfiguration {
         return content
     }
 
-    /// The delivery if it has text, otherwise a delivery with the app's own text, which isn't restored.
-    ///
-    /// The system would show the outer payload in place of content without text. So all content passes this check right
-    /// before the handler: restored content, the results of stages, placeholders, the unlock notice and unsealed pushes.
-    func withText(_ delivery: DeliverySession.Delivery) -> DeliverySession.Delivery {
+    /// The delivery as it is handed to the system. All content passes these checks right before the handler: restored
+    /// content, the results of stages, placeholders, the unlock notice and unsealed pushes.
+    func shown(
+        _ delivery: DeliverySession.Delivery, _ preview: NotificationPreview
+    ) -> DeliverySession.Delivery {
+        suppressed(showing(preview, withText(delivery)))
+    }
+
+    /// The delivery if it has text, otherwise a delivery with the app's own text, which isn't restored: the system would show
+    /// the outer payload in place of content without text.
+    private func withText(_ delivery: DeliverySession.Delivery) -> DeliverySession.Delivery {
         guard !delivery.content.hasText else { return delivery }
         let failure = delivery.isRestored ? .malformed : delivery.failure ?? .notSealed
         return DeliverySession.Delivery(
             content: ownText(failure), isRestored: false, failure: failure, stageFailures: delivery.stageFailures)
+    }
+
+    /// The delivery with empty content if it is to be suppressed, the app may do so, and the push didn't fail. It is the only
+    /// place that makes empty content.
+    private func suppressed(_ delivery: DeliverySession.Delivery) -> DeliverySession.Delivery {
+        guard delivery.content.isSuppressed else { return delivery }
+        let isFailure = !delivery.isRestored && ![nil, .replayed, .retracted].contains(delivery.failure)
+        guard hasFilteringEntitlement, !isFailure else { return delivery.with(delivery.content.passive) }
+        var empty = NotificationContent()
+        empty.isSuppressed = true
+        return delivery.with(empty)
     }
 
     private func ownText(_ failure: FailureClass) -> NotificationContent {
@@ -136,10 +166,10 @@ extension ExtensionConfiguration {
     }
 
     /// The delivery without what the recipient doesn't want to be shown. A placeholder is shown as it is.
-    func showing(_ preview: NotificationPreview, _ delivery: DeliverySession.Delivery) -> DeliverySession.Delivery {
+    private func showing(
+        _ preview: NotificationPreview, _ delivery: DeliverySession.Delivery
+    ) -> DeliverySession.Delivery {
         guard delivery.isRestored || delivery.isUnsealed else { return delivery }
-        return DeliverySession.Delivery(
-            content: delivery.content.showing(preview, ownText: ownText(.malformed)), isRestored: delivery.isRestored,
-            failure: delivery.failure, stageFailures: delivery.stageFailures)
+        return delivery.with(delivery.content.showing(preview, ownText: ownText(.malformed)))
     }
 }

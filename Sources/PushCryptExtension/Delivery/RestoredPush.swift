@@ -7,8 +7,12 @@ struct RestoredPush: Sendable {
     var content: NotificationContent
     /// Whether the push was shown before.
     var isReplay = false
+    /// The message; nil for a push that wasn't sealed.
+    var message: MessageStamp?
     /// The right to show the push; nil if nothing remembers it.
     var claim: MessageClaim?
+    /// The badge of the content before the stages: the counted number for a message that changes it.
+    var countedBadge: Int?
     /// Whether something that the push names is missing.
     var isIncomplete = false
     var stageFailures: [StageFailure] = []
@@ -49,41 +53,45 @@ struct ReservedPush: Sendable {
     /// Whether another session of the process hasn't claimed the message.
     let isReserved: Bool
 
-    init(_ push: OpenedPush, in memory: (any DeliveryMemory)?, at time: UnixTime) {
+    init(
+        _ push: OpenedPush, _ requestID: String?, in memory: (any DeliveryMemory)?, at time: UnixTime
+    ) {
         self.push = push
-        message = MessageStamp(id: push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt)
+        message = MessageStamp(push, requestID: requestID)
         isReserved = memory?.reserve(message, at: time) ?? true
     }
 
-    /// Why the message isn't shown; nil if it is. A message is shown although nothing remembers it: a failing store must
-    /// not prevent messages from being read.
+    /// The store's answer. A message is shown although nothing remembers it: a failing store must not prevent messages from
+    /// being read.
     ///
     /// - Parameter memory: nil to check without the store's file.
-    func refusal(by memory: (any DeliveryMemory)?, at time: UnixTime) -> FailureClass? {
-        // An inner nil: the message was claimed.
-        if let memory, let answer = try? memory.claim(message, isReserved: isReserved, at: time) as FailureClass?? {
-            return answer
-        }
-        guard isReserved else { return .replayed }
-        return Freshness.failure(
-            issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: nil)
+    func answer(of memory: (any DeliveryMemory)?, at time: UnixTime) -> ClaimAnswer {
+        if let memory, let answer = try? memory.claim(message, isReserved: isReserved, at: time) { return answer }
+        guard isReserved else { return ClaimAnswer(refusal: .replayed) }
+        return ClaimAnswer(
+            refusal: Freshness.failure(
+                issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: nil))
     }
 }
 
 extension ExtensionConfiguration {
-    /// The push to show, or the failure; see ``ReservedPush/refusal(by:at:)``.
-    func restored(_ reserved: ReservedPush, _ refusal: FailureClass?) -> Result<RestoredPush, FailureClass> {
-        let push = reserved.push
+    /// The push to show, or the failure; see ``ReservedPush/answer(of:at:)``.
+    func restored(_ reserved: ReservedPush, _ answer: ClaimAnswer) -> Result<RestoredPush, FailureClass> {
+        let (push, message) = (reserved.push, reserved.message)
         var content = content(of: push)
-        switch refusal {
+        content.isSuppressed = push.isQuiet
+        content.badge = answer.badge ?? content.badge
+        switch answer.refusal {
         case nil:
             let isIncomplete = push.offload != nil && offload == nil || !push.attachments.isEmpty && attachments == nil
-            let claim = memory == nil ? nil : reserved.message.claim
-            return .success(RestoredPush(push: push, content: content, claim: claim, isIncomplete: isIncomplete))
+            return .success(
+                RestoredPush(
+                    push: push, content: content, message: message, claim: memory == nil ? nil : message.claim,
+                    countedBadge: content.badge, isIncomplete: isIncomplete))
         case .replayed? where replays == .passive:
-            content.sound = nil
-            content.interruptionLevel = "passive"
-            return .success(RestoredPush(push: push, content: content, isReplay: true))
+            // Its number may be an old one.
+            content.badge = nil
+            return .success(RestoredPush(push: push, content: content.passive, isReplay: true, message: message))
         case let failure?: return .failure(failure)
         }
     }
@@ -125,7 +133,8 @@ extension ExtensionConfiguration {
         var steps = [SessionStage]()
         if let reference = push.offload, let offload { steps.append(fetching(reference, with: offload)) }
         let showsEverything = preview == .everything
-        if let attachments, showsEverything { steps.append(running(attachments, fetches: true)) }
+        // A fetch for a message that isn't shown would tell the server where the device is.
+        if let attachments, showsEverything, !push.isQuiet { steps.append(running(attachments, fetches: true)) }
         steps += stages.map { running($0) }
         if let finish, showsEverything { steps.append(running(finish)) }
         return steps
@@ -157,6 +166,8 @@ extension ExtensionConfiguration {
             var next = restored
             next.push = push
             next.content = content(of: push)
+            // What the store has counted was in the message.
+            if restored.message?.effects.badge != nil { next.content.badge = restored.countedBadge }
             return next
         }
     }

@@ -22,9 +22,9 @@ extension Opener {
         guard let end = keepRunning() else { return .failure(.timedOut) }
         defer { end() }
         return untimed(payload, at: time) { try? store.highestIssuedAt(at: time) }.flatMap { push in
-            let reserved = ReservedPush(push, in: store, at: time)
-            if let failure = reserved.refusal(by: store, at: time) { return .failure(failure) }
-            try? store.record(reserved.message.claim, isShown: true, nil)
+            let reserved = ReservedPush(push, nil, in: store, at: time)
+            if let failure = reserved.answer(of: store, at: time).refusal { return .failure(failure) }
+            _ = try? store.record(DeliveryRecord(claim: reserved.message.claim, isShown: true))
             return .success(push)
         }
     }

@@ -4,9 +4,10 @@ import PushCryptPrimitives
 /// The outcome of one push for the backend, without its content.
 ///
 /// ```
-/// {"id": ID, "push": PUSH, "outcome": "opened" | CLASS, "time": UNIX SECONDS, "kid": KID}
+/// {"id": ID, "push": PUSH, "outcome": "opened" | CLASS, "time": UNIX SECONDS, "kid": KID, "suppressed": true}
 /// ```
-/// `push` is missing if the push is unknown, `kid` if the push was restored or couldn't be read.
+/// `push` is missing if the push is unknown, `kid` if the push was restored or couldn't be read, `suppressed` if the push
+/// was shown.
 public struct Receipt: Hashable, Sendable {
     /// The id of the receipt. It is the same every time the receipt is sent, so that the server can ignore duplicates.
     public let id: String
@@ -18,6 +19,8 @@ public struct Receipt: Hashable, Sendable {
     public let time: UnixTime
     /// The key that the push names; nil if the push was restored completely.
     public let kid: KeyID?
+    /// Whether the push wasn't shown, because the app may suppress it.
+    public let isSuppressed: Bool
 
     /// The length limit of `push_id`. A longer one is replaced by the message's name.
     static let pushIDByteLimit = 256
@@ -37,6 +40,7 @@ public struct Receipt: Hashable, Sendable {
             }
         pushID = pushName ?? name
         failure = report.failure
+        isSuppressed = report.isSuppressed
         time = report.time
         kid = report.failure == nil ? nil : report.kid
     }
@@ -54,6 +58,7 @@ public struct Receipt: Hashable, Sendable {
         append(#","outcome":"#, failure?.rawValue ?? "opened")
         json += #","time":\#(time.seconds)"#.utf8
         append(#","kid":"#, kid?.description)
+        if isSuppressed { json += #","suppressed":true"#.utf8 }
         json.append(UInt8(ascii: "}"))
         return json
     }

@@ -30,6 +30,8 @@ public struct DeliveryStatistics: Hashable, Sendable {
     public var failures: [FailureClass: Counter] = [:]
     /// The failed stages by name and ending; those after the first 64 are counted together as `other`.
     public var stageFailures: [StageFailure: Counter] = [:]
+    /// The pushes of which nothing was shown; they are also in `opened` or `failures`. nil for none.
+    public var suppressed: Counter?
     /// The time of the last restored self-test.
     public var lastSelfTest: UnixTime?
     /// The time when the app last followed ``RecoveryAdvice``.
@@ -51,6 +53,7 @@ extension Database {
     func count(_ report: DeliveryReport) throws(SQLiteError) {
         let table = CounterTable(database: self, time: report.time, kid: report.kid)
         if report.isRestored { try table.count(.opened) }
+        if report.isSuppressed { try table.count(.suppressed) }
         if let failure = report.failure { try table.count(.failure, failure.rawValue) }
         for stage in report.stageFailures { try table.count(.stage, stage.stage, stage.ending.description) }
         if report.isSelfTest, report.isRestored { try setMoment(.selfTest, report.time) }
@@ -95,6 +98,7 @@ extension DeliveryStatistics {
             lastTime: UnixTime(row.integer(5) ?? 0), lastKid: row.text(6).flatMap { KeyID($0) })
         switch row.integer(0).flatMap(CounterTable.Kind.init) {
         case .opened: opened = counter
+        case .suppressed: suppressed = counter
         case .failure: failures[FailureClass(rawValue: name)] = counter
         case .stage:
             let ending = StageFailure.Ending(description: row.text(2) ?? "")
@@ -125,6 +129,7 @@ struct CounterTable {
         case opened = 0
         case failure = 1
         case stage = 2
+        case suppressed = 3
 
         /// How many names outside the protocol are counted.
         var limit: Int64 { self == .stage ? 64 : 32 }
@@ -152,7 +157,9 @@ struct CounterTable {
     }
 
     private func hasRoom(_ kind: Kind, _ name: String, _ ending: String) throws(SQLiteError) -> Bool {
-        if kind == .opened || kind == .failure && FailureClass.protocolNames.contains(name) { return true }
+        if kind == .opened || kind == .suppressed || kind == .failure && FailureClass.protocolNames.contains(name) {
+            return true
+        }
         let known = try database.integer(
             "SELECT 1 FROM counter WHERE kind = ? AND name = ? AND ending = ?", .integer(kind.rawValue), .text(name),
             .text(ending))
@@ -174,6 +181,7 @@ extension FailureClass {
     fileprivate static let protocolNames: Set<String> = Set(
         [
             notSealed, malformed, unsupportedVersion, unknownKey, keyLocked, keyExpired, keyRevoked, undecryptable,
-            expired, notYetValid, replayed, timedOut, attachmentFailed, internalError,
+            expired, notYetValid, replayed, retracted, timedOut, attachmentFailed,
+            internalError,
         ].map(\.rawValue))
 }

@@ -21,26 +21,75 @@ package protocol DeliveryMemory: Sendable {
     /// Checks the freshness of a message and claims it among all processes, in one transaction. A claim lapses after 60
     /// seconds, so that a message isn't lost if its process is killed before it is shown.
     ///
+    /// A newly claimed message's effects are applied in the same transaction, see ``MessageEffects``.
+    ///
     /// - Parameter isReserved: the answer of ``reserve(_:at:)``. After false nothing is claimed, but the store remembers the
     ///   later `iat` of a message that was sealed again.
-    /// - Returns: why the message isn't shown: `expired`, `notYetValid`, or `replayed` if it was seen, is claimed, or is too
-    ///   old to be remembered; nil if the message is claimed.
     /// - Throws: an error if nothing can be remembered.
-    func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass?
+    func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer
 
     /// Writes all that must be remembered of a push, in one transaction, before its content is handed to the system.
     ///
-    /// - Parameters:
-    ///   - claim: nil for a push that claimed no message.
-    ///   - isShown: whether the message becomes seen; otherwise its claim is released, unless another claim has replaced it.
-    ///   - report: counted, and its receipt is stored; nil counts nothing.
     /// - Throws: an error if nothing can be remembered.
-    func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws
+    func record(_ record: DeliveryRecord) throws -> RecordAnswer
+
+    /// Whether a message was retracted, right after it was shown.
+    ///
+    /// - Throws: an error if it can't be read.
+    func isRetracted(_ message: MessageStamp) throws -> Bool
 }
 
 extension DeliveryMemory {
     package func highestIssuedAt(at time: UnixTime) throws -> UnixTime? { nil }
     package func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { true }
+    package func isRetracted(_ message: MessageStamp) throws -> Bool { false }
+}
+
+/// The store's answer to a claim.
+package struct ClaimAnswer: Sendable {
+    /// Why the message isn't shown: `expired`, `notYetValid`, `retracted`, or `replayed` if it was seen, is claimed, or is
+    /// too old to be remembered; nil if the message is claimed.
+    package var refusal: FailureClass?
+    /// The number for the app's icon, if the message changes it and it is known.
+    package var badge: Int?
+    /// The notifications to remove from the screen: their messages were retracted, by this one or earlier, or have expired.
+    package var dueRequestIDs: [String] = []
+
+    package init(refusal: FailureClass? = nil, badge: Int? = nil, dueRequestIDs: [String] = []) {
+        (self.refusal, self.badge, self.dueRequestIDs) = (refusal, badge, dueRequestIDs)
+    }
+}
+
+/// What a session writes before its content is handed to the system.
+package struct DeliveryRecord: Sendable {
+    /// nil for a push that claimed no message.
+    package var claim: MessageClaim?
+    /// Whether the claimed message becomes seen; otherwise its claim is released, unless another claim has replaced it.
+    package var isShown: Bool
+    /// Counted; nil counts nothing. Nothing is counted if ``message`` was retracted.
+    package var report: DeliveryReport?
+    /// The message whose text is about to be shown; nil for other content.
+    package var message: MessageStamp?
+    /// The name of the notification, if it shows other content than a message's text.
+    package var replacedRequestID: String?
+    /// The notifications that the session has removed from the screen.
+    package var removedRequestIDs: [String] = []
+
+    package init(claim: MessageClaim? = nil, isShown: Bool = false, report: DeliveryReport? = nil) {
+        (self.claim, self.isShown, self.report) = (claim, isShown, report)
+    }
+}
+
+/// The store's answer to a record.
+package struct RecordAnswer: Sendable {
+    /// Whether the message was retracted: then its text must not be shown.
+    package var isRetracted = false
+    /// The present number for the app's icon, if the message changes it and it is known.
+    package var badge: Int?
+
+    package init(isRetracted: Bool = false, badge: Int? = nil) {
+        (self.isRetracted, self.badge) = (isRetracted, badge)
+    }
 }
 
 /// The right to show a message. Only one session has it at a time.
@@ -67,30 +116,47 @@ extension SharedStore: DeliveryMemory {
         claimedMessages.add(message.claim, at: Self.clock(time))
     }
 
-    package func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
-        guard isReserved else {
-            _ = try? inFile { memory, messages throws(SQLiteError) in
-                try memory.adopt(messages)
-                try memory.prolong(message.claim)
-            }
-            return .replayed
-        }
-        let refusal = try refusal(of: message, at: time)
-        if refusal != nil { claimedMessages.remove(message.claim) }
-        return refusal
+    package func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
+        guard isReserved else { return ClaimAnswer(refusal: repeated(message, at: Self.clock(time))) }
+        let answer = try answer(to: message, at: time)
+        if answer.refusal != nil { claimedMessages.remove(message.claim) }
+        return answer
     }
 
-    private func refusal(of message: MessageStamp, at time: UnixTime) throws(StoreError) -> FailureClass? {
+    /// - Returns: why a message isn't shown that another session of the process has claimed.
+    private func repeated(_ message: MessageStamp, at clock: Int64) -> FailureClass {
+        let isRetracted = try? inFile { memory, messages throws(SQLiteError) in
+            try memory.adopt(messages)
+            try memory.prolong(message.claim)
+            let isRetracted = try memory.isRetracted(message)
+            try memory.register(message, isRetracted: isRetracted, at: clock)
+            return isRetracted
+        }
+        return isRetracted ?? unwritten.isRetracted(message) ? .retracted : .replayed
+    }
+
+    private func answer(to message: MessageStamp, at time: UnixTime) throws(StoreError) -> ClaimAnswer {
         // Sums of times outside the range could overflow. The opener refuses such times, but a caller may pass any.
         let range = UnixTime.protocolRange
         guard range.contains(message.issuedAt.seconds), range.contains(message.expiresAt.seconds) else {
-            return .replayed
+            return ClaimAnswer(refusal: .replayed)
         }
         let clock = Self.clock(time)
         do throws(StoreError) {
             return try claimInFile(message, at: clock)
         } catch {
             return try unwritten.claim(message, at: clock)
+        }
+    }
+
+    package func isRetracted(_ message: MessageStamp) throws -> Bool {
+        do throws(StoreError) {
+            return try inFile { memory, messages throws(SQLiteError) in
+                try memory.adopt(messages)
+                return try memory.isRetracted(message)
+            }
+        } catch {
+            return unwritten.isRetracted(message)
         }
     }
 
@@ -102,20 +168,26 @@ extension SharedStore: DeliveryMemory {
     }
 
     /// The time within the protocol's range.
-    private static func clock(_ time: UnixTime) -> Int64 {
+    static func clock(_ time: UnixTime) -> Int64 {
         min(max(time.seconds, UnixTime.protocolRange.lowerBound), UnixTime.protocolRange.upperBound)
     }
 
-    package func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
-        let claim = claim.map { isShown ? claimedMessages.markSeen($0) : claimedMessages.remove($0) }
+    package func record(_ record: DeliveryRecord) throws -> RecordAnswer {
+        var record = record
+        record.claim = record.claim.map { record.isShown ? claimedMessages.markSeen($0) : claimedMessages.remove($0) }
         do throws(StoreError) {
-            try recordInFile(claim, isShown: isShown, report)
+            return try recordInFile(record)
         } catch {
-            if let receipt = report?.receipt { unwrittenReceipts.add(receipt) }
-            guard let claim else { throw error }
-            guard !isShown else { return try unwritten.markSeen(claim) }
-            unwrittenReleases.withLock { $0.append(claim) }
-            try unwritten.release(claim)
+            let isRetracted = record.message.map(unwritten.isRetracted) ?? false
+            if !isRetracted, let receipt = record.report?.receipt { unwrittenReceipts.add(receipt) }
+            switch record.claim {
+            case let claim? where record.isShown: try unwritten.markSeen(claim)
+            case let claim?:
+                unwrittenReleases.withLock { $0.append(claim) }
+                try unwritten.release(claim)
+            case nil: guard record.message != nil else { throw error }
+            }
+            return RecordAnswer(isRetracted: isRetracted)
         }
     }
 }
@@ -124,39 +196,55 @@ extension SharedStore {
     /// Claims a message in the file only.
     ///
     /// - Parameter clock: within the protocol's range, as are the times of the message.
-    package func claimInFile(
-        _ message: MessageStamp, at clock: Int64
-    ) throws(StoreError) -> FailureClass? {
+    package func claimInFile(_ message: MessageStamp, at clock: Int64) throws(StoreError) -> ClaimAnswer {
         let refusal = Locked<FailureClass?>(nil)
         let result = Result { () throws(StoreError) in
             try inFile { memory, messages throws(SQLiteError) in
                 // This message is checked before other messages are written, because writing may fail.
                 try memory.adopt(messages.filter { $0.claim.messageID == message.id })
-                let answer = try memory.admit(message, at: clock) { refusal.withLock { $0 = .replayed } }
-                if let answer { refusal.withLock { $0 = answer } }
+                let failure = try memory.admit(message, at: clock) { failure in
+                    refusal.withLock { $0 = $0 ?? failure }
+                }
+                if let failure { refusal.withLock { $0 = failure } }
                 try memory.adopt(messages.filter { $0.claim.messageID != message.id })
-                return answer
+                return ClaimAnswer(
+                    refusal: failure, badge: try memory.badge(for: message),
+                    dueRequestIDs: try memory.dueRequestIDs(at: clock, except: message.requestID))
             }
         }
-        // A refusal by the file counts even if the transaction failed; otherwise the message would be shown again.
-        if let failure = refusal.withLock({ $0 }) { return failure }
-        return try result.get()
+        // A refusal by the file counts even if the transaction failed, or ran again on a new file; otherwise the message would
+        // be shown again.
+        guard let failure = refusal.withLock({ $0 }) else { return try result.get() }
+        var answer = (try? result.get()) ?? ClaimAnswer()
+        answer.refusal = failure
+        return answer
     }
 
-    package func recordInFile(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws(StoreError) {
+    package func recordInFile(_ record: DeliveryRecord) throws(StoreError) -> RecordAnswer {
         try inFile { [configuration] memory, messages throws(SQLiteError) in
             try memory.adopt(messages)
-            if let claim {
+            if let claim = record.claim {
                 // Added if the file was replaced after the claim.
-                if isShown {
+                if record.isShown {
                     try memory.adopt([RememberedMessage(claim: claim, time: nil)])
                 } else {
                     try memory.release(claim)
                 }
             }
-            if let report { try memory.database.count(report) }
-            if let report, let mark = report.restored { try memory.database.remember(mark, at: report.time) }
-            if let receipt = report?.receipt { try memory.database.spool(receipt, configuration) }
+            if let requestID = record.replacedRequestID { try memory.forgetReplaced(requestID) }
+            if let time = record.report?.time {
+                try ReplayMemory.forget(record.removedRequestIDs, in: memory.database, at: Self.clock(time))
+            }
+            var answer = RecordAnswer()
+            if let message = record.message {
+                answer = RecordAnswer(
+                    isRetracted: try memory.isRetracted(message), badge: try memory.badge(for: message))
+            }
+            guard let report = record.report, !answer.isRetracted else { return answer }
+            try memory.database.count(report)
+            if let mark = report.restored { try memory.database.remember(mark, at: report.time) }
+            if let receipt = report.receipt { try memory.database.spool(receipt, configuration) }
+            return answer
         }
     }
 

@@ -4,18 +4,39 @@ import PushCryptSQLite
 
 /// Remembers messages that couldn't be written to the file, by the same rules, in a database in memory. The database exists
 /// only until its messages were written to the file.
+///
+/// While only this memory can be used, a retraction works within the process: its message isn't shown afterwards, and one
+/// that this memory knows to be shown is removed. It doesn't know what was shown or retracted before, and not the badge: a
+/// message that adds to it leaves the icon as it is. All effects are applied to the file with their messages; if the process
+/// ends before, they are lost with them.
 final class InMemoryReplayStore: Sendable {
     private let role: SharedStore.Role
     private let limit: Int
     private let database = Locked<Database?>(nil)
+    /// The messages by id whose effects weren't applied in the file.
+    private let stamps = Locked<[String: MessageStamp]>([:])
 
     init(role: SharedStore.Role, limit: Int) {
         self.role = role
         self.limit = limit
     }
 
-    func claim(_ message: MessageStamp, at clock: Int64) throws(StoreError) -> FailureClass? {
-        try withMemory { memory throws(SQLiteError) in try memory.admit(message, at: clock) {} }
+    func claim(_ message: MessageStamp, at clock: Int64) throws(StoreError) -> ClaimAnswer {
+        let answer = try withMemory { memory throws(SQLiteError) in
+            ClaimAnswer(
+                refusal: try memory.admit(message, at: clock) { _ in },
+                dueRequestIDs: try memory.dueRequestIDs(at: clock, except: message.requestID))
+        }
+        if answer.refusal == nil || answer.refusal == .retracted {
+            stamps.withLock { $0[message.id] = $0[message.id] ?? message }
+        }
+        return answer
+    }
+
+    func isRetracted(_ message: MessageStamp) -> Bool {
+        database.withLock { [role, limit] database in
+            database.flatMap { try? ReplayMemory(database: $0, role: role, limit: limit).isRetracted(message) } ?? false
+        }
     }
 
     /// Marks a message as seen, even if it was claimed in the file.
@@ -29,13 +50,14 @@ final class InMemoryReplayStore: Sendable {
 
     /// The messages that aren't in the file yet.
     var messages: [RememberedMessage] {
-        database.withLock { database in
+        let stamps = stamps.withLock { $0 }
+        return database.withLock { database in
             let rows = try? database?.rows("SELECT id, iat, claimed, token FROM message") { row in
                 RememberedMessage(
                     claim: MessageClaim(
                         messageID: row.text(0) ?? "", issuedAt: UnixTime(row.integer(1) ?? 0),
                         token: row.integer(3) ?? 0),
-                    time: row.integer(2))
+                    time: row.integer(2), stamp: row.text(0).flatMap { stamps[$0] })
             }
             return rows ?? []
         }
@@ -51,6 +73,7 @@ final class InMemoryReplayStore: Sendable {
                     .text(message.claim.messageID), .integer(message.claim.issuedAt.seconds), SQLiteValue(message.time),
                     .integer(message.claim.token))
             }
+            stamps.withLock { stamps in for message in messages { stamps[message.claim.messageID] = nil } }
             if let count = try? database?.integer("SELECT count(*) FROM message"), count == 0 { database = nil }
         }
     }
@@ -61,7 +84,7 @@ final class InMemoryReplayStore: Sendable {
         let result = database.withLock { [role, limit] database in
             Result { () throws(SQLiteError) in
                 let memory = if let database { database } else { try Database() }
-                if database == nil { try memory.script(StoreSchema.creation) }
+                if database == nil { try StoreSchema.create(memory) }
                 database = memory
                 return try memory.transaction { () throws(SQLiteError) in
                     try body(ReplayMemory(database: memory, role: role, limit: limit))

@@ -7,6 +7,7 @@ import PushCryptSQLite
 /// keep     (id, iat) until iat + window + 10 min < H; for a message that was sealed again, the latest received iat
 /// full     remove messages ahead of L and the clock first, then the smallest iat; refuse everything at or below it
 /// lapse    a claim lapses after 60 s
+/// effects  applied with the claim, once for an id; see ``MessageEffects``
 /// ```
 struct ReplayMemory {
     static let claimLifetimeInSeconds: Int64 = 60
@@ -21,35 +22,43 @@ struct ReplayMemory {
     ///
     /// - Parameters:
     ///   - clock: within the protocol's range, like the times of the message.
-    ///   - refuse: called when the message is refused as a repeat, before anything is written.
+    ///   - refuse: called when the message is refused as retracted or as a repeat, before anything is written.
+    /// - Returns: why the message isn't shown; nil if it is claimed.
     func admit(
-        _ message: MessageStamp, at clock: Int64, refuse: () -> Void
+        _ message: MessageStamp, at clock: Int64, refuse: (FailureClass) -> Void
     ) throws(SQLiteError) -> FailureClass? {
         let stored = try ReplayState.read(database, role)
         let failure = Freshness.failure(
             issuedAt: message.issuedAt, expiresAt: message.expiresAt, clock: UnixTime(clock),
             highestIssuedAt: stored.highest(at: clock).map(UnixTime.init))
         if let failure { return failure }
+        // Looked for before the claim: no replay policy shows a retracted message.
+        let isRetracted = try isRetracted(message)
+        if isRetracted { refuse(.retracted) }
         let claim = message.claim
         var state = stored
         state.correct(at: clock)
         let isGranted = try grant(claim, at: clock, state, refuse)
         if isGranted {
             state.accept(claim.issuedAt.seconds, at: clock)
+            try apply(message, latest: state.latest)
             if let confirmed = state.confirmed {
                 try database.run(
                     "DELETE FROM message WHERE role = ? AND iat < ?", .integer(role.number),
                     .integer(confirmed - Self.memoryInSeconds))
             }
+            try removeTombstones(&state)
             try evict(&state, at: clock)
         }
+        try register(message, isRetracted: isRetracted, at: clock)
         // The correction is written for a refused message too; otherwise the floor would rise with the clock.
         if state != stored { try state.write(database, role) }
+        if isRetracted { return .retracted }
         return isGranted ? nil : .replayed
     }
 
     private func grant(
-        _ claim: MessageClaim, at clock: Int64, _ state: ReplayState, _ refuse: () -> Void
+        _ claim: MessageClaim, at clock: Int64, _ state: ReplayState, _ refuse: (FailureClass) -> Void
     ) throws(SQLiteError) -> Bool {
         let issuedAt = claim.issuedAt.seconds
         let known = try database.first(
@@ -58,7 +67,7 @@ struct ReplayMemory {
         // An inner nil: the message was seen.
         if let claimed = known {
             let isGranted = claimed.map { Self.hasLapsed($0, at: clock) } ?? false
-            if !isGranted { refuse() }
+            if !isGranted { refuse(.replayed) }
             try prolong(claim)
             guard isGranted else { return false }
             try database.run(
@@ -83,13 +92,21 @@ struct ReplayMemory {
             .integer(role.number), .text(claim.messageID))
     }
 
+    /// Ends a claim. A message whose effects were applied is kept, so that they aren't applied again, with a claim that has
+    /// lapsed at every clock.
     func release(_ claim: MessageClaim) throws(SQLiteError) {
         try database.run(
-            "DELETE FROM message WHERE role = ? AND id = ? AND token = ? AND claimed IS NOT NULL",
-            .integer(role.number), .text(claim.messageID), .integer(claim.token))
+            """
+            DELETE FROM message WHERE role = ? AND id = ? AND token = ? AND claimed IS NOT NULL AND applied = 0
+            """, .integer(role.number), .text(claim.messageID), .integer(claim.token))
+        try database.run(
+            "UPDATE message SET claimed = ? WHERE role = ? AND id = ? AND token = ? AND claimed IS NOT NULL",
+            .integer(-Self.claimLifetimeInSeconds), .integer(role.number), .text(claim.messageID),
+            .integer(claim.token))
     }
 
-    /// Adds messages that were remembered elsewhere. A message that was seen in either place becomes seen.
+    /// Adds messages that were remembered elsewhere, with their effects. A message that was seen in either place becomes
+    /// seen.
     func adopt(_ messages: [RememberedMessage]) throws(SQLiteError) {
         // SQLite's max of two values is NULL if one of them is NULL.
         for message in messages {
@@ -100,6 +117,9 @@ struct ReplayMemory {
                 SET iat = max(iat, excluded.iat), claimed = max(claimed, excluded.claimed), token = excluded.token
                 """, .integer(role.number), .text(message.claim.messageID), .integer(message.claim.issuedAt.seconds),
                 SQLiteValue(message.time), .integer(message.claim.token))
+            guard let stamp = message.stamp else { continue }
+            try apply(stamp, latest: nil)
+            try register(stamp, isRetracted: isRetracted(stamp), at: message.time ?? 0)
         }
     }
 
@@ -135,9 +155,14 @@ struct ReplayMemory {
 }
 
 /// A message that a session claims.
-package struct MessageStamp: Sendable {
+package struct MessageStamp: Hashable, Sendable {
     package let claim: MessageClaim
     let expiresAt: UnixTime
+    /// What its sender proved, see ``OpenedPush/profile``.
+    package var profile: UInt8 = 0
+    package var effects = MessageEffects()
+    /// The system's name of the notification that shows it, if it is known.
+    package var requestID: String?
 
     var id: String { claim.messageID }
     var issuedAt: UnixTime { claim.issuedAt }
@@ -147,6 +172,13 @@ package struct MessageStamp: Sendable {
         claim = MessageClaim(messageID: id, issuedAt: issuedAt)
         self.expiresAt = expiresAt
     }
+
+    init(_ push: OpenedPush, requestID: String?) {
+        self.init(id: push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt)
+        profile = push.profile
+        effects = MessageEffects(push)
+        self.requestID = requestID
+    }
 }
 
 /// A row of the memory.
@@ -154,4 +186,6 @@ struct RememberedMessage: Hashable, Sendable {
     let claim: MessageClaim
     /// The time of the claim; nil after the message was seen.
     let time: Int64?
+    /// The message, if its effects weren't applied in the file.
+    var stamp: MessageStamp?
 }

@@ -121,72 +121,11 @@ private enum EmptyStore {
         #endif
         let database = try Database(path: folder.path(newName), creates: true, busyTimeout: .zero)
         try folder.restrict(newName)
-        try database.script(StoreSchema.creation)
+        try StoreSchema.create(database)
     }
 
     private static func removeUnfinished(in folder: SharedFolder) {
         folder.remove(newName)
         folder.remove(newName + "-journal")
-    }
-}
-
-/// The tables of the database.
-///
-/// ```
-/// reader    L, H, since and the floor of each role, with a digest of these columns
-/// message   the ids that a role has claimed, with the claim's token; claimed is null after the message was seen
-/// counter   kind 0: opened, 1: failed as NAME, 2: stage NAME ended as ENDING; recent: since advice was last taken
-/// moment    the last time of "selfTest" and "advice"
-/// receipt   the receipts that wait to be sent
-/// ```
-enum StoreSchema {
-    static let version: Int64 = 1
-
-    /// The version is stored a second time in this field, to detect accidental changes.
-    private static let application: Int64 = 0x5043_0000
-
-    /// The settings of every connection. In this journal mode an idle connection has no lock and no shared memory. Nothing
-    /// waits for the disk: ``SharedStore`` says what a loss of power can undo.
-    static let settings: StaticString = """
-        PRAGMA journal_mode = TRUNCATE;
-        PRAGMA synchronous = OFF;
-        PRAGMA cache_size = -128;
-        PRAGMA mmap_size = 0;
-        PRAGMA temp_store = MEMORY;
-        PRAGMA trusted_schema = OFF;
-        PRAGMA cell_size_check = ON;
-        """
-
-    /// Creates the tables in a new file that no other process uses yet.
-    static let creation: StaticString = """
-        PRAGMA journal_mode = MEMORY;
-        PRAGMA synchronous = OFF;
-        PRAGMA page_size = 4096;
-        BEGIN;
-        CREATE TABLE reader (role INTEGER PRIMARY KEY, latest INTEGER, confirmed INTEGER, since INTEGER, floor INTEGER,
-            digest INTEGER NOT NULL);
-        CREATE TABLE message (role INTEGER NOT NULL, id TEXT NOT NULL, iat INTEGER NOT NULL, claimed INTEGER,
-            token INTEGER NOT NULL, PRIMARY KEY (role, id)) WITHOUT ROWID;
-        CREATE INDEX message_iat ON message (role, iat);
-        CREATE TABLE counter (kind INTEGER NOT NULL, name TEXT NOT NULL, ending TEXT NOT NULL, count INTEGER NOT NULL,
-            recent INTEGER NOT NULL, time INTEGER NOT NULL, kid TEXT, PRIMARY KEY (kind, name, ending)) WITHOUT ROWID;
-        CREATE TABLE moment (name TEXT PRIMARY KEY, time INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE receipt (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL,
-            failed INTEGER NOT NULL, body TEXT NOT NULL);
-        PRAGMA application_id = 0x50430001;
-        PRAGMA user_version = 1;
-        COMMIT;
-        """
-
-    /// Throws unless the database has this version.
-    static func check(_ database: Database) throws(SQLiteError) {
-        let application = try database.integer("PRAGMA application_id") ?? 0
-        let version = try database.integer("PRAGMA user_version") ?? 0
-        guard version > 0, application == Self.application | version else {
-            throw SQLiteError(.damaged, "the file is not a store")
-        }
-        guard version == Self.version else {
-            throw SQLiteError(.newer, "the store has version \(version); this library supports \(Self.version)")
-        }
     }
 }

@@ -80,11 +80,20 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
 open class UNUserNotificationCenter: NSObject {
     /// The notifications on the screen. Tests set it.
     public final var stubDelivered: [UNNotificationRequest] = []
+    /// The identifiers that were removed.
+    public final var stubRemovedIdentifiers: [String] { lock.withLock { removed } }
+    private let lock = NSLock()
+    private var removed: [String] = []
     /// What `add` fails with.
     public final var stubError: (any Error)?
 
     /// An app uses `current()`.
     public override init() { super.init() }
+
+    // It is never changed, except by the tests.
+    private nonisolated(unsafe) static let only = UNUserNotificationCenter()
+
+    open class func current() -> UNUserNotificationCenter { unsafe only }
 
     open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
         completionHandler(stubDelivered.map(UNNotification.init(stubRequest:)))
@@ -102,5 +111,6 @@ open class UNUserNotificationCenter: NSObject {
 
     open func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
         stubDelivered.removeAll { identifiers.contains($0.identifier) }
+        lock.withLock { removed += identifiers }
     }
 }

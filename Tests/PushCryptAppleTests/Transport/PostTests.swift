@@ -47,7 +47,7 @@ import Testing
                     pushID: "é & ü", isSelfTest: false, stageFailures: [])
                 let receipt = try Receipt(report)
                 report.receipt = receipt
-                try store.record(nil, isShown: false, report)
+                _ = try store.record(DeliveryRecord(report: report))
                 let posting = try ReceiptPosting(
                     to: server.address("receipts"), transport: transport, encoding: encoding,
                     userAgent: "Example/2 (receipts)", timer: ManualTimer())

@@ -54,11 +54,11 @@ private final class Installation: Sendable {
 
     /// Counts a push that the extension didn't restore.
     func fail(_ failure: FailureClass, kid: KeyID? = nil) throws {
-        try store.record(
-            nil, isShown: false,
-            DeliveryReport(
-                failure: failure, isRestored: false, time: Self.now, kid: kid, messageID: nil, pushID: nil,
-                isSelfTest: false, stageFailures: []))
+        let report = DeliveryReport(
+            failure: failure, isRestored: false, time: Self.now, kid: kid, messageID: nil, pushID: nil,
+            isSelfTest: false,
+            stageFailures: [])
+        _ = try store.record(DeliveryRecord(report: report))
     }
 
     var uploaded: [PushRegistration.Upload] { uploads.withLock { $0 } }

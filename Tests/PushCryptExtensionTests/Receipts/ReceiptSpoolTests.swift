@@ -84,12 +84,12 @@ import Testing
         let store = SharedStore(folder: folder.path + "/none/store", role: .extension)
         var report = DeliveryReport.sample(nil, pushID: "a")
         report.receipt = try .sample("a")
-        #expect(throws: StoreError.self) { try store.record(nil, isShown: false, report) }
+        #expect(throws: StoreError.self) { _ = try store.record(DeliveryRecord(report: report)) }
         #expect(try store.isWaiting(.sample("a")))
         #expect(storeErrorCode { _ = try store.receiptCount() } == .unavailable)
         try FileManager.default.createDirectory(atPath: folder.path + "/none", withIntermediateDirectories: true)
         report.receipt = nil
-        try store.record(nil, isShown: false, report)
+        _ = try store.record(DeliveryRecord(report: report))
         #expect(try store.receipt(after: 0)?.json == Receipt.sample("a").json)
         #expect(store.unwrittenReceipts.all.isEmpty)
     }

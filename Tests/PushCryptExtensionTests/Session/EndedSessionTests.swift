@@ -43,15 +43,15 @@ import Testing
 
         func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { store.reserve(message, at: time) }
 
-        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
             claims.withLock { $0 += 1 }
             let answer = try store.claim(message, isReserved: isReserved, at: time)
             end.withLock { $0 }?()
             return answer
         }
 
-        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
-            try store.record(claim, isShown: isShown, report)
+        func record(_ record: DeliveryRecord) throws -> RecordAnswer {
+            try store.record(record)
         }
     }
 

@@ -26,9 +26,11 @@ import Testing
     }
 
     private struct RefusingStore: DeliveryMemory {
-        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? { .replayed }
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
+            ClaimAnswer(refusal: .replayed)
+        }
 
-        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {}
+        func record(_ record: DeliveryRecord) throws -> RecordAnswer { RecordAnswer() }
     }
 
     @Sendable private static func keyring(_ lifecycle: KeyLifecycle) throws -> any RecipientKeyring {

@@ -29,17 +29,17 @@ import Testing
 
         func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { store.reserve(message, at: time) }
 
-        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
             log.withLock { $0.append("claim") }
             return try store.claim(message, isReserved: isReserved, at: time)
         }
 
-        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
-            log.withLock { $0.append(isShown ? "record shown" : "record") }
+        func record(_ record: DeliveryRecord) throws -> RecordAnswer {
+            log.withLock { $0.append(record.isShown ? "record shown" : "record") }
             begun.give()
             gate?.wait()
-            try store.record(claim, isShown: isShown, report)
-            log.withLock { $0.append("recorded") }
+            defer { log.withLock { $0.append("recorded") } }
+            return try store.record(record)
         }
     }
 
@@ -156,13 +156,13 @@ import Testing
 
         func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { store.reserve(message, at: time) }
 
-        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
             if stuck == .claim { wait() }
             return try store.claim(message, isReserved: isReserved, at: time)
         }
 
-        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
-            try store.record(claim, isShown: isShown, report)
+        func record(_ record: DeliveryRecord) throws -> RecordAnswer {
+            try store.record(record)
         }
 
         private func wait() {
@@ -222,14 +222,14 @@ import Testing
 
             func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { inner.reserve(message, at: time) }
 
-            func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+            func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
                 end.withLock { $0 }?()
                 return try inner.claim(message, isReserved: isReserved, at: time)
             }
 
-            func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
+            func record(_ record: DeliveryRecord) throws -> RecordAnswer {
                 // The placeholder's own record, of a push without a claim, isn't of interest here.
-                if claim != nil { try inner.record(claim, isShown: isShown, report) }
+                record.claim == nil ? RecordAnswer() : try inner.record(record)
             }
         }
         let log = Locked<[String]>([])

@@ -176,11 +176,11 @@ import Testing
     private struct BrokenStore: DeliveryMemory {
         struct Failure: Error {}
 
-        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
             throw Failure()
         }
 
-        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws { throw Failure() }
+        func record(_ record: DeliveryRecord) throws -> RecordAnswer { throw Failure() }
     }
 
     @Test("if the store throws, pushes are shown, and expired pushes are still refused")

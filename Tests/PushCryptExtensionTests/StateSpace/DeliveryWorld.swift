@@ -137,28 +137,30 @@ final class DeliveryWorld: Sendable {
 
         func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { world.store.reserve(message, at: time) }
 
-        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> FailureClass? {
+        func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
             try world.locked("claim") {
                 let answer = try world.store.claim(message, isReserved: isReserved, at: time)
-                if answer == nil { world.state.withLock { $0.isClaimed = true } }
+                if answer.refusal == nil { world.state.withLock { $0.isClaimed = true } }
                 return answer
             }
         }
 
-        func record(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
+        func record(_ record: DeliveryRecord) throws -> RecordAnswer {
             guard world.fault != .lateRecord else {
-                return DedicatedThread.run { try? write(claim, isShown: isShown, report) }
+                DedicatedThread.run { _ = try? write(record) }
+                return RecordAnswer()
             }
-            try write(claim, isShown: isShown, report)
+            return try write(record)
         }
 
-        private func write(_ claim: MessageClaim?, isShown: Bool, _ report: DeliveryReport?) throws {
-            try world.locked(isShown ? "record" : "release") {
-                try world.store.record(claim, isShown: isShown, report)
-                guard claim != nil else { return }
+        private func write(_ record: DeliveryRecord) throws -> RecordAnswer {
+            try world.locked(record.isShown ? "record" : "release") {
+                let answer = try world.store.record(record)
+                guard record.claim != nil else { return answer }
                 world.state.withLock { state in
-                    if isShown { state.isSeen = true } else { state.isClaimed = false }
+                    if record.isShown { state.isSeen = true } else { state.isClaimed = false }
                 }
+                return answer
             }
         }
     }

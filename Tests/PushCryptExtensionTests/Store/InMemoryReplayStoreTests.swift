@@ -78,8 +78,8 @@ import Testing
         let first = MessageStamp(id: "a", issuedAt: now, expiresAt: now + 86_400)
         let again = MessageStamp(id: "a", issuedAt: now + 7, expiresAt: now + 86_400)
         #expect(store.reserve(first, at: now) && !store.reserve(again, at: now))
-        #expect(try store.claim(again, isReserved: false, at: now) == .replayed)
-        #expect(try store.claim(first, isReserved: true, at: now) == nil)
+        #expect(try store.claim(again, isReserved: false, at: now).refusal == .replayed)
+        #expect(try store.claim(first, isReserved: true, at: now).refusal == nil)
         try store.markSeen(first.claim)
         let iat = try store.transaction { database throws(SQLiteError) in
             try database.integer("SELECT iat FROM message WHERE id = 'a' AND claimed IS NULL")

@@ -93,7 +93,7 @@ import Testing
         func remember(_ name: String, at time: UnixTime = TestPush.now) throws {
             var report = DeliveryReport.sample(at: time)
             report.restored = RestoredMark(push, requestID: name, userInfo: [])
-            try store.record(nil, isShown: false, report)
+            _ = try store.record(DeliveryRecord(report: report))
         }
         for number in 0...512 { try remember("\(number)") }
         #expect(try messageID("0", []) == nil)

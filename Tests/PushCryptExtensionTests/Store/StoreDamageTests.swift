@@ -80,7 +80,8 @@ import Testing
             let store = later.store()
             let claim = try store.claim(
                 "later-\(number)", issuedAt: StoreFolder.now, expiresAt: StoreFolder.now + 60, at: StoreFolder.now)
-            try store.record(claim.get(), isShown: true, .sample(nil, "later-\(number)"))
+            _ = try store.record(
+                DeliveryRecord(claim: claim.get(), isShown: true, report: .sample(nil, "later-\(number)")))
         }
         let after = try Data(contentsOf: later.file)
         var mixed = Data(capacity: after.count)

@@ -70,7 +70,7 @@ extension SharedStore {
     func claim(_ id: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool {
         let message = MessageStamp(
             id: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
-        return try claimInFile(message, at: time.seconds) == nil
+        return try claimInFile(message, at: time.seconds).refusal == nil
     }
 
     /// Claims a message as a session does.
@@ -79,7 +79,8 @@ extension SharedStore {
     ) throws -> Result<MessageClaim, FailureClass> {
         let message = MessageStamp(id: id, issuedAt: issuedAt, expiresAt: expiresAt)
         let isReserved = reserve(message, at: time)
-        return try claim(message, isReserved: isReserved, at: time).map { .failure($0) } ?? .success(message.claim)
+        return try claim(message, isReserved: isReserved, at: time).refusal.map { .failure($0) }
+            ?? .success(message.claim)
     }
 
     /// Marks a message as seen, in the file only.
@@ -90,9 +91,9 @@ extension SharedStore {
         }
     }
 
-    func markSeen(_ claim: MessageClaim) throws { try record(claim, isShown: true, nil) }
-    func release(_ claim: MessageClaim) throws { try record(claim, isShown: false, nil) }
-    func count(_ report: DeliveryReport) { try? record(nil, isShown: false, report) }
+    func markSeen(_ claim: MessageClaim) throws { _ = try record(DeliveryRecord(claim: claim, isShown: true)) }
+    func release(_ claim: MessageClaim) throws { _ = try record(DeliveryRecord(claim: claim)) }
+    func count(_ report: DeliveryReport) { _ = try? record(DeliveryRecord(report: report)) }
 
     func spool(_ receipt: Receipt) throws {
         try transaction { [configuration] database throws(SQLiteError) in try database.spool(receipt, configuration) }

@@ -18,10 +18,10 @@ enum StoreJobs {
             let message = MessageStamp(
                 id: parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
             let isReserved = store.reserve(message, at: clock)
-            if let failure = try store.claim(message, isReserved: isReserved, at: clock) {
+            if let failure = try store.claim(message, isReserved: isReserved, at: clock).refusal {
                 return "\(parts[0])=\(failure)"
             }
-            try store.record(message.claim, isShown: true, nil)
+            _ = try store.record(DeliveryRecord(claim: message.claim, isShown: true))
             unsafe pushcrypt_step("shows", parts[0])
             return "\(parts[0])=shown"
         }
