@@ -9,7 +9,7 @@
 /// Locks are numbered by their first use, which differs between such orders. So an event contains no names of resources and
 /// no labels: what an actor does next follows from the events before it.
 struct StepHistory: Hashable {
-    /// Two hashes with different first words, so that different histories don't have the same sum by accident.
+    /// 128 bits, so that different histories don't have the same sum by accident.
     private typealias Event = SIMD2<Int>
 
     private var sum = Event()
@@ -34,7 +34,10 @@ struct StepHistory: Hashable {
         let event = Self.event(step.actor, causes)
         sum &+= event
         latest[step.actor] = event
-        guard let uses = step.uses else { return barrier = event }
+        guard let uses = step.uses else {
+            barrier = event
+            return
+        }
         for use in uses {
             if use.changes {
                 changes[use.resource] = event
