@@ -35,7 +35,7 @@ import Testing
         // With timers there are too many orders.
         let long = scenario.hasTimers ? Interleavings.Extent.preemptions(1) : .all
         let extent = LongTests.value(long, short: short)
-        let count = try Interleavings(extent).walk { try DeliveryWorld(scenario, place).run($0) }
+        let count = try Interleavings(extent, joinsStates: true).walk { try DeliveryWorld(scenario, place).run($0) }
         print("delivery, \(scenario.testDescription): \(count); \(extent)")
     }
 

@@ -3,6 +3,8 @@ extension Interleavings {
     public final class Run {
         private let extent: Extent
         private let replayed: Int
+        private let reached: ReachedStates?
+        private var history = StepHistory()
         private var sleeping: Set<String> = []
         private var preemptionCount = 0
         private(set) var path: [Point]
@@ -13,9 +15,10 @@ extension Interleavings {
         private(set) var isRepeat = false
         private var hasFreeRest = false
 
-        init(_ extent: Extent, _ path: [Point]) {
+        init(_ extent: Extent, _ path: [Point], _ reached: ReachedStates?) {
             self.extent = extent
             self.path = path
+            self.reached = reached
             replayed = path.count
         }
 
@@ -32,6 +35,7 @@ extension Interleavings {
                 preemptionCount += 1
             }
             steps.append(step)
+            if reached != nil { history.append(step) }
             return step
         }
 
@@ -48,6 +52,11 @@ extension Interleavings {
         private func explore(_ enabled: [Step]) -> Step {
             let current = enabled.first { $0.actor == steps.last?.actor }
             guard !isRepeat, !hasFreeRest else { return current ?? enabled[0] }
+            let state = ReachedStates.State(history: history, current: current?.actor)
+            guard reached?.add(state, preemptionCount: preemptionCount) != false else {
+                isRepeat = true
+                return current ?? enabled[0]
+            }
             var candidates = enabled.filter { !sleeping.contains($0.actor) }
             // The actor that took the last step comes first, so that the first order has the fewest switches.
             if let current, let index = candidates.firstIndex(of: current) {

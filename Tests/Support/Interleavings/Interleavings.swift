@@ -26,7 +26,7 @@ public struct Interleavings {
     public struct Count: Sendable, CustomStringConvertible {
         /// How many orders ran to their end.
         public internal(set) var orders = 0
-        /// How many runs ended early, because an order that differs only in steps that commute had run.
+        /// How many runs were cut off, because a run that differs only in steps that commute had reached the same state.
         public internal(set) var repeats = 0
         /// How many points with a choice or a forced step were reached for the first time.
         public internal(set) var states = 0
@@ -58,8 +58,14 @@ public struct Interleavings {
     }
 
     private let extent: Extent
+    private let joinsStates: Bool
 
-    public init(_ extent: Extent) { self.extent = extent }
+    /// - Parameter joinsStates: whether a walk with bounded preemptions runs the orders that follow a state only once, see
+    ///   ``ReachedStates``. Then, as for ``Extent/all``, each step must name everything that it uses.
+    public init(_ extent: Extent, joinsStates: Bool = false) {
+        self.extent = extent
+        self.joinsStates = joinsStates
+    }
 
     /// Runs every order of the extent.
     ///
@@ -68,8 +74,9 @@ public struct Interleavings {
     public func walk(_ run: (Run) throws -> Void) throws -> Count {
         var count = Count()
         var path: [Point] = []
+        let reached = reachedStates
         repeat {
-            let current = Run(extent, path)
+            let current = Run(extent, path, reached)
             do {
                 try run(current)
             } catch let error as Diverged {
@@ -86,6 +93,12 @@ public struct Interleavings {
             path = current.path
         } while Self.advance(&path)
         return count
+    }
+
+    /// Sleep sets need none: with them no order runs twice.
+    private var reachedStates: ReachedStates? {
+        guard joinsStates, case .preemptions = extent else { return nil }
+        return ReachedStates()
     }
 
     /// Finds a violation with as few preemptions as possible.

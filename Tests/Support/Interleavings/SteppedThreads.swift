@@ -4,16 +4,22 @@ public import PushCryptPrimitives
 
 /// Runs threads of this process one at a time. Each pauses before it takes a lock of the product, and where the test says so.
 /// At each pause ``Interleavings`` chooses which thread continues.
+///
+/// The thread that pauses asks for the next step itself. So a thread that continues changes no thread, and the other steps
+/// change it once.
 public final class SteppedThreads: ThreadObserver, @unchecked Sendable {
-    // Unchecked because of the variables below: they are used only while `condition` is locked.
-    private let condition = NSCondition()
+    // Unchecked because of the variables below: they are used only while `lock` is locked.
+    private let lock = NSLock()
     private var threads: [SteppedThread] = []
-    private var byIdentity: [ObjectIdentifier: SteppedThread] = [:]
     private var owners: [ObjectIdentifier: SteppedThread] = [:]
     private var lockNames: [ObjectIdentifier: String] = [:]
+    private var walk: (run: Interleavings.Run, choicesMatter: () -> Bool)?
+    private var error: (any Error)?
+    private var stepCount = 0
+    private let ended = DispatchSemaphore(value: 0)
 
-    /// How long a thread may run without a pause. A run takes milliseconds.
-    private static let patience: TimeInterval = 120
+    /// How many seconds a thread may run without a pause. A run takes milliseconds.
+    private static let patience = 120
 
     public struct Stuck: Error, CustomStringConvertible {
         public let description: String
@@ -23,11 +29,11 @@ public final class SteppedThreads: ThreadObserver, @unchecked Sendable {
 
     /// Starts a thread, which pauses before its first step.
     ///
-    /// - Parameter uses: what the first step uses.
-    public func start(_ name: String, _ label: String, _ uses: [Step.Use] = [], _ body: @escaping @Sendable () -> Void)
-    {
-        let thread = adopt(SteppedThread(name))
-        DedicatedThread.run { [self] in run(thread, label, uses, body) }
+    /// - Parameter uses: what the first step uses; nil for anything.
+    public func start(
+        _ name: String, _ label: String, _ uses: [Step.Use]? = [], _ body: @escaping @Sendable () -> Void
+    ) {
+        DedicatedThread.run(adopt(SteppedThread(name, first: Step(name, label, uses)), body))
     }
 
     /// Runs the threads to their end.
@@ -35,127 +41,135 @@ public final class SteppedThreads: ThreadObserver, @unchecked Sendable {
     /// - Parameter choicesMatter: asked before each step; after false the threads run on in one order.
     /// - Throws: what the run throws; ``Stuck`` if each thread waits for a lock of another one.
     public func finish(_ run: Interleavings.Run, while choicesMatter: () -> Bool = { true }) throws {
-        while true {
-            let (enabled, waiting) = try settled()
-            if !choicesMatter() { run.stopChoosing() }
-            guard !enabled.isEmpty else {
-                guard waiting.isEmpty else { throw Stuck(description: "a deadlock: \(waiting)") }
-                return
-            }
-            let step: Step
-            do {
-                step = try run.choose(enabled)
-            } catch {
-                releaseAll()
-                throw error
-            }
-            resume(step.actor)
+        try withoutActuallyEscaping(choicesMatter) { choicesMatter in
+            lock.lock()
+            walk = (run, choicesMatter)
+            continueOne()
+            lock.unlock()
+            try waitForEnd()
+            lock.lock()
+            defer { lock.unlock() }
+            walk = nil
+            if let error { throw error }
         }
     }
 
     /// Pauses the current thread until its step is chosen. Does nothing on a thread that isn't observed.
-    public func pause(_ label: String, _ uses: [Step.Use]) { pause(label, uses, lock: nil) }
+    public func pause(_ label: String, _ uses: [Step.Use]?) {
+        guard let thread = SteppedThread.current else { return }
+        lock.lock()
+        pause(thread, SteppedThread.Pause(step: Step(thread.name, label, uses), lock: nil))
+    }
 
     /// Pauses, and then runs `body` as one step.
-    public func step<Result>(_ label: String, _ uses: [Step.Use], _ body: () throws -> Result) rethrows -> Result {
+    public func step<Result>(_ label: String, _ uses: [Step.Use]?, _ body: () throws -> Result) rethrows -> Result {
         pause(label, uses)
         return try ThreadObservation.$observer.withValue(nil) { try body() }
     }
 
     // MARK: Observing
 
-    package func willLock(_ lock: ObjectIdentifier) {
-        condition.lock()
-        let name = lockNames[lock] ?? "lock \(lockNames.count + 1)"
-        lockNames[lock] = name
-        condition.unlock()
-        pause(name, [.changes(name)], lock: lock)
+    package func willLock(_ identity: ObjectIdentifier) {
+        guard let thread = SteppedThread.current else { return }
+        lock.lock()
+        let name = lockNames[identity] ?? "lock \(lockNames.count + 1)"
+        lockNames[identity] = name
+        pause(thread, SteppedThread.Pause(step: Step(thread.name, name, [.changes(name)]), lock: identity))
     }
 
-    package func didUnlock(_ lock: ObjectIdentifier) {
-        condition.lock()
-        owners[lock] = nil
-        condition.unlock()
+    package func didUnlock(_ identity: ObjectIdentifier) {
+        lock.lock()
+        owners[identity] = nil
+        lock.unlock()
     }
 
     package func thread(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        guard let parent = current else { return body }
-        let thread = adopt(SteppedThread(parent.childName()))
-        return { [self] in run(thread, "begins", [], body) }
+        guard let parent = SteppedThread.current else { return body }
+        let name = parent.childName()
+        return adopt(SteppedThread(name, first: Step(name, "begins", [])), body)
     }
 
     // MARK: Threads
 
-    private var current: SteppedThread? {
-        condition.lock()
-        defer { condition.unlock() }
-        return byIdentity[ObjectIdentifier(Thread.current)]
-    }
-
-    private func adopt(_ thread: SteppedThread) -> SteppedThread {
-        condition.lock()
-        defer { condition.unlock() }
+    /// - Returns: what the thread runs. It pauses before its first step from now on, even if the system starts it later.
+    private func adopt(_ thread: SteppedThread, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        lock.lock()
         threads.append(thread)
-        return thread
+        lock.unlock()
+        return { [self] in
+            thread.run {
+                thread.gate.wait()
+                ThreadObservation.$observer.withValue(self) { body() }
+            }
+            lock.lock()
+            threads.removeAll { $0 === thread }
+            continueOne()
+            lock.unlock()
+        }
     }
 
-    private func run(_ thread: SteppedThread, _ label: String, _ uses: [Step.Use], _ body: @Sendable () -> Void) {
-        let identity = Thread.current
-        condition.lock()
-        byIdentity[ObjectIdentifier(identity)] = thread
-        condition.unlock()
-        pause(label, uses)
-        ThreadObservation.$observer.withValue(self) { body() }
-        condition.lock()
-        byIdentity[ObjectIdentifier(identity)] = nil
-        threads.removeAll { $0 === thread }
-        condition.broadcast()
-        condition.unlock()
-    }
-
-    private func pause(_ label: String, _ uses: [Step.Use], lock: ObjectIdentifier?) {
-        guard let thread = current else { return }
-        condition.lock()
-        thread.pause = SteppedThread.Pause(step: Step(thread.name, label, uses), lock: lock)
-        condition.broadcast()
-        condition.unlock()
+    /// The caller has locked `lock`, which this releases.
+    private func pause(_ thread: SteppedThread, _ pause: SteppedThread.Pause) {
+        thread.pause = pause
+        continueOne()
+        lock.unlock()
         thread.gate.wait()
     }
 
-    /// Waits until every thread has paused.
-    private func settled() throws -> (enabled: [Step], waiting: [Step]) {
-        condition.lock()
-        defer { condition.unlock() }
-        let limit = Date(timeIntervalSinceNow: Self.patience)
-        while let running = threads.first(where: { $0.pause == nil }) {
-            guard condition.wait(until: limit) else {
-                throw Stuck(description: "\(running.name) waits for something that isn't a lock of the product")
-            }
+    /// Lets one thread continue, or ends the run. The caller has locked `lock`, and every thread has paused or ended.
+    private func continueOne() {
+        let enabled = threads.filter { thread in
+            guard let pause = thread.pause else { preconditionFailure("\(thread.name) runs at the same time") }
+            return pause.lock.map { owners[$0] == nil } ?? true
         }
-        let paused = threads.compactMap(\.pause)
-        let enabled = paused.filter { pause in pause.lock.map { owners[$0] == nil } ?? true }
-        return (enabled.map(\.step), paused.map(\.step))
-    }
-
-    private func resume(_ name: String) {
-        condition.lock()
-        defer { condition.unlock() }
-        guard let thread = threads.first(where: { $0.name == name }), let pause = thread.pause else { return }
-        if let lock = pause.lock { owners[lock] = thread }
+        guard !enabled.isEmpty else {
+            if !threads.isEmpty {
+                error = error ?? Stuck(description: "a deadlock: \(threads.compactMap(\.pause?.step))")
+            }
+            ended.signal()
+            return
+        }
+        let thread = chosen(enabled)
+        if let lock = thread.pause?.lock { owners[lock] = thread }
         thread.pause = nil
+        stepCount += 1
         thread.gate.signal()
     }
 
-    /// Lets the threads run on without choices.
-    private func releaseAll() {
-        while let (enabled, _) = try? settled(), let step = enabled.first { resume(step.actor) }
+    /// After an error the threads run on without choices.
+    private func chosen(_ enabled: [SteppedThread]) -> SteppedThread {
+        guard let walk, error == nil else { return enabled[0] }
+        do {
+            // The invariants of the test may use locks of the product.
+            return try ThreadObservation.$observer.withValue(nil) {
+                if !walk.choicesMatter() { walk.run.stopChoosing() }
+                let step = try walk.run.choose(enabled.compactMap(\.pause?.step))
+                return enabled.first { $0.name == step.actor }!
+            }
+        } catch {
+            self.error = error
+            return enabled[0]
+        }
+    }
+
+    private func waitForEnd() throws {
+        var last = -1
+        while ended.wait(timeout: .now() + .seconds(Self.patience)) == .timedOut {
+            lock.lock()
+            defer { lock.unlock() }
+            if stepCount == last {
+                let running = threads.filter { $0.pause == nil }.map(\.name)
+                throw Stuck(description: "\(running) waits for something that isn't a lock of the product")
+            }
+            last = stepCount
+        }
     }
 }
 
 /// A thread, which waits at its gate while it pauses.
 private final class SteppedThread: @unchecked Sendable {
-    // Unchecked because of the variables: `pause` is used while the condition of `SteppedThreads` is locked, `childCount`
-    // by this thread only.
+    // Unchecked because of the variables: `pause` is used while the lock of `SteppedThreads` is locked, `childCount` by this
+    // thread only.
     struct Pause {
         let step: Step
         /// The lock that the thread takes next.
@@ -167,7 +181,22 @@ private final class SteppedThread: @unchecked Sendable {
     var pause: Pause?
     private var childCount = 0
 
-    init(_ name: String) { self.name = name }
+    init(_ name: String, first step: Step) {
+        self.name = name
+        pause = Pause(step: step, lock: nil)
+    }
+
+    private static let key = "SteppedThread"
+
+    /// The thread that calls; nil if it isn't stepped. A value of the thread and not of its task, because a task has another
+    /// thread than the one that created it.
+    static var current: SteppedThread? { Thread.current.threadDictionary[key] as? SteppedThread }
+
+    func run(_ body: () -> Void) {
+        Thread.current.threadDictionary[Self.key] = self
+        defer { Thread.current.threadDictionary[Self.key] = nil }
+        body()
+    }
 
     func childName() -> String {
         childCount += 1
