@@ -52,6 +52,12 @@ import Testing
             try DeliveryWorld(scenario, place, fault).run($0)
         }
         #expect("\(try #require(violation).cause)".contains(cause))
+        let timed = DeliveryScenario(testDescription: "timers, warned", hasTimers: true, isWarned: true)
+        #expect(throws: Interleavings.Violation.self) {
+            try Interleavings(.preemptions(1), joinsStates: true).walk {
+                try DeliveryWorld(timed, place, fault).run($0)
+            }
+        }
     }
 
     /// Checks whether it has ended and sets this under two locks.
@@ -70,7 +76,7 @@ import Testing
 
     @Test("a session that checks and sets its end under two locks is found calling its handler twice")
     func brokenSession() throws {
-        let violation = try Interleavings.simplestViolation { run in
+        func run(_ run: Interleavings.Run) throws {
             let threads = SteppedThreads()
             let callCount = Locked(0)
             let session = SessionWithoutGuard {
@@ -80,9 +86,13 @@ import Testing
             try threads.finish(run)
             try BrokenInvariant.require(callCount.withLock { $0 } == 1, "the handler was called twice")
         }
+        let violation = try Interleavings.simplestViolation(run)
         let steps = try #require(violation).steps.map(\.description)
         #expect(steps.filter { $0.hasSuffix("handler") }.count == 2)
         #expect(steps.count == 8, "\(steps)")
+        #expect(throws: Interleavings.Violation.self) {
+            try Interleavings(.preemptions(1), joinsStates: true).walk(run)
+        }
     }
 }
 #endif
