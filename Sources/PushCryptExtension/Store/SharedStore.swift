@@ -4,15 +4,14 @@ import PushCryptSQLite
 /// The store that the app and its extension share: shown messages, counters and receipts to send. Create one object per
 /// process and role.
 ///
-/// The folder is in the container of their app group. The files contain ids, times, counts, and digests of what
-/// was restored (``restoredMessageID(requestID:userInfo:at:)``), but no content. Their
-/// protection class is `completeUntilFirstUserAuthentication`: between a restart and the first unlock, calls throw
+/// The folder is in the container of their app group. The files contain ids, times, counts, the badge, and
+/// digests of what was restored (``restoredMessageID(requestID:userInfo:at:)``), but no content. Their protection class is `completeUntilFirstUserAuthentication`: between a restart and the first unlock, calls throw
 /// `StoreError` with `locked`.
 ///
 /// The processes may be killed or suspended at any time. Each call is one short transaction, and no lock is held between
-/// calls. A session uses the store only before it hands its content to the system. All other calls ask the system not to
-/// suspend the process meanwhile (`ProcessInfo.performExpiringActivity`), and throw `busy` if it refuses. So the system
-/// doesn't end a suspended process because of a lock (`0xdead10cc`).
+/// calls. A session uses the store before it hands its content to the system. All later and other calls ask the system not to
+/// suspend the process meanwhile (`ProcessInfo.performExpiringActivity`), and aren't made, or throw `busy`, if it refuses. So the
+/// system doesn't end a suspended process because of a lock (`0xdead10cc`).
 ///
 /// Messages are shown even if the store can't be used. While another process has it locked, the first call waits for
 /// ``Configuration/busyTimeout`` and later calls for at most 10 ms, until one succeeds or 5 seconds have passed. Messages
