@@ -11,7 +11,7 @@ extension Opener {
     ///
     /// - Parameters:
     ///   - userInfo: the dictionary that the app received.
-    ///   - store: with the role ``SharedStore/Role/app``.
+    ///   - store: with the role `SharedStore.Role.app`.
     public func claiming(
         userInfo: [AnyHashable: Any], in store: SharedStore, at time: UnixTime = .now
     ) async -> Result<OpenedPush, FailureClass> {

@@ -56,7 +56,7 @@ public struct KeptNotifications: Sendable {
     /// Creates an opener of placeholders.
     ///
     /// - Parameter configuration: the extension's: the same topic, keys, senders and stages, and a store with the role
-    ///   ``SharedStore/Role/extension``.
+    ///   `SharedStore.Role.extension`.
     public init(_ configuration: ExtensionConfiguration, in notifications: any ReplaceableNotifications) {
         self.configuration = configuration
         self.notifications = notifications

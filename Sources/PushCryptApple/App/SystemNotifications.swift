@@ -50,7 +50,7 @@ public struct SystemNotifications: ReplaceableNotifications {
 
 extension SharedStore {
     /// Removes the notifications from the system's notification centre whose messages have expired or were retracted; see
-    /// ``sweep(_:at:)``.
+    /// `sweep(_:at:)`.
     ///
     /// - Throws: `StoreError`.
     public func sweep(at time: UnixTime = .now) throws { try sweep(SystemNotifications(.current()), at: time) }

@@ -1,7 +1,7 @@
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// The number on the app's icon, which all extension processes and the app count together (PROTOCOL section 10).
+/// The number on the app's icon, which all extension processes and the app count together (PROTOCOL section 11).
 ///
 /// ```
 /// add n   value = clamp(value + n)

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// What a message changes besides its own notification (PROTOCOL section 10).
+/// What a message changes besides its own notification (PROTOCOL section 11).
 package struct MessageEffects: Hashable, Sendable {
     /// A change of the number on the app's icon.
     package enum BadgeChange: Hashable, Sendable {
@@ -89,7 +89,7 @@ extension ReplayMemory {
         state.floor = max(state.floor ?? last, last)
     }
 
-    /// SHA-256 of a message id, base64url: the tables of section 10 have no id that a receipt or a retraction names.
+    /// SHA-256 of a message id, base64url: the tables of section 11 have no id that a receipt or a retraction names.
     static func digest(_ id: String) throws(SQLiteError) -> String {
         let characters = Array(id.utf8)
         do {

@@ -158,6 +158,20 @@ import Testing
         #expect(!failed.isSuppressed && failed.content.hasText)
     }
 
+    @Test("a placeholder for a failure is never empty, even if it asks to be suppressed by an entitled app")
+    func failure() throws {
+        var configuration = try ExtensionConfiguration.test(key: "shared")
+        configuration.hasFilteringEntitlement = true
+        var content = NotificationContent()
+        (content.title.literal, content.isSuppressed) = ("New message", true)
+        for failure in [FailureClass.undecryptable, .expired, .timedOut, .keyLocked] {
+            let delivery = DeliverySession.Delivery(
+                content: content, isRestored: false, failure: failure, stageFailures: [])
+            let shown = configuration.shown(delivery, .everything)
+            #expect(!shown.isSuppressed && shown.content.title.literal == "New message")
+        }
+    }
+
     @Test("increments are shown as the counted number, also one that was counted while another push was restored")
     func badge() async throws {
         let one = Sealer.Options(badgeIncrement: 1)

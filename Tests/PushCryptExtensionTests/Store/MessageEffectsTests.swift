@@ -119,6 +119,30 @@ import Testing
         #expect(try claim(stamp("r", retraction)).dueRequestIDs == ["R1"])
     }
 
+    @Test("a notification whose name was given to a placeholder isn't removed with the message that it showed")
+    func replaced() throws {
+        _ = try claim(stamp("a", requestID: "A"))
+        var record = DeliveryRecord()
+        record.replacedRequestID = "A"
+        _ = try store.record(record)
+        #expect(try claim(stamp("r", MessageEffects(retractedIDs: ["a"]))).dueRequestIDs == [])
+    }
+
+    @Test("over the limit the oldest retraction is forgotten, and messages of its age or older are refused")
+    func tombstoneLimit() throws {
+        let store = folder.store { $0.messageLimit = 20 }
+        func claim(_ stamp: MessageStamp) throws -> FailureClass? {
+            try store.claimInFile(stamp, at: now.seconds).refusal
+        }
+        let ids = (0..<16).map { "early\($0)" }
+        #expect(try claim(stamp("r1", MessageEffects(retractedIDs: ids), issuedAt: now - 60)) == nil)
+        #expect(try claim(stamp("r2", MessageEffects(retractedIDs: ids.map { $0 + "b" }), issuedAt: now - 30)) == nil)
+        #expect(try claim(stamp("early0", issuedAt: now - 60)) == .replayed)
+        #expect(try claim(stamp("early0", issuedAt: now - 90)) == .replayed)
+        #expect(try claim(stamp("early0b", issuedAt: now - 45)) == .retracted)
+        #expect(try claim(stamp("other", issuedAt: now - 45)) == nil)
+    }
+
     @Test("effects of a message that only the memory could claim are written with it, once")
     func withoutTheFile() throws {
         _ = try store.rememberedIDs()
