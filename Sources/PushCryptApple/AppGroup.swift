@@ -14,6 +14,7 @@ import UserNotifications
 /// FOLDER/senders        the trusted sender keys                SenderPins
 /// FOLDER/registration   a digest of the last upload            PushRegistration
 /// FOLDER/attachments    files that the system hasn't taken     AttachmentStage
+/// FOLDER/avatars       pictures of senders                    AvatarFetcher
 /// FOLDER/boot           when the unlock notice was shown       UnlockNotice
 /// ```
 public struct AppGroup: Hashable, Sendable {
@@ -66,6 +67,15 @@ extension AppGroup {
     ///   with `invalidTopic`.
     public func senderPins(resource: String = "sender-pins") throws -> SenderPins {
         try SenderPins(folder: path(of: "senders"), publishers: SenderSetPins(resource: resource), topic: topic)
+    }
+
+    /// Fetches the pictures of senders, `ExtensionConfiguration.avatars`.
+    ///
+    /// - Parameter hosts: the only hosts that are asked, also by redirects; in lower case, without port.
+    public func avatars(from hosts: Set<String>) -> AvatarFetcher {
+        AvatarFetcher(
+            folder: path(of: "avatars"), hosts: hosts,
+            transport: URLSessionTransport(policy: TransferPolicy(allowedHosts: hosts)))
     }
 
     /// A text for pushes before the device's first unlock, shown once per boot.

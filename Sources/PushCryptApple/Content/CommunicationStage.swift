@@ -19,7 +19,8 @@ public struct CommunicationStage: FinalStage {
             public var handle: String
             /// The name that is shown.
             public var name: String
-            /// The picture: the content of an image file. nil shows the initials of the name.
+            /// The picture: the content of an image file. nil shows the sender's picture that came with the push,
+            /// `OpenedPush.avatarPicture`, or the initials of the name.
             public var picture: [UInt8]?
 
             /// Creates a person.
@@ -67,8 +68,9 @@ public struct CommunicationStage: FinalStage {
     ///
     /// - Throws: the error of the closure, or the system's error if it refuses the intent.
     public func finish(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        guard let message = try await read(push) else { return content }
-        return try await FinishingStage { system, _ in
+        guard var message = try await read(push) else { return content }
+        message.sender.picture = message.sender.picture ?? push.avatarPicture
+        return try await FinishingStage { [message] system, _ in
             let intent = message.intent
             let interaction = INInteraction(intent: intent, response: nil)
             interaction.direction = .incoming

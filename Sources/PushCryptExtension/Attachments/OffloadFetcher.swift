@@ -30,7 +30,7 @@ public struct OffloadFetcher: Sendable {
 }
 
 /// Opens the pieces of a blob in memory.
-private final class PayloadSink: @unchecked Sendable {
+final class PayloadSink: @unchecked Sendable {
     // Unchecked because of the opener, which is used under the lock only.
     private let opener: BlobOpener
     private let plaintext: Locked<[UInt8]>

@@ -45,6 +45,11 @@ public struct ExtensionConfiguration: Sendable {
     public var offload: OffloadFetcher?
     /// How long fetching that payload may take; it is part of the session's time.
     public var offloadTimeLimit: Duration = .seconds(8)
+    /// Fetches the picture of the message's sender, for the stages: ``OpenedPush/avatarPicture``. `CommunicationStage` shows it.
+    /// If it fails, the push is shown without it, and the stage `avatar` is counted as failed.
+    public var avatars: AvatarFetcher?
+    /// How long fetching that picture may take; it is part of the session's time.
+    public var avatarTimeLimit: Duration = .seconds(5)
     /// Fetches the attachments of the push, usually an ``AttachmentStage``. If it fails, the text is shown without them.
     public var attachments: (any ContentStage)?
     /// Sends the backend one receipt for each push, except for accepted unsealed pushes. The receipt is stored in ``store``

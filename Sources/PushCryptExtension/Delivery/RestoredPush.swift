@@ -135,6 +135,9 @@ extension ExtensionConfiguration {
         let showsEverything = preview == .everything
         // A fetch for a message that isn't shown would tell the server where the device is.
         if let attachments, showsEverything, !push.isQuiet { steps.append(running(attachments, fetches: true)) }
+        if let reference = push.avatar, let avatars, showsEverything {
+            steps.append(fetching(reference, with: avatars))
+        }
         steps += stages.map { running($0) }
         if let finish, showsEverything { steps.append(running(finish)) }
         return steps
@@ -154,6 +157,14 @@ extension ExtensionConfiguration {
             guard let push = restored.push else { return restored }
             var next = restored
             next.content = localized(try await stage.process(restored.content, of: push))
+            return next
+        }
+    }
+
+    private func fetching(_ reference: AttachmentReference, with fetcher: AvatarFetcher) -> SessionStage {
+        SessionStage(name: "avatar", timeLimit: avatarTimeLimit, fetches: false) { restored in
+            var next = restored
+            next.push?.avatarPicture = try await fetcher.picture(reference)
             return next
         }
     }

@@ -13,6 +13,9 @@ public struct OpenedPush: Sendable {
     /// The system's name of the notification, `UNNotificationRequest.identifier`: for `UNUserNotificationCenter` it names the
     /// notification when it is shown. nil if the push wasn't received in a service extension.
     public internal(set) var requestID: String?
+    /// The content of the image file that ``avatar`` refers to; nil if ``ExtensionConfiguration/avatars`` is nil, or the picture
+    /// couldn't be fetched in time.
+    public internal(set) var avatarPicture: [UInt8]?
 
     /// What the sender proved: bit 0, that it has the psk or the shared key; bit 1, that it has the signing key. A retraction
     /// acts on a message only if the message's bits are a subset of the retracting message's bits.
@@ -70,8 +73,7 @@ public struct OpenedPush: Sendable {
     /// The attachments to fetch, open and show: at most 8, with distinct ids.
     public var attachments: [AttachmentReference] { header.extras.attachments.filter { $0.use == .shown } }
 
-    /// The picture of the message's sender, which the notification doesn't show as an attachment. Fetch it only from hosts
-    /// that the app lists.
+    /// The picture of the message's sender, which the notification doesn't show as an attachment; see ``AvatarFetcher``.
     public var avatar: AttachmentReference? { header.extras.attachments.first { $0.use == .avatar } }
 
     /// The reference to a longer payload that replaces this one; see ``replacing(offloaded:)``.

@@ -59,12 +59,15 @@ struct TestFile: Sendable {
     let blob: [UInt8]
     let reference: AttachmentReference
 
-    init(_ plaintext: [UInt8] = png, type: String = "image/png", id: String? = nil, path: String = "a") throws {
+    init(
+        _ plaintext: [UInt8] = png, type: String = "image/png", id: String? = nil, path: String = "a",
+        use: AttachmentReference.Use = .shown
+    ) throws {
         let sealed = try SealedBlob(plaintext, for: .attachment)
         self.plaintext = plaintext
         blob = sealed.bytes
         reference = try AttachmentReference(
-            url: LoopbackTransport.origin + path, blob: sealed.reference, type: type, id: id)
+            url: LoopbackTransport.origin + path, blob: sealed.reference, type: type, id: id, use: use)
     }
 
     private static func bytes(_ hex: String) -> [UInt8] {

@@ -1,0 +1,174 @@
+import Foundation
+import Intents
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+/// The picture of a message's sender.
+@Suite struct AvatarTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.path + "/avatars" }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let host = "files.example"
+    private static let png = [UInt8](hex: "89504E470D0A1A0A0000000D49484452") + [UInt8](repeating: 7, count: 500)
+
+    private static func avatar(_ path: String = "a", _ plaintext: [UInt8] = png) throws -> TestFile {
+        try TestFile(plaintext, path: path, use: .avatar)
+    }
+
+    private func fetcher(_ server: RawServer, hosts: Set<String> = [host]) -> AvatarFetcher {
+        AvatarFetcher(folder: path, hosts: hosts, transport: LoopbackTransport(server))
+    }
+
+    @Test("a picture is fetched once, opened, and kept for later pushes")
+    func fetchedOnce() async throws {
+        let file = try Self.avatar()
+        try await RawServer.serving([.body(file.blob)]) { server in
+            let fetcher = fetcher(server)
+            let pictures = [try await fetcher.picture(file.reference), try await fetcher.picture(file.reference)]
+            #expect(pictures == [Self.png, Self.png])
+            #expect(server.requests.count == 1)
+        }
+        #expect(try folder.names(in: "avatars") == [Base64URL.encode(file.reference.blob.sha256)])
+    }
+
+    @Test(
+        "a picture on a host that the app doesn't list is refused without a request",
+        arguments: [[], ["other.example"]])
+    func otherHost(_ hosts: Set<String>) async throws {
+        let file = try Self.avatar()
+        try await RawServer.serving([]) { server in
+            let error = await #expect(throws: TransferError.self) {
+                try await fetcher(server, hosts: hosts).picture(file.reference)
+            }
+            #expect(error?.code == .addressRefused)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("a picture over 1 MiB is refused without a request")
+    func tooLarge() async throws {
+        let file = try Self.avatar("a", Self.png + [UInt8](repeating: 0, count: AvatarFetcher.limitInBytes))
+        try await RawServer.serving([]) { server in
+            let error = await #expect(throws: TransferError.self) {
+                try await fetcher(server).picture(file.reference)
+            }
+            #expect(error?.code == .tooLarge)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(
+        "a file that isn't an image, and a blob that was changed, are refused and not kept", arguments: [false, true])
+    func refused(_ isChanged: Bool) async throws {
+        let html = Array("<!DOCTYPE html><p>a page, no picture</p>".utf8)
+        let file = try Self.avatar("a", isChanged ? Self.png : html)
+        var blob = file.blob
+        if isChanged { blob[blob.count - 1] ^= 1 }
+        try await RawServer.serving([.body(blob)]) { server in
+            let error = await #expect(throws: TransferError.self) {
+                try await fetcher(server).picture(file.reference)
+            }
+            #expect(error?.code == (isChanged ? .damaged : .wrongType))
+        }
+        #expect((try? folder.names(in: "avatars")) ?? [] == [])
+    }
+
+    @Test("at most 64 pictures are kept, the newest among them")
+    func limit() async throws {
+        let file = try Self.avatar()
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for number in 0..<70 { try Data([1]).write(to: folder.file("avatars/\(number)")) }
+        try await RawServer.serving([.body(file.blob)]) { server in
+            _ = try await fetcher(server).picture(file.reference)
+        }
+        let names = try folder.names(in: "avatars")
+        #expect(names.count == AvatarFetcher.maximumCount)
+        #expect(names.contains(Base64URL.encode(file.reference.blob.sha256)))
+    }
+
+    /// The last stage's view of a push.
+    private struct Seeing: FinalStage {
+        let picture: Locked<[UInt8]?>
+
+        func finish(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            picture.withLock { $0 = push.avatarPicture }
+            return content
+        }
+    }
+
+    private func delivery(
+        _ file: TestFile, from server: RawServer, _ change: (inout ExtensionConfiguration) throws -> Void
+    ) async throws -> DeliverySession.Delivery {
+        var configuration = try ExtensionConfiguration(
+            topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))),
+            senders: .unsigned, fallback: .outerAlert(orElse: .standard))
+        configuration.clock = { StagePush.now }
+        configuration.timer = ManualTimer()
+        configuration.avatars = fetcher(server)
+        try change(&configuration)
+        let (payload, final) = (Array(try StagePush.sealed(attachments: [file.reference])), configuration)
+        return await withCheckedContinuation { continuation in
+            DeliverySession(payload: payload, configuration: final) { continuation.resume(returning: $0) }.start()
+        }
+    }
+
+    @Test("the last stage gets the picture, and the notification doesn't have it as an attachment")
+    func stage() async throws {
+        let file = try Self.avatar()
+        let picture = Locked<[UInt8]?>(nil)
+        try await RawServer.serving([.body(file.blob)]) { server in
+            let delivery = try await delivery(file, from: server) { $0.finish = Seeing(picture: picture) }
+            #expect(delivery.failure == nil && delivery.isRestored && delivery.content.attachments.isEmpty)
+        }
+        #expect(picture.withLock { $0 } == Self.png)
+    }
+
+    @Test("without the picture the push is restored completely, and the stage avatar is reported")
+    func missing() async throws {
+        let file = try Self.avatar()
+        try await RawServer.serving([[.head("404 X", "Content-Length: 0", "Connection: close")]]) { server in
+            let delivery = try await delivery(file, from: server) { _ in }
+            #expect(delivery.failure == nil && delivery.isRestored)
+            #expect(delivery.stageFailures == [StageFailure(stage: "avatar", ending: .failed)])
+        }
+    }
+
+    @Test(
+        "nothing is fetched for a recipient who is shown the title only, or without a fetcher",
+        arguments: [false, true])
+    func notFetched(_ hasFetcher: Bool) async throws {
+        let file = try Self.avatar()
+        let choice = PreviewChoice(path: folder.file("choice").path)
+        try choice.set(.titleOnly)
+        try await RawServer.serving([]) { server in
+            let delivery = try await delivery(file, from: server) {
+                if hasFetcher { $0.preview = choice } else { $0.avatars = nil }
+            }
+            #expect(delivery.failure == nil && delivery.stageFailures.isEmpty)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("a communication notification shows the picture, unless the app has one of its own", arguments: [nil, [1]])
+    func communication(_ own: [UInt8]?) async throws {
+        let file = try Self.avatar()
+        try await RawServer.serving([.body(file.blob)]) { server in
+            let delivery = try await delivery(file, from: server) {
+                $0.finish = CommunicationStage { _ in
+                    .init(sender: .init(handle: "zoe", name: "Zoë", picture: own), conversationID: "c")
+                }
+            }
+            let intent = delivery.content.finalForm().system.stubProvider as? INSendMessageIntent
+            #expect(intent?.sender?.image?.stubData == Data(own ?? Self.png))
+        }
+    }
+}
