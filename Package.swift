@@ -247,7 +247,8 @@ let package = Package(
         .testTarget(
             name: "PushCryptREADMETests",
             dependencies: [
-                "PushCryptSender", "PushCryptApple", "PushCryptKeystore", "PushCryptTestSupport",
+                "PushCryptSender", "PushCryptApple", "PushCryptKeystore", "PushCryptSimulator",
+                "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
             ] + appleFrameworks + appleExamples

@@ -36,7 +36,8 @@ public struct AttachmentStage: ContentStage {
     public let name = "attachments"
     private let configuration: Configuration
     private let downloader: AttachmentDownloader
-    private let timer: any DeadlineTimer
+    /// Ends a download at its time limit; tests replace it.
+    package var timer: any DeadlineTimer
     /// Measures the time that is left; tests replace it.
     package var now: @Sendable () -> ContinuousClock.Instant = { .now }
     private let onFailure: @Sendable (_ identifier: String, any Error) -> Void

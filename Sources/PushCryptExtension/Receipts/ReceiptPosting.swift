@@ -48,7 +48,8 @@ public struct ReceiptPosting: Sendable {
     let userAgent: String?
     let delay: Delay?
     let timeLimit: Duration
-    let timer: any DeadlineTimer
+    /// Ends a post at its time limit; tests replace it.
+    package var timer: any DeadlineTimer
 
     /// Creates a posting.
     ///

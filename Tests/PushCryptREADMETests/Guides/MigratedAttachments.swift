@@ -12,10 +12,13 @@ struct MigratedAttachments: ContentStage {
     }
 
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        try await stage(for: push).process(content, of: push)
+    }
+
+    func stage(for push: OpenedPush) -> AttachmentStage {
         let files = UserInfoJSON.dictionary(push.payload)["att"] as? [String: Any] ?? [:]
         let members = files.keys.sorted().map { "att." + $0 } + ["fcm_options.image"]
-        let stage = AttachmentStage(
+        return AttachmentStage(
             configuration: .init(folder: folder, plainMembers: members), transport: transport)
-        return try await stage.process(content, of: push)
     }
 }

@@ -1,8 +1,10 @@
 import Foundation
 import PushCryptApple
 import PushCryptCore
+import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
+import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
@@ -40,6 +42,13 @@ import Testing
         configuration.store = group.store(.extension)
         configuration.strings = ["OPEN_TO_READ": "Öffne die App."]
         try recipes(&configuration)
+        // A busy machine may need longer than the limits of a device.
+        configuration.timer = ManualTimer()
+        configuration.receipts?.timer = ManualTimer()
+        if let stage = configuration.attachments as? AttachmentStage { configuration.attachments = stage.withoutLimits }
+        if let stage = configuration.attachments as? MigratedAttachments {
+            configuration.attachments = MigrationWithoutLimits(stage: stage)
+        }
         return await withCheckedContinuation { [configuration] continuation in
             DeliverySession(payload: payload, configuration: configuration) { continuation.resume(returning: $0) }
                 .start()
@@ -226,5 +235,23 @@ import Testing
         let error = await #expect(throws: DeviceKeyError.self) { try await senders.update(bundled: first) { first } }
         #expect(error?.code == .rolledBack)
         #expect(try senders.pins.sequence() == 2)
+    }
+}
+
+extension AttachmentStage {
+    /// The stage with a clock that stands still.
+    fileprivate var withoutLimits: AttachmentStage {
+        var stage = self
+        let start = ContinuousClock.now
+        (stage.timer, stage.now) = (ManualTimer(), { start })
+        return stage
+    }
+}
+
+private struct MigrationWithoutLimits: ContentStage {
+    let stage: MigratedAttachments
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        try await stage.stage(for: push).withoutLimits.process(content, of: push)
     }
 }
