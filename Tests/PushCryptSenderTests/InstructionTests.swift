@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("two avatars are invalidOption")
+    @Test("a push with two avatars is refused as invalidOption")
     func twoAvatars() throws {
         let avatar = try Self.attachment(.avatar)
         expectSenderError(.invalidOption) { try Self.seal(Sealer.Options(), [avatar, avatar]) }

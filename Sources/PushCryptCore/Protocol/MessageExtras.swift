@@ -168,8 +168,8 @@ extension JSONValue {
     }
 }
 
-/// What a sender proved besides knowing the recipient's public key (PROTOCOL section 5). It is empty in the base profile,
-/// where everyone with that key can seal.
+/// The secrets whose use a message proves: a psk or shared key, a signing key (PROTOCOL section 11). It is empty in the base
+/// profile, where everyone with the recipient's public key can seal.
 package struct SenderProof: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

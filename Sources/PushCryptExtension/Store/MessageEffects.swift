@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSQLite
 
-/// What a message changes besides its own notification (PROTOCOL section 11).
+/// The changes that a message makes to other notifications and to the badge (PROTOCOL section 11).
 package struct MessageEffects: Hashable, Sendable {
     /// A change of the number on the app's icon.
     package enum BadgeChange: Hashable, Sendable {

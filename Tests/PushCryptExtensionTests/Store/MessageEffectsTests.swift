@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// What a claim changes besides the replay memory.
+/// The changes that a claim makes to other notifications and to the badge.
 @Suite struct MessageEffectsTests {
     private let folder: StoreFolder
     private let store: SharedStore

@@ -7,8 +7,8 @@ struct Inspect: ParsableCommand {
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
             """
-            Reads the payload from stdin. With --keys and --topic it also opens the payload and shows the padding, and what \
-            the message contains besides the payload.
+            Reads the payload from stdin. With --keys and --topic it also opens the payload, and shows its \
+            padding, attachments and instructions.
             """)
 
     @Flag(help: "Print one JSON object.") var json = false
