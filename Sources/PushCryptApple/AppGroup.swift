@@ -1,6 +1,7 @@
 public import Foundation
 public import PushCryptCore
 public import PushCryptExtension
+import PushCryptPrimitives
 
 #if !canImport(Darwin)
 import UserNotifications
@@ -14,10 +15,14 @@ import UserNotifications
 /// FOLDER/senders        the trusted sender keys                SenderPins
 /// FOLDER/registration   a digest of the last upload            PushRegistration
 /// FOLDER/attachments    files that the system hasn't taken     AttachmentStage
-/// FOLDER/avatars       pictures of senders                    AvatarFetcher
+/// FOLDER/avatars        pictures of senders                    AvatarFetcher
+/// FOLDER/preview        how much the recipient wants shown     PreviewChoice
+/// FOLDER/receipts       receipts that the system is posting    BackgroundReceipts
 /// FOLDER/boot           when the unlock notice was shown       UnlockNotice
 /// ```
 public struct AppGroup: Hashable, Sendable {
+    /// The group in the entitlements, such as `group.com.example.app`.
+    public let identifier: String
     /// The folder that the app and its extension share.
     public let folder: URL
     /// The keychain access group of the device's keys.
@@ -42,13 +47,14 @@ public struct AppGroup: Hashable, Sendable {
         guard let topic = Bundle.containingApp.appIdentifier else {
             throw ExtensionSetupError(.noIdentifier, "the app's Info.plist has no CFBundleIdentifier")
         }
-        self.init(folder: folder, keychainGroup: keychainGroup ?? identifier, topic: topic)
+        self.init(identifier, folder: folder, keychainGroup: keychainGroup, topic: topic)
     }
 
     /// Uses given values, for tests and for systems without app groups.
-    public init(folder: URL, keychainGroup: String, topic: String) {
+    public init(_ identifier: String, folder: URL, keychainGroup: String? = nil, topic: String) {
+        self.identifier = identifier
         self.folder = folder
-        self.keychainGroup = keychainGroup
+        self.keychainGroup = keychainGroup ?? identifier
         self.topic = topic
     }
 
@@ -57,8 +63,14 @@ public struct AppGroup: Hashable, Sendable {
 }
 
 extension AppGroup {
-    /// The store of shown messages and counters. Create one for each process.
-    public func store(_ role: SharedStore.Role) -> SharedStore { SharedStore(folder: path(of: "pushes"), role: role) }
+    /// The store of shown messages and counters. All calls of a process with the same folder and role return the same object,
+    /// as the store requires.
+    public func store(_ role: SharedStore.Role) -> SharedStore {
+        SharedStores.ofThisProcess.store(folder: path(of: "pushes"), role)
+    }
+
+    /// How much the recipient wants to be shown: ``ExtensionConfiguration/preview``, which the app's settings write.
+    public var previewChoice: PreviewChoice { PreviewChoice(path: path(of: "preview")) }
 
     /// The trusted sender keys: the set that the app accepted last.
     ///
@@ -93,8 +105,8 @@ extension AppGroup {
 }
 
 extension ExtensionConfiguration {
-    /// Creates the configuration of an app group: with its topic, keys and store, and with attachments. It shows each push
-    /// once, and counts the results.
+    /// Creates the configuration of an app group: with its topic, keys and store, with attachments, and with the recipient's
+    /// choice of what is shown. It shows each push once, and counts the results.
     ///
     /// - Parameters:
     ///   - senders: usually `.pinned(group.senderPins())`.
@@ -103,6 +115,7 @@ extension ExtensionConfiguration {
     public init(_ group: AppGroup, senders: SenderTrust, fallback: Fallback) throws {
         try self.init(topic: group.topic, keyring: group.keyring, senders: senders, fallback: fallback)
         store = group.store(.extension)
+        preview = group.previewChoice
         attachments = AttachmentStage(
             configuration: .init(folder: group.path(of: "attachments")), transport: URLSessionTransport())
     }
@@ -123,6 +136,33 @@ extension PushRegistration {
     }
 }
 #endif
+
+/// The stores that this process uses. A store remembers messages in memory while its file can't be written, so two objects
+/// for one file would know different messages.
+private final class SharedStores: Sendable {
+    static let ofThisProcess = SharedStores()
+
+    private struct Key: Hashable {
+        let folder: String
+        let role: SharedStore.Role
+    }
+
+    private struct Reference {
+        weak var store: SharedStore?
+    }
+
+    private let stores = Locked<[Key: Reference]>([:])
+
+    func store(folder: String, _ role: SharedStore.Role) -> SharedStore {
+        stores.withLock { stores in
+            if let store = stores[Key(folder: folder, role: role)]?.store { return store }
+            let store = SharedStore(folder: folder, role: role)
+            stores = stores.filter { $0.value.store != nil }
+            stores[Key(folder: folder, role: role)] = Reference(store: store)
+            return store
+        }
+    }
+}
 
 extension Bundle {
     fileprivate var appIdentifier: String? {

@@ -15,6 +15,16 @@ package enum DedicatedThread {
         }
     }
 
+    /// Runs `body` on a new thread and returns its result, for calls that wait for files or keys.
+    package static func value<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            run { continuation.resume(returning: Result(catching: body)) }
+        }
+        return try result.get()
+    }
+
     private static func startDetached(_ work: UnsafeMutableRawPointer) -> Bool {
         #if canImport(Darwin)
         var thread: pthread_t?

@@ -1,5 +1,7 @@
 import Foundation
 import PushCryptApple
+import PushCryptExtension
+import PushCryptTestSupport
 import Testing
 import UserNotifications
 
@@ -29,7 +31,28 @@ import UserNotifications
     @Test("an app group with a given folder returns paths in it")
     func givenFolder() {
         let group = AppGroup(
-            folder: URL(fileURLWithPath: "/a b", isDirectory: true), keychainGroup: "TEAM.keys", topic: "com.example")
+            "group.a", folder: URL(fileURLWithPath: "/a b", isDirectory: true), keychainGroup: "TEAM.keys",
+            topic: "com.example")
         #expect(group.path(of: "store") == "/a b/store")
+        #expect(group.identifier == "group.a" && group.keychainGroup == "TEAM.keys")
+    }
+
+    @Test("two calls with one role return the same store, and another role or folder returns another store")
+    func stores() {
+        let group = AppGroup("group.a", folder: URL(fileURLWithPath: "/a", isDirectory: true), topic: "com.example")
+        let other = AppGroup("group.a", folder: URL(fileURLWithPath: "/b", isDirectory: true), topic: "com.example")
+        let store = group.store(.app)
+        #expect(group.store(.app) === store)
+        #expect(group.store(.extension) !== store && other.store(.app) !== store)
+    }
+
+    @Test("a configuration of an app group shows what the recipient has chosen")
+    func preview() throws {
+        let folder = try TemporaryFolder()
+        let group = AppGroup("group.a", folder: folder.url, topic: "com.example")
+        let configuration = try ExtensionConfiguration(group, senders: .unsigned, fallback: .bundled(.standard))
+        #expect(configuration.preview?.current == .everything)
+        try group.previewChoice.set(.titleOnly)
+        #expect(configuration.preview?.current == .titleOnly)
     }
 }

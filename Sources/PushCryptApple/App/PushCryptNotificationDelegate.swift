@@ -13,6 +13,12 @@ public import UserNotifications
 @MainActor open class PushCryptNotificationDelegate: NSObject, UNUserNotificationCenterDelegate {
     private let verifier: NotificationVerifier
 
+    /// Creates the delegate of an app with this group.
+    public init(_ group: AppGroup) {
+        verifier = NotificationVerifier(store: group.store(.app))
+        super.init()
+    }
+
     /// Creates a delegate.
     public init(_ verifier: NotificationVerifier) {
         self.verifier = verifier
@@ -76,12 +82,7 @@ private struct SeenNotification: Sendable {
 
     /// On a thread of its own, because it waits for the store.
     func verified(by verifier: NotificationVerifier) async -> ReceivedNotification {
-        await withCheckedContinuation { continuation in
-            DedicatedThread.run {
-                continuation.resume(
-                    returning: verifier.received(requestID: requestID, userInfo: userInfo, isPush: isPush))
-            }
-        }
+        await DedicatedThread.value { verifier.received(requestID: requestID, userInfo: userInfo, isPush: isPush) }
     }
 }
 

@@ -48,19 +48,39 @@ public struct SystemNotifications: ReplaceableNotifications {
     }
 }
 
-extension SharedStore {
-    /// Removes the notifications from the system's notification centre whose messages have expired or were retracted; see
-    /// `sweep(_:at:)`.
-    ///
-    /// - Throws: `StoreError`.
-    public func sweep(at time: UnixTime = .now) throws { try sweep(SystemNotifications(.current()), at: time) }
-}
-
 extension KeptNotifications {
     /// Opens the placeholders of the app's notification centre.
-    public init(_ configuration: ExtensionConfiguration, in center: UNUserNotificationCenter) {
+    public init(_ configuration: ExtensionConfiguration, in center: UNUserNotificationCenter = .current()) {
         self.init(configuration, in: SystemNotifications(center))
         userInfo = { UserInfoJSON.json($0.finalForm().system.userInfo) }
     }
+}
+
+extension AppGroup {
+    /// Removes the notifications from the screen whose messages have expired or were retracted. Call it when the app starts or
+    /// becomes active; the extension does the same with each push.
+    ///
+    /// - Throws: `StoreError`.
+    public func removeDueNotifications(at time: UnixTime = .now, in center: UNUserNotificationCenter = .current())
+        async throws
+    {
+        let (store, notifications) = (store(.app), SystemNotifications(center))
+        try await DedicatedThread.value { try store.sweep(notifications, at: time) }
+    }
+
+    #if !os(watchOS)
+    /// Sets the number on the app's icon, and the number that the extension counts on from. Pass 0 when everything was read.
+    ///
+    /// - Parameter number: a number outside 0 to 9,999 becomes the nearest one inside.
+    /// - Throws: `StoreError`, and the system's error, usually because the user doesn't allow badges.
+    public func setBadge(_ number: Int, in center: UNUserNotificationCenter = .current()) async throws {
+        let store = store(.app)
+        let badge = try await DedicatedThread.value {
+            try store.setBadge(number)
+            return try store.badge()
+        }
+        try await center.setBadgeCount(badge)
+    }
+    #endif
 }
 #endif

@@ -26,14 +26,11 @@ public final class BackgroundReceipts: NSObject, BackgroundTransport, URLSession
 
     /// Creates the session of an app group.
     ///
-    /// - Parameters:
-    ///   - appGroup: the group's identifier, as in ``AppGroup/init(_:keychainGroup:)``.
-    ///   - folder: a folder for the bodies, in the group's folder: `group.path(of: "receipts")`.
-    ///   - store: the process's own.
-    public init(appGroup: String, folder: String, store: SharedStore) {
-        self.appGroup = appGroup
-        self.folder = URL(fileURLWithPath: folder)
-        self.store = store
+    /// - Parameter role: the running process.
+    public init(_ group: AppGroup, _ role: SharedStore.Role) {
+        appGroup = group.identifier
+        folder = URL(fileURLWithPath: group.path(of: "receipts"))
+        store = group.store(role)
         identifier = "pushcrypt.receipts." + appGroup
         super.init()
     }

@@ -36,6 +36,7 @@ public final class DeliverySession: Sendable {
     private let unstarted = EndingOnce(())
     private let state: EndingOnce<State>
     private let storeUse = StoreUse()
+    private let recorder: DeliveryRecorder
 
     /// Creates a session; ``start()`` starts it.
     ///
@@ -60,6 +61,8 @@ public final class DeliverySession: Sendable {
         self.requestID = requestID
         self.configuration = configuration
         self.convert = convert
+        recorder = DeliveryRecorder(
+            payload: payload, requestID: requestID, configuration: configuration, storeUse: storeUse)
         // Nothing is shown of a push before the recipient's choice was read.
         let preview = configuration.preview == nil ? NotificationPreview.everything : .nothing
         state = EndingOnce(State(start: configuration.stopwatch(), preview: preview))
@@ -220,7 +223,8 @@ public final class DeliverySession: Sendable {
         // The stage is stopped before the handler runs: files that it completes later aren't in the content and must be
         // removed.
         last.running?.task.stop()
-        let offered = configuration.shown(restored?.delivery ?? placeholder(failure, last.preview), last.preview)
+        let offered = configuration.shown(
+            restored?.delivery ?? recorder.placeholder(failure, last.preview), last.preview)
         let form = convert(offered.content)
         let recorded = offered.without(form.refused)
         restored?.content.removeFiles(notIn: recorded.content)
@@ -229,121 +233,25 @@ public final class DeliverySession: Sendable {
             durations.append(.init(name: running.stage.name, duration: end - running.start))
         }
         let unfinished = EndingOnce(())
-        record(restored, recorded, form.userInfo ?? recorded.content.userInfo, last) { [self, durations] answer in
+        recorder.record(
+            restored, recorded, userInfo: form.userInfo ?? recorded.content.userInfo,
+            removedRequestIDs: last.removedRequestIDs, last.preview
+        ) { [self, durations] answer in
             // Called by the first of two threads: the one that writes, and the one of the time limit.
             guard unfinished.end() != nil else {
-                if answer.isRetracted { removeOwn() }
+                if answer.isRetracted { recorder.removeOwn() }
                 return
             }
-            let (delivery, form) = revised(recorded, form, answer, of: restored, last.preview)
+            let revised = recorder.revised(recorded, answer, of: restored, last.preview)
+            let (delivery, form) = (revised ?? recorded, revised.map { convert($0.content) } ?? form)
             storeUse.outlastHandler(configuration.keepRunning)
             let now = configuration.stopwatch()
             form.handOver(delivery)
-            removeIfRetracted(delivery, restored?.message)
-            var report = report(delivery, restored?.push)
+            recorder.removeIfRetracted(delivery, restored?.message)
+            var report = recorder.report(delivery, restored?.push)
             report.duration = now - last.start
             report.durations = durations + [.init(name: "store", duration: now - end)]
             configuration.diagnostics?.report(report)
         }
-    }
-
-    /// Writes what must be remembered, and calls `next` with the store's answer, or at the time limit if the store takes longer.
-    ///
-    /// - Parameter userInfo: as the app will receive it.
-    private func record(
-        _ restored: RestoredPush?, _ delivery: Delivery, _ userInfo: [UInt8], _ last: State,
-        next: @escaping @Sendable (RecordAnswer) -> Void
-    ) {
-        var report = reportWithReceipt(delivery, restored?.push)
-        if delivery.isRestored, !delivery.isSuppressed, let requestID, let push = restored?.push {
-            report.restored = RestoredMark(push, requestID: requestID, userInfo: userInfo)
-        }
-        guard let memory = configuration.memory else {
-            send(report.receipt)
-            return next(RecordAnswer())
-        }
-        storeUse.begin()
-        let cancelTimer = configuration.timer.schedule(after: Self.storeTimeLimit) { next(RecordAnswer()) }
-        var record = DeliveryRecord(claim: restored?.claim, isShown: delivery.isRestored, report: report)
-        record.removedRequestIDs = last.removedRequestIDs
-        if delivery.isRestored { record.message = restored?.message }
-        if !delivery.isRestored, delivery.failure != .retracted { record.replacedRequestID = requestID }
-        let answer = (try? memory.record(record)) ?? RecordAnswer()
-        if answer.isRetracted {
-            let delivery = configuration.shown(placeholder(.retracted, last.preview), last.preview)
-            report = reportWithReceipt(delivery, restored?.push)
-            _ = try? memory.record(DeliveryRecord(report: report))
-        }
-        storeUse.end()
-        cancelTimer()
-        send(report.receipt)
-        next(answer)
-    }
-
-    /// What is handed over after the store's answer: the placeholder for a message that was retracted meanwhile, and the
-    /// number that other messages have counted meanwhile.
-    private func revised(
-        _ delivery: Delivery, _ form: SystemForm, _ answer: RecordAnswer, of restored: RestoredPush?,
-        _ preview: NotificationPreview
-    ) -> (Delivery, SystemForm) {
-        var revised = delivery
-        if answer.isRetracted {
-            revised = configuration.shown(placeholder(.retracted, preview), preview)
-            delivery.content.removeFiles(notIn: revised.content)
-        } else if let badge = answer.badge, badge != delivery.content.badge, !delivery.isSuppressed,
-            delivery.content.badge == restored?.countedBadge
-        {
-            var content = delivery.content
-            content.badge = badge
-            revised = delivery.with(content)
-        } else {
-            return (delivery, form)
-        }
-        return (revised, convert(revised.content))
-    }
-
-    /// Removes the notification that was just handed over if its message was retracted. A retraction that was claimed before
-    /// the look found nothing on the screen, and one that is claimed afterwards removes it.
-    private func removeIfRetracted(_ delivery: Delivery, _ message: MessageStamp?) {
-        guard !delivery.isSuppressed, configuration.deliveredNotifications != nil, requestID != nil else { return }
-        if delivery.failure == .retracted { return removeOwn() }
-        guard delivery.isRestored, let message, let memory = configuration.memory else { return }
-        // The system may suspend the process after the handler. If it does, the next run removes the notification.
-        guard let end = configuration.keepRunning() else { return }
-        defer { end() }
-        if (try? memory.isRetracted(message)) == true { removeOwn() }
-    }
-
-    private func removeOwn() {
-        if let requestID { configuration.deliveredNotifications?.remove([requestID]) }
-    }
-
-    /// Starts to send a receipt, before the handler is called: afterwards the system may suspend the process.
-    private func send(_ receipt: Receipt?) {
-        guard let receipt else { return }
-        configuration.receipts?.start(receipt, in: configuration.store, keepRunning: configuration.keepRunning)
-    }
-
-    private func placeholder(_ failure: FailureClass, _ preview: NotificationPreview) -> Delivery {
-        let fallback = preview == .everything ? configuration.fallback : configuration.fallback.withoutOuterAlert
-        let notice = failure == .keyLocked ? configuration.unlockNotice : nil
-        let text = notice.flatMap { $0.isDue() ? $0.text : nil }
-        var content = configuration.localized(fallback.content(for: payload, failure, showing: text))
-        content.isSuppressed = failure == .retracted || failure == .replayed && configuration.replays == .suppressed
-        return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
-    }
-
-    private func reportWithReceipt(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
-        var report = report(delivery, push)
-        if configuration.receipts != nil, !delivery.isUnsealed { report.receipt = try? Receipt(report) }
-        return report
-    }
-
-    private func report(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
-        DeliveryReport(
-            failure: delivery.failure, isRestored: delivery.isRestored, time: configuration.clock(),
-            kid: push?.kid ?? Opener.kid(of: payload), messageID: push?.messageID, pushID: push?.pushID,
-            isSelfTest: push?.isSelfTest ?? false, isSuppressed: delivery.isSuppressed,
-            stageFailures: delivery.stageFailures)
     }
 }

@@ -79,7 +79,11 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
 @available(tvOS, unavailable)
 open class UNUserNotificationCenter: NSObject {
     /// The notifications on the screen. Tests set it.
-    public final var stubDelivered: [UNNotificationRequest] = []
+    public final var stubDelivered: [UNNotificationRequest] {
+        get { lock.withLock { delivered } }
+        set { lock.withLock { delivered = newValue } }
+    }
+    private var delivered: [UNNotificationRequest] = []
     /// The identifiers that were removed.
     public final var stubRemovedIdentifiers: [String] { lock.withLock { removed } }
     private let lock = NSLock()
@@ -103,14 +107,29 @@ open class UNUserNotificationCenter: NSObject {
         _ request: UNNotificationRequest, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)?
     ) {
         if stubError == nil {
-            stubDelivered.removeAll { $0.identifier == request.identifier }
-            stubDelivered.append(request)
+            lock.withLock {
+                delivered.removeAll { $0.identifier == request.identifier }
+                delivered.append(request)
+            }
         }
         completionHandler?(stubError)
     }
 
+    /// The number on the app's icon.
+    public final var stubBadge: Int? { lock.withLock { badge } }
+    private var badge: Int?
+
+    @available(iOS 16, macOS 13, tvOS 16, visionOS 1, *)
+    @available(watchOS, unavailable)
+    open func setBadgeCount(_ newBadgeCount: Int) async throws {
+        if let stubError { throw stubError }
+        lock.withLock { badge = newBadgeCount }
+    }
+
     open func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
-        stubDelivered.removeAll { identifiers.contains($0.identifier) }
-        lock.withLock { removed += identifiers }
+        lock.withLock {
+            delivered.removeAll { identifiers.contains($0.identifier) }
+            removed += identifiers
+        }
     }
 }

@@ -11,7 +11,7 @@ import UserNotifications
 @testable import PushCryptExampleExtension
 
 /// The app, the backend and the extension of the guides, together. They have one app group and one keychain.
-@Suite("example app", .serialized, .timeLimit(.minutes(5))) final class ExampleAppTests {
+@MainActor @Suite("example app", .serialized, .timeLimit(.minutes(5))) final class ExampleAppTests {
     private struct Offline: Error {}
 
     private let group = FileManager.default.stubAppGroup("group.com.example.app")
@@ -70,7 +70,7 @@ import UserNotifications
     private func app(account: String? = "zoë") async throws -> DeviceRegistration {
         let first = try senders()
         published.withLock { $0 = first }
-        let app = try await DeviceRegistration(
+        let app = try DeviceRegistration(
             TestBackend(uploads: uploads, isOnline: isOnline, senders: published))
         try await app.signOut()
         if let account { #expect(try await app.signedIn(as: account) == nil) }
@@ -158,7 +158,7 @@ import UserNotifications
         let file = Bundle.main.bundleURL.appendingPathComponent("senders.json")
         try senders().write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let app = try await DeviceRegistration(SimulatorBackend())
+        let app = try DeviceRegistration(SimulatorBackend())
         _ = try await app.signedIn(as: "zoë")
         let outcome = try #require(try await app.received(Data([1])))
         #expect(outcome.isUploaded && outcome.senderSetFailure == nil)
@@ -191,6 +191,121 @@ import UserNotifications
         let opener = try Opener(
             topic: group.topic, keyring: group.keyring, senders: .pinned(group.senderPins()))
         #expect(try opener.open(Array(push.body), at: .now).get().content.title.literal == "Zoë")
+    }
+
+    /// The extension of the guide about notifications in the app.
+    private final class SharedService: PushCryptNotificationService {
+        override func configure() throws -> ExtensionConfiguration {
+            try sharedConfiguration(AppGroup("group.com.example.app"))
+        }
+    }
+
+    // Unchecked: content that was handed over doesn't change.
+    private struct Shown: @unchecked Sendable {
+        let content: UNNotificationContent
+    }
+
+    /// What the app did.
+    private final class Actions: Sendable {
+        let list = Locked<[String]>([])
+        func add(_ action: String) { list.withLock { $0.append(action) } }
+    }
+
+    /// Restores a push and returns the system's notification of it.
+    private func notification(_ payload: Data, restored: Bool = true) async throws -> UNNotification {
+        var content: UNNotificationContent = try Self.content(payload)
+        if restored {
+            let request = UNNotificationRequest(identifier: "n1", content: content, trigger: nil)
+            content = await withCheckedContinuation { continuation in
+                SharedService().didReceive(request) { continuation.resume(returning: Shown(content: $0)) }
+            }.content
+        }
+        return UNNotification(
+            stubRequest: UNNotificationRequest(
+                identifier: "n1", content: content, trigger: UNPushNotificationTrigger()))
+    }
+
+    private static func content(_ payload: Data) throws -> UNNotificationContent {
+        let content = UNMutableNotificationContent()
+        content.userInfo = try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
+        return content
+    }
+
+    private func respond(_ response: UNNotificationResponse, _ delegate: AppNotifications) async {
+        await withCheckedContinuation { continuation in
+            delegate.userNotificationCenter(.current(), didReceive: response) { continuation.resume() }
+        }
+    }
+
+    @Test(
+        """
+        a tap and a reply reach the conversation of a restored message, a message of the conversation on the screen isn't \
+        presented, and a forged one reaches nothing
+        """)
+    func notificationsInTheApp() async throws {
+        _ = try await app().received(Data([1]))
+        let actions = Actions()
+        let delegate = AppNotifications(
+            try appGroup(), openChat: { actions.add("open \($0)") }, sendReply: { actions.add("reply \($0) \($1)") })
+        let sealed = try device().request(PushNotification(title: "Zoë", custom: ["chat": "c1"]), sealer: sealer)
+        let restored = try await notification(sealed.body)
+        let forged = try await notification(Data(#"{"aps":{"alert":"x"},"chat":"c1"}"#.utf8), restored: false)
+
+        await respond(
+            UNNotificationResponse(
+                stubNotification: restored, actionIdentifier: UNNotificationDefaultActionIdentifier), delegate)
+        await respond(
+            UNTextInputNotificationResponse(
+                stubNotification: restored, actionIdentifier: "REPLY", userText: "Hi"), delegate)
+        await respond(
+            UNNotificationResponse(
+                stubNotification: forged, actionIdentifier: UNNotificationDefaultActionIdentifier), delegate)
+        #expect(actions.list.withLock { $0 } == ["open c1", "reply Hi c1"])
+
+        var presented: [Bool] = []
+        for (chat, notification) in [(nil, restored), ("c1", restored), ("c2", restored), ("c1", forged)] {
+            delegate.currentChat = chat
+            let options = await withCheckedContinuation { continuation in
+                delegate.userNotificationCenter(.current(), willPresent: notification) {
+                    continuation.resume(returning: $0)
+                }
+            }
+            presented.append(!options.isEmpty)
+        }
+        #expect(presented == [true, false, true, true])
+    }
+
+    @Test("a silent push gives the app its payload once, and a forged one nothing")
+    func silentPush() async throws {
+        _ = try await app().received(Data([1]))
+        let pushes = try SilentPushes(appGroup())
+        let push = try device().request(
+            PushNotification(title: "Zoë", isContentAvailable: true, custom: ["chat": "c1"]), sealer: sealer)
+        let userInfo = try Self.content(push.body).userInfo
+        #expect(await pushes.payload(of: userInfo)?["chat"] as? String == "c1")
+        #expect(await pushes.payload(of: userInfo) == nil)
+        #expect(await pushes.payload(of: ["aps": ["alert": "x"], "chat": "c1"]) == nil)
+    }
+
+    @Test(
+        "when the app becomes active, a placeholder is replaced by its message, and an expired notification is removed")
+    func becomesActive() async throws {
+        _ = try await app().received(Data([1]))
+        let center = UNUserNotificationCenter.current()
+        defer { center.stubDelivered = [] }
+        let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
+        center.stubDelivered = [try await notification(push.body, restored: false).request]
+        let delegate = try AppNotifications(appGroup(), openChat: { _ in }, sendReply: { _, _ in })
+        try await delegate.becameActive()
+        #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
+
+        let group = try appGroup()
+        try await group.removeDueNotifications(at: .now + 86_400 * 60)
+        #expect(center.stubDelivered.isEmpty)
+
+        try await group.setBadge(12_000)
+        #expect(center.stubBadge == 9_999)
+        #expect(try group.store(.app).badge() == 9_999)
     }
 }
 #endif

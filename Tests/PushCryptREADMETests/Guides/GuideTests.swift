@@ -9,6 +9,7 @@ import Testing
     private static let adding = guides + "AddTheExtension.md"
     private static let showing = guides + "DecideWhatIsShown.md"
     private static let sending = guides + "RegisterDevicesAndSend.md"
+    private static let using = guides + "UseNotificationsInTheApp.md"
     private static let recipes = guides + "Recipes.md"
     private static let examples = "Examples/iOSExtension/"
     private static let files = "Tests/PushCryptREADMETests/Guides/"
@@ -31,6 +32,10 @@ import Testing
                     files + "DeviceRegistration.swift", "Examples/iOSApp/AppDelegate.swift",
                     files + "UnsignedSenders.swift", files + "RegisteredDevice.swift",
                 ]
+            ),
+            (
+                using, "swift",
+                [files + "SharedConfiguration.swift", files + "AppNotifications.swift", files + "SilentPushes.swift"]
             ),
             (
                 recipes, "swift",

@@ -19,7 +19,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        group = AppGroup(folder: folder.url, keychainGroup: "group.com.example.app", topic: "com.example.app")
+        group = AppGroup("group.com.example.app", folder: folder.url, topic: "com.example.app")
         keys = Keyset.Entry(
             try .generate(.recipient, psk: true, backend: DefaultBackend.shared), KeyLifecycle())
     }
