@@ -119,9 +119,18 @@ let package = Package(
             dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptSQLite"]),
         .target(
             name: "PushCryptApple",
-            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"] + appleFrameworks
+            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension", "PushCryptNotifications"]
+                + appleFrameworks
         ),
-        .target(name: "PushCryptSimulator", dependencies: ["PushCryptExtension"]),
+        .target(
+            name: "PushCryptNotifications", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"]),
+        .target(
+            name: "PushCryptSimulator",
+            dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptNotifications"]),
+        // Time zones need all of Foundation, which the tool doesn't link.
+        .target(
+            name: "PushCryptSimulatorCalendar",
+            dependencies: ["PushCryptCore", "PushCryptNotifications", "PushCryptSimulator"]),
         .target(
             name: "PushCryptKeystore",
             dependencies: [
@@ -179,6 +188,11 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
             ] + appleFrameworks
         ),
+        .testTarget(
+            name: "PushCryptSimulatorTests",
+            dependencies: [
+                "PushCryptSimulator", "PushCryptSimulatorCalendar", "PushCryptSender", "PushCryptTestSupport",
+            ]),
         // An extension in a process of its own, for what happens to it when the system kills it.
         .executableTarget(
             name: "PushCryptTestExtension",

@@ -1,2 +1,3 @@
 // An extension imports this module only.
 @_exported public import PushCryptExtension
+@_exported public import PushCryptNotifications

@@ -12,6 +12,8 @@ package protocol HostedExtension: Sendable {
 
 /// Receives the result of an extension for one push: content, or the end of the process.
 package struct HostExchange: Sendable {
+    /// The system's name of the notification.
+    package let requestID: String?
     let handler: @Sendable (NotificationContent) -> Void
     let death: @Sendable () -> Void
 

@@ -1,12 +1,13 @@
 import PushCryptCore
-package import PushCryptExtension
+public import PushCryptExtension
 import PushCryptPrimitives
 
 /// Simulates the system's side of a notification service extension, as documented by Apple:
 ///
 /// - an extension runs only for a push with an alert and `"mutable-content": 1`;
 /// - the extension has 30 seconds and is warned shortly before they end; after them the original is shown;
-/// - content without alert text is dropped, and the original is shown;
+/// - content without alert text is dropped, and the original is shown; nothing is shown if the extension has the entitlement
+///   for notification filtering;
 /// - the handler must be called once for each push; if the process ends, the original is shown;
 /// - one process may receive several pushes, also at the same time.
 package final class NotificationHost: Sendable {
@@ -26,6 +27,7 @@ package final class NotificationHost: Sendable {
     private let hosted: any HostedExtension
     private let timer: any DeadlineTimer
     private let limits: TimeLimits
+    private let hasFilteringEntitlement: Bool
     private let log = Locked(Log())
 
     private struct Log {
@@ -35,11 +37,13 @@ package final class NotificationHost: Sendable {
     }
 
     package init(
-        _ hosted: any HostedExtension, timer: any DeadlineTimer = ThreadTimer(), limits: TimeLimits = TimeLimits()
+        _ hosted: any HostedExtension, timer: any DeadlineTimer = ThreadTimer(), limits: TimeLimits = TimeLimits(),
+        hasFilteringEntitlement: Bool = false
     ) {
         self.hosted = hosted
         self.timer = timer
         self.limits = limits
+        self.hasFilteringEntitlement = hasFilteringEntitlement
     }
 
     package var presentations: [Presentation] { log.withLock { $0.presentations } }
@@ -48,11 +52,16 @@ package final class NotificationHost: Sendable {
     package var breachCount: Int { log.withLock { $0.breachCount } }
 
     /// Delivers a push from APNs, UTF-8 JSON. Returns the shown notification; nil for a push without an alert.
-    package func deliver(_ payload: [UInt8]) async -> Presentation? {
+    ///
+    /// - Parameter requestID: the system's name of the notification.
+    package func deliver(_ payload: [UInt8], requestID: String? = nil) async -> Presentation? {
         guard let original = NotificationContent(unmodified: payload) else { return nil }
         let allowsExtension = (try? JSONText(payload))?.root["aps"]?["mutable-content"]?.protocolInteger == 1
         guard allowsExtension else { return show(Presentation(content: original, origin: .notRun)) }
-        return show(await withCheckedContinuation { run(payload, HostedRequest(original, $0)) })
+        return show(
+            await withCheckedContinuation { continuation in
+                run(payload, requestID, HostedRequest(original, continuation, hasFilteringEntitlement))
+            })
     }
 
     private func show(_ presentation: Presentation) -> Presentation {
@@ -60,14 +69,14 @@ package final class NotificationHost: Sendable {
         return presentation
     }
 
-    private func run(_ payload: [UInt8], _ request: HostedRequest) {
+    private func run(_ payload: [UInt8], _ requestID: String?, _ request: HostedRequest) {
         let cancel = timer.schedule(after: limits.warning) { [self] in
             hosted.timeWillExpire()
             let cancelGrace = timer.schedule(after: limits.grace) { request.end(.expired) }
             request.whenEnded(cancelGrace)
         }
         request.whenEnded(cancel)
-        let exchange = HostExchange { [log] content in
+        let exchange = HostExchange(requestID: requestID) { [log] content in
             let isBreach = !request.handlerWasCalled()
             log.withLock { log in
                 log.handlerCallCount += 1
@@ -89,11 +98,16 @@ private final class HostedRequest: Sendable {
     }
 
     private let original: NotificationContent
+    private let hasFilteringEntitlement: Bool
     private let unhandled = EndingOnce(())
     private let state: EndingOnce<State>
 
-    init(_ original: NotificationContent, _ continuation: CheckedContinuation<Presentation, Never>) {
+    init(
+        _ original: NotificationContent, _ continuation: CheckedContinuation<Presentation, Never>,
+        _ hasFilteringEntitlement: Bool
+    ) {
         self.original = original
+        self.hasFilteringEntitlement = hasFilteringEntitlement
         state = EndingOnce(State(continuation: continuation))
     }
 
@@ -101,7 +115,12 @@ private final class HostedRequest: Sendable {
     func handlerWasCalled() -> Bool { unhandled.end() != nil }
 
     func end(_ content: NotificationContent) {
-        if content.hasText { end(Presentation(content: content, origin: .handedOver)) } else { end(.emptied) }
+        // The system's form of a suppressed notification is empty content.
+        guard content.hasText, !content.isSuppressed else {
+            if hasFilteringEntitlement { return end(Presentation(content: nil, origin: .suppressed)) }
+            return end(.emptied)
+        }
+        end(Presentation(content: content, origin: .handedOver))
     }
 
     func end(_ origin: Presentation.Origin) { end(Presentation(content: original, origin: origin)) }
@@ -119,18 +138,30 @@ private final class HostedRequest: Sendable {
 }
 
 /// The content that is shown for one push, and why.
-package struct Presentation: Hashable, Sendable {
-    package let content: NotificationContent
-    package let origin: Origin
+public struct Presentation: Hashable, Sendable {
+    /// What is shown; nil for nothing.
+    public let content: NotificationContent?
+    /// Why.
+    public let origin: Origin
 
     /// Why this content is shown; more may be added.
-    package struct Origin: Hashable, Sendable, CustomStringConvertible {
-        package let description: String
+    public struct Origin: Hashable, Sendable, CustomStringConvertible {
+        /// The reason, for people.
+        public let description: String
 
-        package static let handedOver = Origin(description: "handed over")
-        package static let notRun = Origin(description: "the original: the extension didn't run")
-        package static let emptied = Origin(description: "the original: the extension handed over no text")
-        package static let expired = Origin(description: "the original: the handler wasn't called in time")
-        package static let died = Origin(description: "the original: the process ended")
+        /// The extension handed it over in time.
+        public static let handedOver = Origin(description: "handed over")
+        /// Nothing: the user doesn't allow notifications, or wasn't asked. The extension doesn't run.
+        public static let notAllowed = Origin(description: "nothing: the user doesn't allow notifications")
+        /// The original: the push has no `mutable-content: 1`, or the app has no extension.
+        public static let notRun = Origin(description: "the original: the extension didn't run")
+        /// The original: the extension handed over no text, and has no entitlement to show nothing.
+        public static let emptied = Origin(description: "the original: the extension handed over no text")
+        /// Nothing: the extension handed over no text, and has the entitlement for notification filtering.
+        public static let suppressed = Origin(description: "nothing: the extension suppressed it")
+        /// The original: the handler wasn't called in time.
+        public static let expired = Origin(description: "the original: the handler wasn't called in time")
+        /// The original: the process ended.
+        public static let died = Origin(description: "the original: the process ended")
     }
 }

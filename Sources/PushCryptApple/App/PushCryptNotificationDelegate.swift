@@ -1,38 +1,29 @@
 #if canImport(UserNotifications) && !os(tvOS)
-import Dispatch
 public import Foundation
 import PushCryptExtension
-import PushCryptPrimitives
+public import PushCryptNotifications
 public import UserNotifications
 
-/// The delegate of the app's notification centre. It hands the app verified payloads only. Subclass it, override
-/// ``presentation(of:)`` and ``received(_:)``, and set an object as the centre's delegate before the app has finished
-/// launching. The centre doesn't retain it.
+/// The delegate of the app's notification centre. It verifies each notification and asks the app's responder. Set an object as
+/// the centre's delegate before the app has finished launching, and keep it: the centre doesn't retain it.
 ///
 /// The system runs the extension first, also for an app in the foreground.
-@MainActor open class PushCryptNotificationDelegate: NSObject, UNUserNotificationCenterDelegate {
-    private let verifier: NotificationVerifier
+@MainActor public final class PushCryptNotificationDelegate: NSObject, UNUserNotificationCenterDelegate {
+    private let responder: ConnectedResponder
 
     /// Creates the delegate of an app with this group.
-    public init(_ group: AppGroup) {
-        verifier = NotificationVerifier(store: group.store(.app))
-        super.init()
+    ///
+    /// - Parameter kept: opens a placeholder that the user taps, because the system removes it from the list. Without it, such a
+    ///   tap is an unverified one, and the message is lost.
+    public convenience init(_ group: AppGroup, _ responder: any NotificationResponder, kept: KeptNotifications?) {
+        self.init(NotificationVerifier(store: group.store(.app)), responder, kept: kept)
     }
 
     /// Creates a delegate.
-    public init(_ verifier: NotificationVerifier) {
-        self.verifier = verifier
+    public init(_ verifier: NotificationVerifier, _ responder: any NotificationResponder, kept: KeptNotifications?) {
+        self.responder = ConnectedResponder(responder, verifier: verifier, kept: kept)
         super.init()
     }
-
-    /// Returns how a notification is presented while the app is in the foreground; an empty set shows nothing. The default
-    /// shows everything.
-    open func presentation(of notification: ReceivedNotification) async -> UNNotificationPresentationOptions {
-        [.banner, .list, .sound, .badge]
-    }
-
-    /// Receives what the user did with a notification. The default does nothing.
-    open func received(_ response: ReceivedResponse) async {}
 
     // The forms with a completion handler: the system requires the call of the handler on the main thread, which the
     // asynchronous forms don't guarantee.
@@ -42,47 +33,31 @@ public import UserNotifications
         let call: (Value) -> Void
     }
 
-    /// Calls ``presentation(of:)``.
+    /// Asks the responder.
     public nonisolated func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
     ) {
-        let (seen, handler) = (SeenNotification(notification), Handler(call: completionHandler))
+        let (seen, handler) = (DeliveredNotification(notification), Handler(call: completionHandler))
         Task { @MainActor in
-            let options = await presentation(of: seen.verified(by: verifier))
-            handler.call(options)
+            let options = await responder.presentation(of: seen)
+            handler.call(UNNotificationPresentationOptions(rawValue: options.rawValue))
         }
     }
 
-    /// Calls ``received(_:)``.
+    /// Tells the responder.
     public nonisolated func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
-        let (seen, handler) = (SeenNotification(response.notification), Handler<Void>(call: { completionHandler() }))
+        let (seen, handler) = (
+            DeliveredNotification(response.notification), Handler<Void>(call: { completionHandler() })
+        )
         let (action, text) = (ReceivedResponse.Action(response), response.text)
         Task { @MainActor in
-            await received(ReceivedResponse(to: seen.verified(by: verifier), action: action, text: text))
+            await responder.received(action, text: text, to: seen)
             handler.call(())
         }
-    }
-}
-
-/// The members of the system's object that a verifier needs.
-private struct SeenNotification: Sendable {
-    let requestID: String
-    let userInfo: [UInt8]
-    let isPush: Bool
-
-    init(_ notification: UNNotification) {
-        requestID = notification.request.identifier
-        userInfo = UserInfoJSON.json(notification.request.content.userInfo)
-        isPush = notification.request.trigger is UNPushNotificationTrigger
-    }
-
-    /// On a thread of its own, because it waits for the store.
-    func verified(by verifier: NotificationVerifier) async -> ReceivedNotification {
-        await DedicatedThread.value { verifier.received(requestID: requestID, userInfo: userInfo, isPush: isPush) }
     }
 }
 

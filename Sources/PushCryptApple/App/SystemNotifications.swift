@@ -5,53 +5,142 @@ public import PushCryptExtension
 import PushCryptPrimitives
 public import UserNotifications
 
-/// The system's notification centre for the app, also in its extension.
-public struct SystemNotifications: ReplaceableNotifications {
+/// The system's notification centre, for the app and its extension: `UNUserNotificationCenter`.
+public struct SystemNotifications: UserNotificationCenter {
     // Unchecked: Apple's object may be used on any thread, but its type isn't Sendable on all systems.
     private struct Center: @unchecked Sendable {
         let center: UNUserNotificationCenter
     }
 
+    /// Makes the trigger of a region, a `UNLocationNotificationTrigger`. It is the app's, because code that names Core Location
+    /// obliges an app to explain why it uses the user's location.
+    public typealias RegionTrigger = @Sendable (NotificationTrigger.Region, _ repeats: Bool) -> UNNotificationTrigger
+
     private let center: Center
+    private let regionTrigger: RegionTrigger?
 
     /// Uses a notification centre, usually `.current()`.
-    public init(_ center: UNUserNotificationCenter) { self.center = Center(center: center) }
+    ///
+    /// - Parameter regionTrigger: makes the triggers of regions; without it ``add(_:)`` refuses them.
+    public init(_ center: UNUserNotificationCenter, regionTrigger: RegionTrigger? = nil) {
+        self.center = Center(center: center)
+        self.regionTrigger = regionTrigger
+    }
 
-    /// The notifications that are on the screen or in the list.
-    public func delivered() async -> [DeliveredNotification] {
+    /// Asks the user for permission. Throws the system's error.
+    public func requestAuthorization(_ options: NotificationOptions) async throws -> Bool {
+        try await center.center.requestAuthorization(options: UNAuthorizationOptions(rawValue: options.rawValue))
+    }
+
+    /// What the user allows at present.
+    public func settings() async -> NotificationSettings {
         await withCheckedContinuation { continuation in
-            center.center.getDeliveredNotifications { notifications in
-                continuation.resume(
-                    returning: notifications.map { notification in
-                        DeliveredNotification(
-                            requestID: notification.request.identifier,
-                            userInfo: UserInfoJSON.json(notification.request.content.userInfo))
-                    })
+            center.center.getNotificationSettings { continuation.resume(returning: NotificationSettings($0)) }
+        }
+    }
+
+    /// Replaces all categories.
+    public func setCategories(_ categories: [NotificationCategory]) {
+        center.center.setNotificationCategories(Set(categories.map(\.system)))
+    }
+
+    /// The categories, in any order.
+    public func categories() async -> [NotificationCategory] {
+        await withCheckedContinuation { continuation in
+            center.center.getNotificationCategories {
+                continuation.resume(returning: $0.map(NotificationCategory.init(_:)))
             }
         }
     }
 
-    /// Shows content at once, as a local notification. Throws the system's error.
-    public func show(_ content: NotificationContent, requestID: String) async throws {
+    /// Schedules a notification, or shows it at once.
+    ///
+    /// - Throws: the system's error; ``NotificationError`` with `invalidTrigger` for a trigger that an app can't make.
+    public func add(_ request: NotificationRequest) async throws {
+        let trigger = try request.trigger.map(systemTrigger)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let request = UNNotificationRequest(
-                identifier: requestID, content: content.finalForm().system, trigger: nil)
+                identifier: request.id, content: request.content.finalForm().system, trigger: trigger)
             center.center.add(request) { error in
                 continuation.resume(with: error.map { .failure($0) } ?? .success(()))
             }
         }
     }
 
-    /// Removes notifications.
+    /// The scheduled notifications, in any order.
+    public func pending() async -> [NotificationRequest] {
+        await withCheckedContinuation { continuation in
+            center.center.getPendingNotificationRequests {
+                continuation.resume(returning: $0.map(NotificationRequest.init(_:)))
+            }
+        }
+    }
+
+    /// Removes scheduled notifications.
+    public func removePending(_ requestIDs: [String]) {
+        center.center.removePendingNotificationRequests(withIdentifiers: requestIDs)
+    }
+
+    /// Removes all scheduled notifications.
+    public func removeAllPending() { center.center.removeAllPendingNotificationRequests() }
+
+    /// The notifications that are on the screen or in the list.
+    public func delivered() async -> [DeliveredNotification] {
+        await withCheckedContinuation { continuation in
+            center.center.getDeliveredNotifications {
+                continuation.resume(returning: $0.map(DeliveredNotification.init(_:)))
+            }
+        }
+    }
+
+    /// Removes notifications from the list.
     public func remove(_ requestIDs: [String]) {
         center.center.removeDeliveredNotifications(withIdentifiers: requestIDs)
+    }
+
+    /// Removes all notifications from the list.
+    public func removeAllDelivered() { center.center.removeAllDeliveredNotifications() }
+
+    /// Sets the number on the app's icon. Throws the system's error. On watchOS, where apps have no number, it does nothing.
+    public func setBadgeCount(_ count: Int) async throws {
+        #if !os(watchOS)
+        try await center.center.setBadgeCount(count)
+        #endif
+    }
+
+    private func systemTrigger(_ trigger: NotificationTrigger) throws -> UNNotificationTrigger {
+        switch trigger {
+        case .timeInterval(let seconds, let repeats):
+            // The system ends the app for these.
+            guard seconds > 0, !repeats || seconds >= 60 else {
+                throw NotificationError(
+                    .invalidTrigger, "a time interval is above 0 seconds, a repeated one 60 or more")
+            }
+            return UNTimeIntervalNotificationTrigger(timeInterval: seconds, repeats: repeats)
+        case .calendar(let match, let repeats):
+            return UNCalendarNotificationTrigger(dateMatching: try match.components, repeats: repeats)
+        case .location(let region, let repeats):
+            guard let regionTrigger else {
+                throw NotificationError(.invalidTrigger, "SystemNotifications has no regionTrigger")
+            }
+            return regionTrigger(region, repeats)
+        case .push, .unknown: throw NotificationError(.invalidTrigger, "only the system makes such a trigger")
+        }
     }
 }
 
 extension KeptNotifications {
     /// Opens the placeholders of the app's notification centre.
-    public init(_ configuration: ExtensionConfiguration, in center: UNUserNotificationCenter = .current()) {
-        self.init(configuration, in: SystemNotifications(center))
+    ///
+    /// - Parameter configuration: the extension's. Without `strings`, the app's are used, as in the extension.
+    public init(_ configuration: ExtensionConfiguration) {
+        self.init(configuration, inSystem: SystemNotifications(.current()))
+    }
+
+    init(_ configuration: ExtensionConfiguration, inSystem center: SystemNotifications) {
+        var configuration = configuration
+        configuration.strings = configuration.strings ?? BundleStringTable()
+        self.init(configuration, in: center)
         userInfo = { UserInfoJSON.json($0.finalForm().system.userInfo) }
     }
 }
@@ -61,19 +150,20 @@ extension AppGroup {
     /// becomes active; the extension does the same with each push.
     ///
     /// - Throws: `StoreError`.
-    public func removeDueNotifications(at time: UnixTime = .now, in center: UNUserNotificationCenter = .current())
-        async throws
-    {
-        let (store, notifications) = (store(.app), SystemNotifications(center))
-        try await DedicatedThread.value { try store.sweep(notifications, at: time) }
+    public func removeDueNotifications(
+        at time: UnixTime = .now, in center: any UserNotificationCenter = SystemNotifications(.current())
+    ) async throws {
+        let store = store(.app)
+        try await DedicatedThread.value { try store.sweep(center, at: time) }
     }
 
-    #if !os(watchOS)
     /// Sets the number on the app's icon, and the number that the extension counts on from. Pass 0 when everything was read.
     ///
     /// - Parameter number: a number outside 0 to 9,999 becomes the nearest one inside.
     /// - Throws: `StoreError`, and the system's error, usually because the user doesn't allow badges.
-    public func setBadge(_ number: Int, in center: UNUserNotificationCenter = .current()) async throws {
+    public func setBadge(
+        _ number: Int, in center: any UserNotificationCenter = SystemNotifications(.current())
+    ) async throws {
         let store = store(.app)
         let badge = try await DedicatedThread.value {
             try store.setBadge(number)
@@ -81,6 +171,5 @@ extension AppGroup {
         }
         try await center.setBadgeCount(badge)
     }
-    #endif
 }
 #endif

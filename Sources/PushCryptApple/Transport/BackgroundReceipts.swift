@@ -11,8 +11,8 @@ import PushCryptPrimitives
 /// system      posts the file
 /// extension, or the app in `handleEvents`   removes the file, and the receipt once the server has accepted it
 /// ```
-/// Create one object for each process. Only one process can use the session at a time: an extension that receives a push
-/// while the app handles events fails to hand over its receipt, which stays in the store.
+/// ``shared(_:)`` returns the object of the process. Only one process can use the session at a time: an extension that receives
+/// a push while the app handles events fails to hand over its receipt, which stays in the store.
 ///
 /// The system follows redirects of such a session without asking. A receipt whose post was redirected isn't accepted.
 public final class BackgroundReceipts: NSObject, BackgroundTransport, URLSessionTaskDelegate, Sendable {
@@ -22,15 +22,30 @@ public final class BackgroundReceipts: NSObject, BackgroundTransport, URLSession
     private let store: SharedStore
     private let policy = TransferPolicy()
     private let session = Locked<URLSession?>(nil)
-    private let whenHandled = Locked<(@MainActor @Sendable () -> Void)?>(nil)
+    private let whenHandled = Locked<Handler?>(nil)
 
-    /// Creates the session of an app group.
-    ///
-    /// - Parameter role: the running process.
-    public init(_ group: AppGroup, _ role: SharedStore.Role) {
+    // Unchecked: the system's handler is called on the main thread, as it requires, but its type isn't Sendable.
+    private struct Handler: @unchecked Sendable {
+        let call: () -> Void
+    }
+
+    private static let objects = Locked<[AppGroup: BackgroundReceipts]>([:])
+
+    /// The background session of an app group in this process, the same for each call: the system allows one of a name.
+    public static func shared(_ group: AppGroup) -> BackgroundReceipts {
+        objects.withLock { objects in
+            if let object = objects[group] { return object }
+            let object = BackgroundReceipts(group)
+            objects[group] = object
+            return object
+        }
+    }
+
+    private init(_ group: AppGroup) {
         appGroup = group.identifier
         folder = URL(fileURLWithPath: group.path(of: "receipts"))
-        store = group.store(role)
+        // An extension's bundle has this suffix.
+        store = group.store(Bundle.main.bundlePath.hasSuffix(".appex") ? .extension : .app)
         identifier = "pushcrypt.receipts." + appGroup
         super.init()
     }
@@ -67,11 +82,10 @@ public final class BackgroundReceipts: NSObject, BackgroundTransport, URLSession
     ///
     /// - Parameter completion: the system's completion handler, called on the main thread.
     /// - Returns: false if the identifier is that of another session; then `completion` isn't called.
-    public func handleEvents(
-        forSession identifier: String, completion: @escaping @MainActor @Sendable () -> Void
-    ) -> Bool {
+    public func handleEvents(forSession identifier: String, completion: @escaping () -> Void) -> Bool {
         guard identifier == self.identifier else { return false }
-        whenHandled.withLock { $0 = completion }
+        let handler = Handler(call: completion)
+        whenHandled.withLock { $0 = handler }
         _ = connected()
         return true
     }
@@ -108,10 +122,10 @@ public final class BackgroundReceipts: NSObject, BackgroundTransport, URLSession
 
     /// Tells the system that all events were handled, and leaves the session to the extension.
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-        guard let completion = whenHandled.withLock({ $0.take() }) else { return }
+        guard let handler = whenHandled.withLock({ $0.take() }) else { return }
         self.session.withLock { $0 = nil }
         session.finishTasksAndInvalidate()
-        Task { @MainActor in completion() }
+        Task { @MainActor in handler.call() }
     }
 }
 #endif

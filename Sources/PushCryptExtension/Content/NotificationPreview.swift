@@ -16,7 +16,8 @@ public struct NotificationPreview: Hashable, Sendable, CustomStringConvertible {
     /// The app's own text, which says only that there is a message.
     public static let nothing = NotificationPreview(description: "nothing")
 
-    static let all = [everything, titleOnly, nothing]
+    /// All values, from the most that is shown to the least.
+    public static let all = [everything, titleOnly, nothing]
 }
 
 /// The recipient's choice how much is shown, in a file of the app group's folder. The app writes it, and the extension

@@ -14,6 +14,10 @@ struct DeliveryRecorder: Sendable {
         _ restored: RestoredPush?, _ delivery: Delivery, userInfo: [UInt8], removedRequestIDs: [String],
         _ preview: NotificationPreview, next: @escaping @Sendable (RecordAnswer) -> Void
     ) {
+        if configuration.isReopening, !delivery.isRestored {
+            if let claim = restored?.claim { _ = try? configuration.memory?.record(DeliveryRecord(claim: claim)) }
+            return next(RecordAnswer())
+        }
         var report = reportWithReceipt(delivery, restored?.push)
         if delivery.isRestored, !delivery.isSuppressed, let requestID, let push = restored?.push {
             report.restored = RestoredMark(push, requestID: requestID, userInfo: userInfo)

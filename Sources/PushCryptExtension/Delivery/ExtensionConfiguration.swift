@@ -5,7 +5,7 @@ public import PushCryptCore
 /// The opener is created once. Each push is opened with the keys and the senders that are current when it is received.
 public struct ExtensionConfiguration: Sendable {
     /// Opens the pushes; contains the topic, the keyring and the trusted senders.
-    public internal(set) var opener: Opener
+    public package(set) var opener: Opener
     /// The text for a push that wasn't restored.
     public var fallback: Fallback
     /// The time after the start at which the best content so far is shown; the system allows 30 seconds.
@@ -16,10 +16,9 @@ public struct ExtensionConfiguration: Sendable {
     public var unsealed: UnsealedPolicy = .refused
     /// Remembers which messages were shown, and counts the results of all pushes; nil shows a push every time it is received.
     public var store: SharedStore? {
-        get { memory as? SharedStore }
-        set { memory = newValue }
+        didSet { memory = store }
     }
-    /// The store as a session uses it. Tests replace it.
+    /// The store as a session uses it. Tests and the simulator replace it.
     package var memory: (any DeliveryMemory)?
     /// Whether the extension has the entitlement `com.apple.developer.usernotifications.filtering`, which Apple grants to an
     /// app on request. With it, a stage can suppress a push, a quiet message isn't shown, and ``ReplayPolicy/suppressed``
@@ -74,6 +73,9 @@ public struct ExtensionConfiguration: Sendable {
     public var timer: any DeadlineTimer = ThreadTimer()
     /// Tests replace it.
     package var keepRunning = ProcessActivity.system
+    /// Whether a session opens in the app what the extension couldn't. Content that isn't restored is then neither shown,
+    /// counted nor reported by a receipt: the extension has shown its placeholder and counted it.
+    package var isReopening = false
 
     /// Creates a configuration with an opener.
     public init(opener: Opener, fallback: Fallback, deadline: Duration = .seconds(25)) {

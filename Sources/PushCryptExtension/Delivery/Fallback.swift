@@ -51,7 +51,7 @@ public struct Fallback: Sendable {
     /// ```
     /// {"aps": {"alert": TEXT, ["sound": "default"]}, "pushcrypt": {[SEALED MESSAGE,] "status": "failed", "reason": CLASS}}
     /// ```
-    /// The sealed message is kept after `keyLocked` and `timedOut`, so that the app can open it later.
+    /// The sealed message is kept after `keyLocked`, `timedOut`, `unknownKey` and `keyExpired`, so that the app can open it later.
     public func payload(for outer: [UInt8], _ failure: FailureClass) -> [UInt8] {
         payload(for: outer, failure, text: nil)
     }

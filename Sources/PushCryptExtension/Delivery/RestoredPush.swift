@@ -36,7 +36,8 @@ struct RestoredPush: Sendable {
 
     var delivery: DeliverySession.Delivery {
         DeliverySession.Delivery(
-            content: content, isRestored: push != nil, failure: failure, stageFailures: stageFailures)
+            content: content, isRestored: push != nil, failure: failure, stageFailures: stageFailures,
+            messageID: push?.messageID)
     }
 
     private var failure: FailureClass? {

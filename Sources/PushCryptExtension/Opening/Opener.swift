@@ -17,10 +17,10 @@ public struct Opener: Sendable {
         self.senders = senders
     }
 
-    /// Returns an opener with other keys.
-    package func with(_ keyring: any RecipientKeyring) -> Opener {
+    /// Returns an opener with other keys, made of its present ones.
+    package func mappingKeyring(_ map: (any RecipientKeyring) -> any RecipientKeyring) -> Opener {
         var opener = self
-        opener.keyring = keyring
+        opener.keyring = map(keyring)
         return opener
     }
 

@@ -98,6 +98,7 @@ public struct ReceiptSender: Sendable {
     ///
     /// - Parameter timeLimit: the limit for all receipts. The system gives an app in the background 30 seconds.
     /// - Throws: `StoreError`.
+    @discardableResult
     public func flush(timeLimit: Duration = .seconds(25)) async throws -> Flush {
         try store.tidyReceipts(at: clock())
         let last = try store.lastReceiptNumber() ?? 0

@@ -69,6 +69,8 @@ public actor PushRegistration {
     private let upload: @Sendable (Upload) async throws -> Void
     /// The end of the last call.
     private var lastCall: Task<Void, Never>?
+    /// Whether a sign-out failed before it could be written to the file.
+    private var mustErase = false
 
     /// Creates a registration.
     ///
@@ -97,7 +99,8 @@ public actor PushRegistration {
     /// backend doesn't have it for this key, token, account and set.
     ///
     /// Call it at every start, when the system has provided the device token, and whenever the token or the account changes. After
-    /// a failed upload call it again: no further key is made, and pushes to the earlier key still open.
+    /// a failed upload call it again: no further key is made, and pushes to the earlier key still open. For another account than
+    /// that of the last call the keys are erased first, as by ``signOut()``.
     ///
     /// - Parameters:
     ///   - deviceToken: of `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
@@ -112,16 +115,47 @@ public actor PushRegistration {
     /// Erases the device's keys and the digest of the last upload when the user signs out. Pushes that are being delivered no
     /// longer open. Inform the backend, too. The trusted sender keys and their revocations stay.
     ///
-    /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased, and another call erases the rest.
+    /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased. ``completeSignOut()`` erases the rest, and so does the
+    ///   next ``register(deviceToken:account:)``.
     public func signOut() async throws {
+        try await inTurn { registration in try registration.erase() }
+    }
+
+    /// Completes a sign-out that failed, usually because the keys were locked; does nothing otherwise. Call it when protected
+    /// data becomes available while no user is signed in.
+    ///
+    /// - Throws: as ``signOut()``.
+    public func completeSignOut() async throws {
         try await inTurn { registration in
-            try registration.identity.eraseAll()
-            try RegistrationFile.remove(from: registration.folder)
+            guard try registration.mustErase || RegistrationFile(registration.folder).mustErase else { return }
+            try registration.erase()
         }
+    }
+
+    private func erase() throws(DeviceKeyError) {
+        mustErase = true
+        var file = try RegistrationFile(folder)
+        if file.digest != nil || file.account != nil {
+            file.mustErase = true
+            try file.write(to: folder)
+        }
+        try identity.eraseAll()
+        try RegistrationFile.remove(from: folder)
+        mustErase = false
     }
 
     private func registerNow(_ deviceToken: Data, _ account: String) async throws -> Outcome {
         var file = try RegistrationFile(folder)
+        let owner = try Self.digest(of: account)
+        // The keys of another user must not open the next user's pushes, nor the other way round.
+        if mustErase || file.mustErase || file.account.map({ $0 != owner }) ?? false {
+            try erase()
+            file = try RegistrationFile(folder)
+        }
+        if file.account != owner {
+            file.account = owner
+            try file.write(to: folder)
+        }
         let now = clock()
         let advice = try store.map { try RecoveryAdvice.steps(for: $0.statistics(), keys: openKeys(), at: now) } ?? []
         let failure = await updateSenders(&file, isAdvised: advice.contains(.updateSenderKeys), at: now)
@@ -175,6 +209,11 @@ public actor PushRegistration {
     }
 
     private static let fetchIntervalInSeconds: Int64 = 86_400
+
+    /// The file keeps no account in clear.
+    private static func digest(of account: String) throws -> [UInt8] {
+        try DefaultBackend.shared.sha256(Array("account:\(account)".utf8).bytes)
+    }
 
     private static func hexadecimal(_ bytes: Data) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -16,7 +16,12 @@ open class UNNotificationServiceExtension: NSObject {
 }
 
 @available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
-open class UNNotificationTrigger: NSObject {}
+open class UNNotificationTrigger: NSObject {
+    public let repeats: Bool
+
+    /// Apple's class has no initializer for apps.
+    init(stubRepeats: Bool) { repeats = stubRepeats }
+}
 
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
 @available(tvOS, unavailable)

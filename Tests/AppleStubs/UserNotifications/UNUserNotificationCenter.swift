@@ -1,18 +1,16 @@
 public import Foundation
 
-@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
-open class UNPushNotificationTrigger: UNNotificationTrigger {
-    /// Apple's class has no initializer for apps.
-    public override init() { super.init() }
-}
-
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
 @available(tvOS, unavailable)
 open class UNNotification: NSObject {
     public let request: UNNotificationRequest
+    public let date: Date
 
     /// Apple's class has no initializer for apps.
-    public init(stubRequest: UNNotificationRequest) { request = stubRequest }
+    public init(stubRequest: UNNotificationRequest, date: Date = Date(timeIntervalSince1970: 0)) {
+        request = stubRequest
+        self.date = date
+    }
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -100,7 +98,7 @@ open class UNUserNotificationCenter: NSObject {
     open class func current() -> UNUserNotificationCenter { unsafe only }
 
     open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
-        completionHandler(stubDelivered.map(UNNotification.init(stubRequest:)))
+        completionHandler(stubDelivered.map { UNNotification(stubRequest: $0) })
     }
 
     open func add(
@@ -109,11 +107,51 @@ open class UNUserNotificationCenter: NSObject {
         if stubError == nil {
             lock.withLock {
                 delivered.removeAll { $0.identifier == request.identifier }
-                delivered.append(request)
+                pending.removeAll { $0.identifier == request.identifier }
+                if request.trigger == nil { delivered.append(request) } else { pending.append(request) }
             }
         }
         completionHandler?(stubError)
     }
+
+    /// What the user answers and allows.
+    public final var stubSettings: UNNotificationSettings.Stub {
+        get { lock.withLock { allowed } }
+        set { lock.withLock { allowed = newValue } }
+    }
+    private var allowed = UNNotificationSettings.Stub()
+    /// The scheduled notifications.
+    public final var stubPending: [UNNotificationRequest] { lock.withLock { pending } }
+    private var pending: [UNNotificationRequest] = []
+    private var categories: Set<UNNotificationCategory> = []
+
+    open func requestAuthorization(options: UNAuthorizationOptions) async throws -> Bool {
+        stubSettings.status == .authorized
+    }
+
+    open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
+        completionHandler(UNNotificationSettings(stubSettings))
+    }
+
+    open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
+        lock.withLock { self.categories = categories }
+    }
+
+    open func getNotificationCategories(completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void) {
+        completionHandler(lock.withLock { categories })
+    }
+
+    open func getPendingNotificationRequests(completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void) {
+        completionHandler(stubPending)
+    }
+
+    open func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {
+        lock.withLock { pending.removeAll { identifiers.contains($0.identifier) } }
+    }
+
+    open func removeAllPendingNotificationRequests() { lock.withLock { pending = [] } }
+
+    open func removeAllDeliveredNotifications() { lock.withLock { delivered = [] } }
 
     /// The number on the app's icon.
     public final var stubBadge: Int? { lock.withLock { badge } }

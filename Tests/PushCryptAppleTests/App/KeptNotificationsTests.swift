@@ -57,10 +57,12 @@ private struct LockableKeyring: RecipientKeyring {
         NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now }
     }
 
-    private func received(_ request: UNNotificationRequest) -> ReceivedNotification {
-        verifier.received(
-            requestID: request.identifier, userInfo: UserInfoJSON.json(request.content.userInfo),
-            isPush: request.trigger is UNPushNotificationTrigger)
+    private func kept(_ configuration: ExtensionConfiguration) -> KeptNotifications {
+        KeptNotifications(configuration, inSystem: SystemNotifications(center))
+    }
+
+    private func received(_ request: UNNotificationRequest) async -> ReceivedNotification {
+        await verifier.received(DeliveredNotification(UNNotification(stubRequest: request)))
     }
 
     private static let json = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"badge":2},"n":1.5}"#
@@ -69,8 +71,8 @@ private struct LockableKeyring: RecipientKeyring {
     func unlocked() async throws {
         let placeholder = try await deliver(channel.seal(Self.json))
         #expect(placeholder.title == "New message")
-        #expect(received(center.stubDelivered[0]) == .unverified(.init(requestID: "1", reason: .sealed)))
-        let kept = KeptNotifications(try configuration(), in: center)
+        #expect(await received(center.stubDelivered[0]) == .unverified(.init(requestID: "1", reason: .sealed)))
+        let kept = kept(try configuration())
         #expect(await kept.open().map(\.failure) == [.keyLocked])
         #expect(center.stubDelivered.map(\.identifier) == ["1"])
         keyring.isLocked.withLock { $0 = false }
@@ -81,7 +83,7 @@ private struct LockableKeyring: RecipientKeyring {
         #expect(center.stubDelivered.map(\.identifier) == ["1-opened"])
         let shown = try #require(center.stubDelivered.first)
         #expect(shown.content.title == "Zoë" && shown.content.badge == 2)
-        guard case .restored(let restored) = received(shown) else {
+        guard case .restored(let restored) = await received(shown) else {
             Issue.record("the replacing notification isn't verified")
             return
         }
@@ -94,7 +96,7 @@ private struct LockableKeyring: RecipientKeyring {
         let payload = try channel.seal(Self.json)
         try await deliver(payload)
         keyring.isLocked.withLock { $0 = false }
-        _ = await KeptNotifications(try configuration(), in: center).open()
+        _ = await kept(try configuration()).open()
         #expect(try await deliver(payload).body == "")
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë", "New message"])
     }
@@ -104,7 +106,7 @@ private struct LockableKeyring: RecipientKeyring {
         try await deliver(channel.seal(Self.json))
         keyring.isLocked.withLock { $0 = false }
         center.stubError = CocoaError(.featureUnsupported)
-        let outcomes = await KeptNotifications(try configuration(), in: center).open()
+        let outcomes = await kept(try configuration()).open()
         #expect(outcomes.map(\.requestID) == [nil] && outcomes.map(\.failure) == [.internalError])
         #expect(center.stubDelivered.map(\.identifier) == ["1"])
     }
@@ -119,7 +121,7 @@ private struct LockableKeyring: RecipientKeyring {
             center.stubDelivered.append(
                 UNNotificationRequest(identifier: name, content: content, trigger: UNPushNotificationTrigger()))
         }
-        let outcomes = await KeptNotifications(try configuration(), in: center).open()
+        let outcomes = await kept(try configuration()).open()
         #expect(outcomes.map(\.placeholderID) == ["forged"] && outcomes.map(\.failure) == [.unknownKey])
         #expect(center.stubDelivered.map(\.identifier) == ["1", "forged", "plain"])
     }
@@ -127,29 +129,31 @@ private struct LockableKeyring: RecipientKeyring {
 
 /// What the delegate hands the app.
 @MainActor @Suite struct NotificationDelegateTests {
-    private final class Delegate: PushCryptNotificationDelegate {
+    @MainActor private final class Responder: NotificationResponder {
         var seen: [ReceivedNotification] = []
         var responses: [ReceivedResponse] = []
 
-        override func presentation(of notification: ReceivedNotification) async -> UNNotificationPresentationOptions {
+        func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
             seen.append(notification)
-            if case .restored = notification { return await super.presentation(of: notification) }
+            if case .restored = notification { return [.banner, .list, .sound, .badge] }
             return []
         }
 
-        override func received(_ response: ReceivedResponse) async { responses.append(response) }
+        func received(_ response: ReceivedResponse) async { responses.append(response) }
     }
 
     private let channel: Channel
     private let folder: TemporaryFolder
-    private let delegate: Delegate
+    private let responder = Responder()
+    private let delegate: PushCryptNotificationDelegate
     private let center = UNUserNotificationCenter()
 
     init() throws {
         channel = try Channel()
         folder = try TemporaryFolder()
-        delegate = Delegate(
-            NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now })
+        delegate = PushCryptNotificationDelegate(
+            NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now },
+            responder, kept: nil)
     }
 
     /// Restores a push in the extension.
@@ -182,8 +186,8 @@ private struct LockableKeyring: RecipientKeyring {
     func verified() async throws {
         let notification = try await restored()
         #expect(await options(notification) == [.banner, .list, .sound, .badge])
-        guard case .restored(let restored) = delegate.seen.first else {
-            Issue.record("the notification isn't verified: \(delegate.seen)")
+        guard case .restored(let restored) = responder.seen.first else {
+            Issue.record("the notification isn't verified: \(responder.seen)")
             return
         }
         #expect(restored.requestID == "1" && restored.messageID.utf8.count == 22)
@@ -202,7 +206,7 @@ private struct LockableKeyring: RecipientKeyring {
         ] {
             let content = try Channel.request(Array(json.utf8)).content
             #expect(await options(notification(content)) == [])
-            #expect(delegate.seen.last == .unverified(.init(requestID: "1", reason: reason)))
+            #expect(responder.seen.last == .unverified(.init(requestID: "1", reason: reason)))
         }
     }
 
@@ -211,24 +215,29 @@ private struct LockableKeyring: RecipientKeyring {
         let content = try await restored().request.content
         let request = UNNotificationRequest(identifier: "2", content: content, trigger: UNPushNotificationTrigger())
         #expect(await options(UNNotification(stubRequest: request)) == [])
-        #expect(delegate.seen == [.unverified(.init(requestID: "2", reason: .unsealed))])
+        #expect(responder.seen == [.unverified(.init(requestID: "2", reason: .unsealed))])
     }
 
     @Test("a notification of the app itself is local")
     func local() async throws {
         _ = await options(notification(UNMutableNotificationContent(), isPush: false))
-        #expect(delegate.seen == [.local(requestID: "1")])
+        guard case .local(let request) = responder.seen.first else {
+            Issue.record("the notification isn't local: \(responder.seen)")
+            return
+        }
+        #expect(request.id == "1" && request.trigger == nil)
     }
 
     @Test("if the store can't be read, the notification is unverified and says so")
     func noStore() async throws {
-        let broken = Delegate(
-            NotificationVerifier(store: SharedStore(folder: folder.path + "/none/store", role: .app)) { Channel.now })
+        let broken = PushCryptNotificationDelegate(
+            NotificationVerifier(store: SharedStore(folder: folder.path + "/none/store", role: .app)) { Channel.now },
+            responder, kept: nil)
         let notification = try await restored()
         await withCheckedContinuation { continuation in
             broken.userNotificationCenter(center, willPresent: notification) { _ in continuation.resume() }
         }
-        #expect(broken.seen == [.unverified(.init(requestID: "1", reason: .storeUnavailable))])
+        #expect(responder.seen == [.unverified(.init(requestID: "1", reason: .storeUnavailable))])
     }
 
     @Test("taps, dismissals, actions and entered text are given to the app with the verified notification")
@@ -239,9 +248,9 @@ private struct LockableKeyring: RecipientKeyring {
         }
         await respond(
             UNTextInputNotificationResponse(stubNotification: notification, actionIdentifier: "REPLY", userText: "Hi"))
-        #expect(delegate.responses.map(\.action) == [.open, .dismiss, .custom("PAY"), .custom("REPLY")])
-        #expect(delegate.responses.map(\.text) == [nil, nil, nil, "Hi"])
-        for response in delegate.responses {
+        #expect(responder.responses.map(\.action) == [.open, .dismiss, .custom("PAY"), .custom("REPLY")])
+        #expect(responder.responses.map(\.text) == [nil, nil, nil, "Hi"])
+        for response in responder.responses {
             guard case .restored = response.notification else {
                 Issue.record("the notification isn't verified")
                 continue

@@ -43,7 +43,7 @@ import UserNotifications
     func restored(_ payload: String, _ title: String) async throws {
         let shown = try #require(try await host.deliver(channel.seal(payload)))
         #expect(shown.origin == .handedOver)
-        #expect(shown.content.title.literal == title)
+        #expect(shown.content?.title.literal == title)
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
     }
 
@@ -52,7 +52,7 @@ import UserNotifications
         let foreign = try Channel().seal(#"{"aps":{"alert":"x"}}"#)
         let shown = try #require(await host.deliver(foreign))
         #expect(shown.origin == .handedOver)
-        #expect(shown.content.title.literal == "New message")
+        #expect(shown.content?.title.literal == "New message")
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
     }
 
@@ -61,11 +61,11 @@ import UserNotifications
         async let stuck = host.deliver(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"B"}}}"#))
         await stage.started.wait()
         let next = try await host.deliver(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
-        #expect(next?.content.body.literal == "Hi")
+        #expect(next?.content?.body.literal == "Hi")
         timer.fire(.seconds(29))
         let shown = try #require(try await stuck)
         #expect(shown.origin == .handedOver)
-        #expect(shown.content.title.literal == "stuck")
+        #expect(shown.content?.title.literal == "stuck")
         stage.release.give()
         #expect((host.handlerCallCount, host.breachCount) == (2, 0))
     }

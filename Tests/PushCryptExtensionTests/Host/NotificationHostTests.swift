@@ -43,7 +43,7 @@ import Testing
         let host = NotificationHost(Scripted { _, _ in Issue.record("run") })
         let shown = try #require(await host.deliver(Array(payload.utf8)))
         #expect(shown.origin == .notRun)
-        #expect(shown.content.body.literal == "original")
+        #expect(shown.content?.body.literal == "original")
     }
 
     @Test(
@@ -59,7 +59,7 @@ import Testing
         let host = NotificationHost(Scripted { $1.hand(over: Self.content(title)) })
         let shown = try #require(await host.deliver(Self.original))
         #expect(shown.origin == .emptied)
-        #expect(shown.content.body.literal == "original")
+        #expect(shown.content?.body.literal == "original")
     }
 
     @Test("the host shows the original if the extension's process ends")
@@ -122,7 +122,7 @@ import Testing
         let host = try Self.host()
         let shown = try #require(await host.deliver(TestPush().sealed()))
         #expect(shown.origin == .handedOver)
-        #expect(shown.content.title.literal == "Zoë")
+        #expect(shown.content?.title.literal == "Zoë")
     }
 
     @Test("a push is shown while another push is stuck until the time limit")
@@ -132,7 +132,7 @@ import Testing
         let quick = try Self.host()
         async let stuck = host.deliver(try TestPush().sealed())
         await held.begun.wait()
-        #expect(try await quick.deliver(TestPush().sealed())?.content.title.literal == "Zoë")
+        #expect(try await quick.deliver(TestPush().sealed())?.content?.title.literal == "Zoë")
         timer.fire()
         #expect(try await stuck?.origin == .handedOver)
         held.release()

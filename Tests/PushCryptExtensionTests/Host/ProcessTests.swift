@@ -47,7 +47,7 @@ import Testing
         let host = NotificationHost(ProcessExtension(folder: try TemporaryFolder(), kills: kills))
         let shown = try #require(await host.deliver(TestPush().sealed()))
         #expect(shown.origin == (kills ? .died : .handedOver))
-        #expect(shown.content.title.literal == (kills ? "New message" : "Zoë"))
+        #expect(shown.content?.title.literal == (kills ? "New message" : "Zoë"))
         #expect(host.handlerCallCount == (kills ? 0 : 1))
     }
 

@@ -85,8 +85,8 @@ import Testing
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
         await reporter.reported.wait()
         #expect(reporter.reports.map(\.failure) == [cause.failure])
-        for text in [shown.content.title, shown.content.subtitle, shown.content.body] {
-            #expect(text.literal?.contains(cause.failure.rawValue) != true)
+        for text in [shown.content?.title, shown.content?.subtitle, shown.content?.body] {
+            #expect(text?.literal?.contains(cause.failure.rawValue) != true)
         }
     }
 

@@ -1,32 +1,30 @@
 import PushCryptApple
-import UserNotifications
 
-/// What the app does with its notifications. The app delegate creates one and keeps it.
-final class AppNotifications: PushCryptNotificationDelegate {
+/// What the app does with its notifications.
+@MainActor final class AppNotifications: NotificationResponder {
     /// The conversation on the screen.
     var currentChat: String?
     private let group: AppGroup
-    private let openChat: @MainActor (_ chat: String) -> Void
-    private let sendReply: @MainActor (_ text: String, _ chat: String) async -> Void
+    private let openChat: (_ chat: String) -> Void
+    private let sendReply: (_ text: String, _ chat: String) async -> Void
 
     init(
-        _ group: AppGroup, openChat: @escaping @MainActor (_ chat: String) -> Void,
-        sendReply: @escaping @MainActor (_ text: String, _ chat: String) async -> Void
+        _ group: AppGroup, openChat: @escaping (_ chat: String) -> Void,
+        sendReply: @escaping (_ text: String, _ chat: String) async -> Void
     ) {
         self.group = group
         self.openChat = openChat
         self.sendReply = sendReply
-        super.init(group)
     }
 
     /// Shows everything in the foreground, except messages of the conversation that the user is reading.
-    override func presentation(of notification: ReceivedNotification) async -> UNNotificationPresentationOptions {
+    func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
         if let chat = chat(of: notification), chat == currentChat { return [] }
-        return await super.presentation(of: notification)
+        return [.banner, .list, .sound, .badge]
     }
 
     /// Opens the conversation of a tapped message, and sends the text of its action `REPLY`.
-    override func received(_ response: ReceivedResponse) async {
+    func received(_ response: ReceivedResponse) async {
         guard let chat = chat(of: response.notification) else { return }
         switch response.action {
         case .open: openChat(chat)

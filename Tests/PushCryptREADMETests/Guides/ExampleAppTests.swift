@@ -231,7 +231,7 @@ import UserNotifications
         return content
     }
 
-    private func respond(_ response: UNNotificationResponse, _ delegate: AppNotifications) async {
+    private func respond(_ response: UNNotificationResponse, _ delegate: PushCryptNotificationDelegate) async {
         await withCheckedContinuation { continuation in
             delegate.userNotificationCenter(.current(), didReceive: response) { continuation.resume() }
         }
@@ -245,8 +245,9 @@ import UserNotifications
     func notificationsInTheApp() async throws {
         _ = try await app().received(Data([1]))
         let actions = Actions()
-        let delegate = AppNotifications(
+        let notifications = AppNotifications(
             try appGroup(), openChat: { actions.add("open \($0)") }, sendReply: { actions.add("reply \($0) \($1)") })
+        let delegate = PushCryptNotificationDelegate(try appGroup(), notifications, kept: nil)
         let sealed = try device().request(PushNotification(title: "Zoë", custom: ["chat": "c1"]), sealer: sealer)
         let restored = try await notification(sealed.body)
         let forged = try await notification(Data(#"{"aps":{"alert":"x"},"chat":"c1"}"#.utf8), restored: false)
@@ -264,7 +265,7 @@ import UserNotifications
 
         var presented: [Bool] = []
         for (chat, notification) in [(nil, restored), ("c1", restored), ("c2", restored), ("c1", forged)] {
-            delegate.currentChat = chat
+            notifications.currentChat = chat
             let options = await withCheckedContinuation { continuation in
                 delegate.userNotificationCenter(.current(), willPresent: notification) {
                     continuation.resume(returning: $0)
@@ -295,8 +296,8 @@ import UserNotifications
         defer { center.stubDelivered = [] }
         let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
         center.stubDelivered = [try await notification(push.body, restored: false).request]
-        let delegate = try AppNotifications(appGroup(), openChat: { _ in }, sendReply: { _, _ in })
-        try await delegate.becameActive()
+        let notifications = try AppNotifications(appGroup(), openChat: { _ in }, sendReply: { _, _ in })
+        try await notifications.becameActive()
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
 
         let group = try appGroup()

@@ -139,7 +139,7 @@ struct OpenWorker: LineWorker {
 
     private func opener(for device: DeviceID?) -> Opener {
         guard let device else { return opener }
-        return opener.with(KeysetKeyring(keyset, device: device))
+        return opener.mappingKeyring { _ in KeysetKeyring(keyset, device: device) }
     }
 
     /// Replaces newlines by spaces: JSON allows a newline only where it allows a space.

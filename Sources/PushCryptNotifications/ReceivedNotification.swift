@@ -1,12 +1,13 @@
 public import PushCryptCore
 public import PushCryptExtension
+import PushCryptPrimitives
 
 /// A notification that the system hands the app, and what the app may rely on.
 public enum ReceivedNotification: Hashable, Sendable {
     /// The extension restored it, or the app did so with ``KeptNotifications``.
     case restored(Restored)
     /// The app itself requested it.
-    case local(requestID: String)
+    case local(NotificationRequest)
     /// A push that wasn't restored: anyone who can push to the device may have written all of it.
     case unverified(Unverified)
 
@@ -27,6 +28,12 @@ public enum ReceivedNotification: Hashable, Sendable {
         public let requestID: String
         /// Why it isn't verified.
         public let reason: Reason
+
+        /// Creates a notification, for tests.
+        public init(requestID: String, reason: Reason) {
+            self.requestID = requestID
+            self.reason = reason
+        }
     }
 
     /// Why a notification isn't verified; more may be added.
@@ -61,21 +68,19 @@ public struct NotificationVerifier: Sendable {
         self.clock = clock
     }
 
-    /// Looks for a notification in the store. It waits for the store, so call it on another thread than the main one.
-    ///
-    /// - Parameters:
-    ///   - requestID: the system's name of the notification.
-    ///   - userInfo: ``UserInfoJSON/json(_:)`` of its `userInfo`.
-    ///   - isPush: whether it was pushed; otherwise the app requested it.
-    public func received(requestID: String, userInfo: [UInt8], isPush: Bool) -> ReceivedNotification {
-        let found = Result {
-            try store.restoredMessageID(requestID: requestID, userInfo: userInfo, at: clock())
-        }
+    /// Looks for a notification in the store, on a thread of its own.
+    public func received(_ notification: DeliveredNotification) async -> ReceivedNotification {
+        await DedicatedThread.value { [self] in found(notification) }
+    }
+
+    private func found(_ notification: DeliveredNotification) -> ReceivedNotification {
+        let (id, userInfo) = (notification.id, notification.userInfo)
+        let found = Result { try store.restoredMessageID(requestID: id, userInfo: userInfo, at: clock()) }
         if let messageID = try? found.get() {
-            return .restored(.init(requestID: requestID, messageID: messageID, payload: userInfo))
+            return .restored(.init(requestID: id, messageID: messageID, payload: userInfo))
         }
-        guard isPush else { return .local(requestID: requestID) }
-        return .unverified(.init(requestID: requestID, reason: Self.reason(userInfo, found)))
+        guard notification.request.trigger == .push else { return .local(notification.request) }
+        return .unverified(.init(requestID: id, reason: Self.reason(userInfo, found)))
     }
 
     private static func reason(

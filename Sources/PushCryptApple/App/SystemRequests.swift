@@ -1,0 +1,137 @@
+#if canImport(UserNotifications) && !os(tvOS)
+import Foundation
+import PushCryptExtension
+import PushCryptNotifications
+import UserNotifications
+
+// Between the system's objects and the values of PushCryptNotifications.
+
+extension DeliveredNotification {
+    init(_ system: UNNotification) {
+        self.init(
+            NotificationRequest(system.request), userInfo: UserInfoJSON.json(system.request.content.userInfo),
+            at: UnixTime(Int64(system.date.timeIntervalSince1970)))
+    }
+}
+
+extension NotificationRequest {
+    init(_ system: UNNotificationRequest) {
+        self.init(
+            id: system.identifier, content: NotificationContent(system.content),
+            trigger: system.trigger.map(NotificationTrigger.init(_:)))
+    }
+}
+
+extension NotificationTrigger {
+    init(_ system: UNNotificationTrigger) {
+        switch system {
+        case is UNPushNotificationTrigger: self = .push
+        case let system as UNTimeIntervalNotificationTrigger:
+            self = .timeInterval(seconds: system.timeInterval, repeats: system.repeats)
+        case let system as UNCalendarNotificationTrigger:
+            self = .calendar(CalendarMatch(system.dateComponents), repeats: system.repeats)
+        default: self = .unknown
+        }
+    }
+}
+
+extension CalendarMatch {
+    init(_ components: DateComponents) {
+        self.init(
+            year: components.year, month: components.month, day: components.day, weekday: components.weekday,
+            hour: components.hour, minute: components.minute, second: components.second,
+            timeZone: components.timeZone?.identifier)
+    }
+
+    /// Throws ``NotificationError`` for an unknown time zone.
+    var components: DateComponents {
+        get throws {
+            var components = DateComponents()
+            (components.year, components.month, components.day) = (year, month, day)
+            (components.weekday, components.hour) = (weekday, hour)
+            (components.minute, components.second) = (minute, second)
+            if let timeZone {
+                guard let zone = TimeZone(identifier: timeZone) else {
+                    throw NotificationError(.invalidTrigger, "the system doesn't know the time zone")
+                }
+                components.timeZone = zone
+            }
+            return components
+        }
+    }
+}
+
+extension NotificationCategory {
+    init(_ system: UNNotificationCategory) {
+        self.init(
+            id: system.identifier, actions: system.actions.map(NotificationAction.init(_:)),
+            options: Options(rawValue: system.options.rawValue))
+        #if !os(watchOS)
+        let text = system.hiddenPreviewsBodyPlaceholder
+        hiddenPreviewsBodyPlaceholder = text.isEmpty ? nil : text
+        #endif
+    }
+
+    var system: UNNotificationCategory {
+        let options = UNNotificationCategoryOptions(rawValue: options.rawValue)
+        let actions = actions.map(\.system)
+        #if !os(watchOS)
+        if let hiddenPreviewsBodyPlaceholder {
+            return UNNotificationCategory(
+                identifier: id, actions: actions, intentIdentifiers: [],
+                hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder, options: options)
+        }
+        #endif
+        return UNNotificationCategory(identifier: id, actions: actions, intentIdentifiers: [], options: options)
+    }
+}
+
+extension NotificationAction {
+    init(_ system: UNNotificationAction) {
+        let input = (system as? UNTextInputNotificationAction).map {
+            TextInput(buttonTitle: $0.textInputButtonTitle, placeholder: $0.textInputPlaceholder)
+        }
+        self.init(
+            id: system.identifier, title: system.title, options: Options(rawValue: system.options.rawValue),
+            textInput: input)
+    }
+
+    var system: UNNotificationAction {
+        let options = UNNotificationActionOptions(rawValue: options.rawValue)
+        guard let textInput else { return UNNotificationAction(identifier: id, title: title, options: options) }
+        return UNTextInputNotificationAction(
+            identifier: id, title: title, options: options, textInputButtonTitle: textInput.buttonTitle,
+            textInputPlaceholder: textInput.placeholder)
+    }
+}
+
+extension NotificationSettings {
+    init(_ system: UNNotificationSettings) {
+        self.init()
+        authorization =
+            switch system.authorizationStatus {
+            case .notDetermined: .notDetermined
+            case .denied: .denied
+            case .provisional: .provisional
+            // Also temporarily, for an app clip.
+            default: .authorized
+            }
+        if system.alertSetting == .enabled { allowed.insert(.alert) }
+        if system.soundSetting == .enabled { allowed.insert(.sound) }
+        if system.criticalAlertSetting == .enabled { allowed.insert(.criticalAlert) }
+        showsBanners = system.alertSetting == .enabled
+        showsInList = system.notificationCenterSetting == .enabled
+        allowsTimeSensitive = system.timeSensitiveSetting == .enabled
+        #if !os(watchOS)
+        if system.badgeSetting == .enabled { allowed.insert(.badge) }
+        showsOnLockScreen = system.lockScreenSetting == .enabled
+        previews =
+            switch system.showPreviewsSetting {
+            case .always: .always
+            case .whenAuthenticated: .whenUnlocked
+            default: .never
+            }
+        #endif
+    }
+}
+#endif

@@ -1,0 +1,120 @@
+public import PushCryptCore
+public import PushCryptExtension
+import PushCryptPrimitives
+
+/// Opens in the app what the extension couldn't, usually because the keys were locked until the device's first unlock.
+///
+/// ```
+/// placeholder with a sealed message -> session of the app
+///     -> restored: show it as a local notification, then remove the placeholder
+///     -> expired, retracted or shown before: remove the placeholder
+///     -> another failure: the placeholder stays, and the next call tries again
+/// ```
+/// A session in the app has the same stages, attachments and receipts as one in the extension. It claims the message in the
+/// extension's store, so that the message is shown once. A failure is neither counted nor reported by a receipt: the extension
+/// did both.
+public struct KeptNotifications: Sendable {
+    /// What became of one placeholder.
+    public struct Outcome: Hashable, Sendable {
+        /// The name of the placeholder.
+        public let placeholderID: String
+        /// Whether the placeholder was removed.
+        public let isRemoved: Bool
+        /// The name of the notification that replaces it; nil if there is none.
+        public let requestID: String?
+        /// The content that replaces it; nil if there is none.
+        public let content: NotificationContent?
+        /// Why the content isn't complete, or why there is none; nil if all was restored.
+        public let failure: FailureClass?
+    }
+
+    /// The failures of a message that can never be shown.
+    private static let finalFailures: Set<FailureClass> = [.expired, .retracted, .replayed]
+    /// The placeholders that this process is opening, also by another object: a second session would find the message claimed.
+    private static let opening = Locked<Set<String>>([])
+
+    private var configuration: ExtensionConfiguration
+    private let center: any UserNotificationCenter
+    /// The `userInfo` of content as the app will receive it. Apple's systems change its form.
+    package var userInfo: @Sendable (NotificationContent) -> [UInt8] = { $0.userInfo }
+
+    /// Creates an opener of placeholders.
+    ///
+    /// - Parameter configuration: the extension's: the same topic, keys, senders and stages, and a store with the role
+    ///   `SharedStore.Role.extension`. Set its `strings`, which only `PushCryptNotificationService` sets by itself.
+    public init(_ configuration: ExtensionConfiguration, in center: any UserNotificationCenter) {
+        self.configuration = configuration
+        self.configuration.isReopening = true
+        self.configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
+        self.center = center
+    }
+
+    /// Opens all placeholders that have a sealed message, one after the other. Call it when the app starts or becomes active.
+    ///
+    /// - Returns: one outcome for each placeholder with a sealed message, except for those that another call is opening.
+    @discardableResult
+    public func open() async -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for notification in await center.delivered() {
+            guard let payload = KeptMessage.outerPayload(userInfo: notification.userInfo) else { continue }
+            let outcome = await alone(notification.id) { await open(payload, notification.id) }
+            if let outcome { outcomes.append(outcome) }
+        }
+        return outcomes
+    }
+
+    /// Opens the message of a placeholder that the user has tapped, and shows nothing: the system has removed the placeholder,
+    /// and the app opens.
+    ///
+    /// - Returns: nil if the notification has no sealed message, or the message can't be opened.
+    public func restored(_ placeholder: DeliveredNotification) async -> ReceivedNotification.Restored? {
+        guard let payload = KeptMessage.outerPayload(userInfo: placeholder.userInfo) else { return nil }
+        return await alone(placeholder.id) {
+            let delivery = await delivery(of: payload, placeholder.id)
+            guard delivery.isRestored, delivery.failure != .replayed, let messageID = delivery.messageID else {
+                return nil
+            }
+            center.remove([placeholder.id])
+            return ReceivedNotification.Restored(
+                requestID: placeholder.id, messageID: messageID, payload: userInfo(delivery.content))
+        } ?? nil
+    }
+
+    private func alone<Value>(_ id: String, _ body: () async -> Value) async -> Value? {
+        guard Self.opening.withLock({ $0.insert(id).inserted }) else { return nil }
+        defer { Self.opening.withLock { _ = $0.remove(id) } }
+        return await body()
+    }
+
+    private func open(_ payload: [UInt8], _ placeholderID: String) async -> Outcome {
+        // Another name: if the process ends between the two calls, both notifications are there and none is lost.
+        let requestID = "\(placeholderID)-opened"
+        let delivery = await delivery(of: payload, requestID)
+        guard delivery.isRestored, delivery.failure != .replayed else {
+            let failure = delivery.failure ?? .internalError
+            let isFinal = Self.finalFailures.contains(failure)
+            if isFinal { center.remove([placeholderID]) }
+            return Outcome(
+                placeholderID: placeholderID, isRemoved: isFinal, requestID: nil, content: nil, failure: failure)
+        }
+        guard (try? await center.add(NotificationRequest(id: requestID, content: delivery.content))) != nil else {
+            return Outcome(
+                placeholderID: placeholderID, isRemoved: false, requestID: nil, content: nil, failure: .internalError)
+        }
+        center.remove([placeholderID])
+        return Outcome(
+            placeholderID: placeholderID, isRemoved: true, requestID: requestID, content: delivery.content,
+            failure: delivery.failure)
+    }
+
+    private func delivery(of payload: [UInt8], _ requestID: String) async -> DeliverySession.Delivery {
+        await withCheckedContinuation { continuation in
+            DeliverySession(
+                payload: payload, requestID: requestID, configuration: configuration,
+                convert: { [userInfo] content in
+                    DeliverySession.SystemForm(userInfo: userInfo(content)) { continuation.resume(returning: $0) }
+                }
+            ).start()
+        }
+    }
+}

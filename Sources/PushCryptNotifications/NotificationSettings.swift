@@ -1,0 +1,96 @@
+/// What an app asks the user to allow: `UNAuthorizationOptions`.
+public struct NotificationOptions: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt
+
+    /// Creates options from bits.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// A number on the app's icon.
+    public static let badge = NotificationOptions(rawValue: 1 << 0)
+    /// Sounds.
+    public static let sound = NotificationOptions(rawValue: 1 << 1)
+    /// Alerts: banners, the list and the lock screen.
+    public static let alert = NotificationOptions(rawValue: 1 << 2)
+    /// Notifications in cars.
+    public static let carPlay = NotificationOptions(rawValue: 1 << 3)
+    /// Critical alerts, which need an entitlement of Apple.
+    public static let criticalAlert = NotificationOptions(rawValue: 1 << 4)
+    /// The app shows a button for its own settings.
+    public static let providesAppSettings = NotificationOptions(rawValue: 1 << 5)
+    /// Quiet notifications without a question to the user.
+    public static let provisional = NotificationOptions(rawValue: 1 << 6)
+}
+
+/// What the user allows: `UNNotificationSettings`.
+public struct NotificationSettings: Hashable, Sendable {
+    /// Whether the app may show notifications: `UNAuthorizationStatus`.
+    public enum Authorization: Hashable, Sendable {
+        /// The user wasn't asked yet.
+        case notDetermined
+        /// The user refused.
+        case denied
+        /// The user agreed.
+        case authorized
+        /// The app may show quiet notifications in the list, and the user wasn't asked.
+        case provisional
+    }
+
+    /// When the content of notifications is shown on the lock screen: `UNShowPreviewsSetting`.
+    public enum Previews: Hashable, Sendable {
+        /// Always.
+        case always
+        /// Only when the device is unlocked.
+        case whenUnlocked
+        /// Never.
+        case never
+    }
+
+    /// Whether the app may show notifications.
+    public var authorization: Authorization
+    /// What is allowed. Empty unless the app is authorized, also provisionally.
+    public var allowed: NotificationOptions
+    /// Whether notifications appear on the lock screen.
+    public var showsOnLockScreen: Bool
+    /// Whether notifications appear in the list.
+    public var showsInList: Bool
+    /// Whether notifications appear as banners.
+    public var showsBanners: Bool
+    /// Whether the app may interrupt with time-sensitive notifications.
+    public var allowsTimeSensitive: Bool
+    /// When their content is shown.
+    public var previews: Previews
+
+    /// Creates settings; without arguments those before the user was asked.
+    public init(
+        authorization: Authorization = .notDetermined, allowed: NotificationOptions = [],
+        showsOnLockScreen: Bool = false, showsInList: Bool = false, showsBanners: Bool = false,
+        allowsTimeSensitive: Bool = false, previews: Previews = .always
+    ) {
+        self.authorization = authorization
+        self.allowed = allowed
+        self.showsOnLockScreen = showsOnLockScreen
+        self.showsInList = showsInList
+        self.showsBanners = showsBanners
+        self.allowsTimeSensitive = allowsTimeSensitive
+        self.previews = previews
+    }
+}
+
+/// How a notification is presented while the app is in the foreground: `UNNotificationPresentationOptions`.
+public struct PresentationOptions: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt
+
+    /// Creates options from bits.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// Sets the number on the icon.
+    public static let badge = PresentationOptions(rawValue: 1 << 0)
+    /// Plays the sound.
+    public static let sound = PresentationOptions(rawValue: 1 << 1)
+    /// Adds it to the list.
+    public static let list = PresentationOptions(rawValue: 1 << 3)
+    /// Shows a banner.
+    public static let banner = PresentationOptions(rawValue: 1 << 4)
+}

@@ -1,0 +1,56 @@
+import PushCryptFiles
+import PushCryptNotifications
+import PushCryptPrimitives
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What the system checks of an attachment's file: `UNNotificationAttachment`, the table of supported file types.
+enum AttachmentFile {
+    /// Why the system refuses the file; nil if it takes it.
+    static func refusal(_ attachment: NotificationContent.Attachment) -> String? {
+        guard let bytes = bytes(attachment.path) else { return "the file doesn't exist" }
+        guard let type = AttachmentType.recognize(Array(bytes.prefix(AttachmentType.headByteCount))) else {
+            return "the type isn't supported"
+        }
+        // The system believes the name of the file or the hint, and then decodes the file: both must fit.
+        let named = attachment.type?.fileExtension ?? String(attachment.path.split(separator: ".").last ?? "")
+        guard AttachmentType.all.contains(where: { $0.fileExtension == named && $0.family == type.family }) else {
+            return "the type of the file isn't the named one"
+        }
+        guard bytes.count <= type.family.limitInBytes else {
+            return "the file is larger than \(type.family.limitInBytes) bytes"
+        }
+        return nil
+    }
+
+    static func bytes(_ path: String) -> [UInt8]? {
+        (try? Data(contentsOf: URL(fileURLWithPath: path))).map(Array.init)
+    }
+}
+
+extension SimulatedNotificationCenter {
+    /// The path of a file in the system's own storage.
+    private static let storage = "system/"
+
+    /// Takes the files of accepted content: `UNNotificationAttachment`, "the system moves the attachment into its own
+    /// storage".
+    func takeFiles(of content: NotificationContent) -> NotificationContent {
+        var content = content
+        for index in content.attachments.indices {
+            let path = content.attachments[index].path
+            guard !path.hasPrefix(Self.storage), let bytes = AttachmentFile.bytes(path) else { continue }
+            FileSystem.removeFile(path)
+            let stored = state.withLock { state in
+                let stored = Self.storage + "\(state.files.count)"
+                state.files[stored] = bytes
+                return stored
+            }
+            content.attachments[index].path = stored
+        }
+        return content
+    }
+}

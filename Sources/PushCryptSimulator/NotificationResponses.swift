@@ -1,0 +1,80 @@
+import PushCryptNotifications
+import PushCryptPrimitives
+
+/// Why the user can't do what a test asked for.
+public struct ResponseError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong.
+    public let description: String
+
+    /// The notification isn't in the list.
+    public static let noNotification = ResponseError(description: "the notification isn't in the list")
+    /// The notification's category has no such action.
+    public static let noAction = ResponseError(description: "the notification's category has no such action")
+    /// The action has no text field, or needs a text.
+    public static let text = ResponseError(description: "a text belongs to an action with a text field, and only to it")
+    /// The user must unlock the device first.
+    public static let locked = ResponseError(description: "the device must be unlocked first")
+}
+
+extension SimulatedNotificationCenter {
+    /// The user taps a notification: the app opens, and learns of it. It leaves the list.
+    public func open(_ requestID: String) async throws {
+        let notification = try listed(requestID)
+        guard !isLocked else { throw ResponseError.locked }
+        remove([requestID])
+        appState = .foreground
+        await respond(to: notification, .open, nil)
+    }
+
+    /// The user removes a notification. The app learns of it only if the category has `customDismissAction`: "Handling
+    /// notifications and notification-related actions".
+    public func dismiss(_ requestID: String) async throws {
+        let notification = try listed(requestID)
+        remove([requestID])
+        if category(of: notification.request.content)?.options.contains(.customDismissAction) == true {
+            await respond(to: notification, .dismiss, nil)
+        }
+    }
+
+    /// The user chooses an action of the notification's category, or one that its content extension shows instead.
+    ///
+    /// "Declaring your actionable notification types": an action opens the app only with the option `foreground`, and needs an
+    /// unlocked device with `authenticationRequired`; opening the app needs one in any case.
+    ///
+    /// - Parameter text: what the user wrote, for an action with a text field.
+    public func choose(_ actionID: String, of requestID: String, text: String? = nil) async throws {
+        let notification = try listed(requestID)
+        let shown = state.withLock { $0.shown[requestID] }
+        let actions = shown?.actions ?? category(of: notification.request.content)?.actions ?? []
+        guard let action = actions.first(where: { $0.id == actionID }) else { throw ResponseError.noAction }
+        guard (action.textInput != nil) == (text != nil) else { throw ResponseError.text }
+        guard !isLocked || action.options.isDisjoint(with: [.foreground, .authenticationRequired]) else {
+            throw ResponseError.locked
+        }
+        if let shown {
+            switch await shown.extension.received(action, text: text) {
+            case .doNotDismiss: return
+            case .dismiss: return remove([requestID])
+            case .dismissAndForward: break
+            }
+        }
+        remove([requestID])
+        if action.options.contains(.foreground) { appState = .foreground }
+        await respond(to: notification, .custom(actionID), text)
+    }
+
+    func listed(_ requestID: String) throws -> DeliveredNotification {
+        guard let notification = deliveredNotifications.first(where: { $0.id == requestID }) else {
+            throw ResponseError.noNotification
+        }
+        return notification
+    }
+
+    private func respond(
+        to notification: DeliveredNotification, _ action: ReceivedResponse.Action, _ text: String?
+    ) async {
+        guard let responder = state.withLock({ $0.responder }) else { return }
+        if appState == .notRunning { appState = .background }
+        await responder.received(action, text: text, to: notification)
+    }
+}

@@ -1,0 +1,79 @@
+import PushCryptCore
+public import PushCryptExtension
+
+/// The headers of a request to APNs that matter to the device.
+public struct PushHeaders: Hashable, Sendable {
+    /// `apns-topic`: the app's bundle identifier.
+    public var topic: String
+    /// `apns-push-type`: `alert`, `background`, or another kind, which no extension receives.
+    public var pushType: String
+    /// `apns-expiration`: when APNs stops trying; 0 tries once, nil doesn't send the header.
+    public var expiration: UnixTime?
+    /// `apns-collapse-id`: at most 64 bytes. A notification replaces the earlier one with the same id.
+    public var collapseID: String?
+
+    /// Creates headers of an alert.
+    public init(
+        topic: String, pushType: String = "alert", expiration: UnixTime? = nil, collapseID: String? = nil
+    ) {
+        self.topic = topic
+        self.pushType = pushType
+        self.expiration = expiration
+        self.collapseID = collapseID
+    }
+}
+
+/// Why APNs doesn't accept a request. The names and statuses are those of "Handling notification responses from APNs".
+public struct PushRefusal: Hashable, Sendable, CustomStringConvertible {
+    /// The HTTP status.
+    public let status: Int
+    /// The reason in the body of the response.
+    public let reason: String
+
+    /// The payload is larger than 4,096 bytes.
+    public static let payloadTooLarge = PushRefusal(status: 413, reason: "PayloadTooLarge")
+    /// The payload is empty.
+    public static let payloadEmpty = PushRefusal(status: 400, reason: "PayloadEmpty")
+    /// The topic isn't that of the app.
+    public static let topicNotForToken = PushRefusal(status: 400, reason: "DeviceTokenNotForTopic")
+    /// The request has no topic.
+    public static let missingTopic = PushRefusal(status: 400, reason: "MissingTopic")
+    /// The push type isn't a known one.
+    public static let invalidPushType = PushRefusal(status: 400, reason: "InvalidPushType")
+    /// The collapse id is longer than 64 bytes.
+    public static let badCollapseID = PushRefusal(status: 400, reason: "BadCollapseId")
+    /// The app was deleted, or its token is no longer valid.
+    public static let unregistered = PushRefusal(status: 410, reason: "Unregistered")
+    /// The payload isn't a JSON object with an object `aps`. Apple documents no reason for it; the strictest reading is that
+    /// such a payload isn't delivered.
+    public static let invalidPayload = PushRefusal(status: 400, reason: "(not documented: the payload isn't valid)")
+
+    /// The status and the reason.
+    public var description: String { "\(status) \(reason)" }
+}
+
+/// What APNs checks before it accepts a push: "Sending notification requests to APNs" and "Generating a remote notification".
+enum PushService {
+    /// "Generating a remote notification": the largest payload of a push that isn't for voice over IP.
+    static let maximumByteCount = 4_096
+    /// "Sending notification requests to APNs": the largest `apns-collapse-id`.
+    static let maximumCollapseIDByteCount = 64
+    /// "Sending notification requests to APNs": the values of `apns-push-type`.
+    static let pushTypes = [
+        "alert", "background", "location", "voip", "complication", "fileprovider", "mdm", "liveactivity", "pushtotalk",
+        "widgets", "controls",
+    ]
+
+    /// - Parameter topic: of the installed app; nil if it was deleted.
+    static func refusal(of payload: [UInt8], _ headers: PushHeaders, installed topic: String?) -> PushRefusal? {
+        if payload.isEmpty { return .payloadEmpty }
+        if payload.count > maximumByteCount { return .payloadTooLarge }
+        if headers.topic.isEmpty { return .missingTopic }
+        if !pushTypes.contains(headers.pushType) { return .invalidPushType }
+        if let id = headers.collapseID, id.utf8.count > maximumCollapseIDByteCount { return .badCollapseID }
+        guard let topic else { return .unregistered }
+        if headers.topic != topic { return .topicNotForToken }
+        guard let root = (try? JSONText(payload))?.root, root["aps"]?.kind == .object else { return .invalidPayload }
+        return nil
+    }
+}

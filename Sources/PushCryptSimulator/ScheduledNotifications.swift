@@ -1,0 +1,170 @@
+public import PushCryptNotifications
+import PushCryptPrimitives
+
+/// A place on the earth, in degrees.
+public struct Position: Hashable, Sendable {
+    /// The latitude, from -90 to 90.
+    public let latitude: Double
+    /// The longitude, from -180 to 180.
+    public let longitude: Double
+
+    /// Creates a position.
+    public init(latitude: Double, longitude: Double) { (self.latitude, self.longitude) = (latitude, longitude) }
+}
+
+extension SimulatedNotificationCenter {
+    /// The shortest interval of a repeated trigger, in seconds: `UNTimeIntervalNotificationTrigger`,
+    /// `init(timeInterval:repeats:)`.
+    static let shortestRepeatedInterval: Double = 60
+    /// How many notifications the system keeps scheduled, the soonest first. The documentation of `UNUserNotificationCenter` is
+    /// silent; that of its predecessor `UILocalNotification` has this limit.
+    static let scheduledLimit = 64
+
+    /// Schedules a notification, or shows it at once.
+    ///
+    /// - Throws: ``NotificationError``, with `notAllowed` unless the user allows notifications.
+    public func add(_ request: NotificationRequest) async throws {
+        let authorization = currentSettings.authorization
+        guard authorization == .authorized || authorization == .provisional else {
+            throw NotificationError(.notAllowed, "the user doesn't allow notifications, or wasn't asked")
+        }
+        var request = request
+        let refused = request.content.attachments.filter { AttachmentFile.refusal($0) != nil }
+        if let first = refused.first, let reason = AttachmentFile.refusal(first) {
+            throw NotificationError(.invalidAttachment, "attachment \(first.identifier): \(reason)")
+        }
+        let due = try due(request.trigger, after: clock.time)
+        removePending([request.id])
+        request.content = takeFiles(of: request.content)
+        guard request.trigger != nil else {
+            await deliver(DeliveredNotification(request, at: clock.time))
+            return
+        }
+        remove([request.id])
+        schedule(request, due)
+        dropLatest()
+    }
+
+    /// The scheduled notifications, the soonest first.
+    public func pending() async -> [NotificationRequest] { pendingRequests }
+
+    /// The scheduled notifications, the soonest first.
+    public var pendingRequests: [NotificationRequest] {
+        state.withLock { state in
+            state.scheduled.values.sorted { left, right in
+                (left.due ?? UnixTime(.max), left.number) < (right.due ?? UnixTime(.max), right.number)
+            }.map(\.request)
+        }
+    }
+
+    /// When a scheduled notification will be shown; nil for an unknown one, or one with a region.
+    public func nextTime(of requestID: String) -> UnixTime? { state.withLock { $0.scheduled[requestID]?.due } }
+
+    /// Removes scheduled notifications.
+    public func removePending(_ requestIDs: [String]) {
+        let removed = state.withLock { state in requestIDs.compactMap { state.scheduled.removeValue(forKey: $0) } }
+        for scheduled in removed { scheduled.cancel() }
+    }
+
+    /// Removes all scheduled notifications.
+    public func removeAllPending() { removePending(pendingRequests.map(\.id)) }
+
+    /// Moves the device. Notifications with a region that it enters or leaves are shown: `UNLocationNotificationTrigger`.
+    public func move(to position: Position) async {
+        let fired = state.withLock { state -> [NotificationRequest] in
+            let last = state.position
+            state.position = position
+            return state.scheduled.values.sorted { $0.number < $1.number }.compactMap { scheduled in
+                guard case .location(let region, _) = scheduled.request.trigger else { return nil }
+                // The first position is no crossing.
+                guard let last, region.contains(last) != region.contains(position) else { return nil }
+                let fires = region.contains(position) ? region.notifiesOnEntry : region.notifiesOnExit
+                return fires ? scheduled.request : nil
+            }
+        }
+        for request in fired {
+            if request.trigger?.repeats != true { removePending([request.id]) }
+            await deliver(DeliveredNotification(request, at: clock.time))
+        }
+    }
+
+    /// Waits until the notifications that the clock has made due are presented. Call it after `clock.advance`.
+    public func settle() async {
+        while let task = state.withLock({ $0.deliveries.isEmpty ? nil : $0.deliveries.removeFirst() }) {
+            await task.value
+        }
+    }
+
+    private func due(_ trigger: NotificationTrigger?, after time: UnixTime) throws -> UnixTime? {
+        switch trigger {
+        case nil: return nil
+        case .push, .unknown: throw NotificationError(.invalidTrigger, "only the system makes such a trigger")
+        case .timeInterval(let seconds, let repeats):
+            guard seconds > 0, seconds.isFinite else {
+                throw NotificationError(.invalidTrigger, "a time interval is greater than 0 seconds")
+            }
+            guard !repeats || seconds >= Self.shortestRepeatedInterval else {
+                throw NotificationError(.invalidTrigger, "a repeated time interval has 60 seconds or more")
+            }
+            return time + Int64(seconds.rounded(.up))
+        case .calendar(let match, _):
+            guard let calendar else {
+                throw NotificationError(.invalidTrigger, "this simulator has no calendar: see NotificationCalendar")
+            }
+            guard let next = calendar.next(after: time, matching: match) else {
+                throw NotificationError(.invalidTrigger, "no later time matches")
+            }
+            return next
+        case .location(let region, _):
+            guard region.radius > 0, (-90...90).contains(region.latitude), (-180...180).contains(region.longitude)
+            else { throw NotificationError(.invalidTrigger, "the region isn't a circle on the earth") }
+            return nil
+        }
+    }
+
+    private func schedule(_ request: NotificationRequest, _ due: UnixTime?) {
+        let number = state.withLock { state in (state.scheduled.values.map(\.number).max() ?? 0) + 1 }
+        let cancel = due.map { due in
+            clock.schedule(after: .seconds(due.seconds - clock.time.seconds)) { [weak self] in
+                self?.fire(request.id, number)
+            }
+        }
+        state.withLock {
+            $0.scheduled[request.id] = Scheduled(request: request, due: due, number: number, cancel: cancel ?? {})
+        }
+    }
+
+    private func fire(_ id: String, _ number: Int) {
+        guard let scheduled = state.withLock({ $0.scheduled[id] }), scheduled.number == number else { return }
+        let now = clock.time
+        _ = state.withLock { $0.scheduled.removeValue(forKey: id) }
+        if scheduled.request.trigger?.repeats == true, let due = try? due(scheduled.request.trigger, after: now) {
+            schedule(scheduled.request, due)
+        }
+        let task = Task { _ = await deliver(DeliveredNotification(scheduled.request, at: now)) }
+        state.withLock { $0.deliveries.append(task) }
+    }
+
+    private func dropLatest() {
+        let dropped = pendingRequests.dropFirst(Self.scheduledLimit).map(\.id)
+        if !dropped.isEmpty { removePending(dropped) }
+    }
+}
+
+extension NotificationTrigger.Region {
+    /// The earth's mean radius in metres.
+    private static let earthRadius = 6_371_008.8
+
+    /// Whether a position is in the circle, by the haversine formula on a sphere.
+    func contains(_ position: Position) -> Bool {
+        let radians = Double.pi / 180
+        let half = (
+            sin((position.latitude - latitude) * radians / 2), sin((position.longitude - longitude) * radians / 2)
+        )
+        let across: Double = cos(latitude * radians) * cos(position.latitude * radians) * half.1 * half.1
+        let h: Double = half.0 * half.0 + across
+        // The chord's half against that of the radius: no inverse function is needed.
+        let limit = sin(min(radius / Self.earthRadius, .pi) / 2)
+        return h <= limit * limit
+    }
+}

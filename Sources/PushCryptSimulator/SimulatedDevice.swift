@@ -1,0 +1,279 @@
+import PushCryptCore
+public import PushCryptNotifications
+import PushCryptPrimitives
+
+/// A device that receives pushes without a device: APNs' checks, the app's notification service extension with the system's
+/// contract, and the notification centre. Time is that of ``clock``.
+///
+/// ```
+/// receive ‑> APNs refuses? -> off line: stored by APNs
+///         -> alert with mutable-content: 1, and alerts allowed -> extension -> centre
+///         -> other alert                                                    -> centre
+/// ```
+public final class SimulatedDevice: Sendable {
+    /// The device and its system.
+    public struct Options: Sendable {
+        /// How long the system waits for the extension before it calls `serviceExtensionTimeWillExpire`, and afterwards for its
+        /// last chance. `UNNotificationServiceExtension`: no more than 30 seconds in total.
+        public var timeLimit: Duration = .seconds(30)
+        /// The part of ``timeLimit`` after the warning. Apple's documentation doesn't name it.
+        public var grace: Duration = .seconds(1)
+        /// Whether the extension has the entitlement for notification filtering.
+        public var hasFilteringEntitlement = false
+        /// Which pushes APNs keeps for a device that is off line.
+        public var storage: OfflineStorage = .several
+        /// How long the simulator waits, in real time, for code that waits for something else than the simulated clock. nil
+        /// waits for ever.
+        public var patience: Duration?
+
+        /// Creates options with the defaults.
+        public init() {}
+    }
+
+    /// Which pushes APNs keeps for a device that is off line. Apple's pages disagree: older ones say that only the last push of
+    /// each app is kept, newer ones that several are.
+    public enum OfflineStorage: Hashable, Sendable {
+        /// All until they expire.
+        case several
+        /// The last one.
+        case last
+    }
+
+    /// What became of a push.
+    public struct Reception: Hashable, Sendable {
+        /// Why APNs refused it; nil if it didn't.
+        public var refusal: PushRefusal?
+        /// Whether APNs keeps it, because the device is off line.
+        public var isStored = false
+        /// The system's name of the notification; nil if there is none.
+        public var requestID: String?
+        /// What a device without the extension shows; nil for a push without an alert.
+        public var original: NotificationContent?
+        /// What this device shows, and why; nil for a push without an alert.
+        public var presentation: Presentation?
+        /// The extension's report; nil if it didn't run, or ended without one.
+        public var report: DeliveryReport?
+
+        /// What this device shows; nil for nothing.
+        public var content: NotificationContent? { presentation?.content }
+        /// Why the push wasn't restored completely; nil if it was. A push that the extension didn't receive has none either:
+        /// see ``isRestored``.
+        public var failure: FailureClass? { report?.failure }
+        /// Whether the extension has restored the text, and it is shown.
+        public var isRestored: Bool { report?.isRestored == true && presentation?.origin == .handedOver }
+    }
+
+    private struct StoredPush {
+        let payload: [UInt8]
+        let headers: PushHeaders
+    }
+
+    private struct State {
+        var isInstalled = true
+        var isOffline = false
+        var isBeforeFirstUnlock = false
+        var clockError: Duration = .zero
+        var process: SimulatedExtensionProcess?
+        var stored: [StoredPush] = []
+        var pushCount = 0
+        var reports: [String: DeliveryReport] = [:]
+    }
+
+    /// The app's bundle identifier.
+    public let topic: String
+    /// The time of the device and of APNs.
+    public let clock: SimulatedClock
+    /// The network of the extension.
+    public let network: SimulatedNetwork
+    /// The notification centre of the app.
+    public let center: SimulatedNotificationCenter
+
+    private let options: Options
+    private let configure: (@Sendable (SimulatedDevice) throws -> ExtensionConfiguration)?
+    private let state = Locked(State())
+
+    /// Creates a device on which the app is installed.
+    ///
+    /// - Parameters:
+    ///   - topic: the app's bundle identifier.
+    ///   - configure: makes the configuration of the extension, once for each process, as `configure()` of
+    ///     `PushCryptNotificationService` does; nil for an app without extension. The device replaces its clocks and timer, and
+    ///     locks its keys and store before the first unlock.
+    public init(
+        topic: String, clock: SimulatedClock = SimulatedClock(), options: Options = Options(),
+        center: SimulatedNotificationCenter? = nil,
+        extension configure: (@Sendable (SimulatedDevice) throws -> ExtensionConfiguration)?
+    ) {
+        self.topic = topic
+        self.clock = clock
+        self.options = options
+        self.configure = configure
+        network = SimulatedNetwork(clock)
+        self.center = center ?? SimulatedNotificationCenter(clock)
+    }
+
+    /// The time that the device shows: that of the clock and its error.
+    public var time: UnixTime { clock.time + state.withLock { $0.clockError.components.seconds } }
+
+    /// By how much the device's clock is wrong; positive if it is fast.
+    public var clockError: Duration {
+        get { state.withLock { $0.clockError } }
+        set { state.withLock { $0.clockError = newValue } }
+    }
+
+    /// Whether the device was restarted and not unlocked since: keys and protected files can't be read.
+    public var isBeforeFirstUnlock: Bool { state.withLock { $0.isBeforeFirstUnlock } }
+
+    /// Restarts the device: the extension's process ends, and keys and files are locked until ``unlock()``.
+    public func restart() {
+        endExtensionProcess()
+        state.withLock { $0.isBeforeFirstUnlock = true }
+        center.isLocked = true
+        center.appState = .notRunning
+    }
+
+    /// Locks the screen.
+    public func lock() { center.isLocked = true }
+
+    /// Unlocks the device.
+    public func unlock() {
+        state.withLock { $0.isBeforeFirstUnlock = false }
+        center.isLocked = false
+    }
+
+    /// Deletes the app: APNs refuses further pushes with `Unregistered`.
+    public func deleteApp() {
+        endExtensionProcess()
+        state.withLock { $0.isInstalled = false }
+        center.removeAllDelivered()
+        center.removeAllPending()
+    }
+
+    /// Ends the extension's process, as the system does at any time: for memory, or because it isn't needed. Pushes that it
+    /// is restoring show their original. The next push starts another process.
+    public func endExtensionProcess() { state.withLock { $0.process.take() }?.end() }
+
+    /// Whether the device is off line.
+    public var isOffline: Bool { state.withLock { $0.isOffline } }
+
+    /// Switches airplane mode on. APNs keeps pushes as ``Options/storage`` says.
+    public func goOffline() {
+        network.isOffline = true
+        state.withLock { $0.isOffline = true }
+    }
+
+    /// Switches airplane mode off, and receives what APNs has kept and what hasn't expired.
+    public func goOnline() async -> [Reception] {
+        network.isOffline = false
+        let stored = state.withLock { state in
+            state.isOffline = false
+            defer { state.stored = [] }
+            return state.stored
+        }
+        var receptions: [Reception] = []
+        // "Sending notification requests to APNs": nothing is delivered after `apns-expiration`.
+        for push in stored where push.headers.expiration.map({ clock.time < $0 }) ?? true {
+            receptions.append(await deliver(push))
+        }
+        return receptions
+    }
+
+    /// Receives a request to APNs for this device.
+    ///
+    /// - Parameters:
+    ///   - payload: the body of the request, UTF-8 JSON.
+    ///   - headers: those of an alert for this app if nil.
+    public func receive(_ payload: [UInt8], _ headers: PushHeaders? = nil) async -> Reception {
+        let headers = headers ?? PushHeaders(topic: topic)
+        let installed = state.withLock { $0.isInstalled } ? topic : nil
+        if let refusal = PushService.refusal(of: payload, headers, installed: installed) {
+            return Reception(refusal: refusal)
+        }
+        let push = StoredPush(payload: payload, headers: headers)
+        guard !isOffline else {
+            // "Sending notification requests to APNs": with the expiration 0 a push isn't stored.
+            guard headers.expiration != UnixTime(0) else { return Reception() }
+            state.withLock { [options] state in
+                if options.storage == .last { state.stored = [] }
+                if let id = headers.collapseID { state.stored.removeAll { $0.headers.collapseID == id } }
+                state.stored.append(push)
+            }
+            return Reception(isStored: true)
+        }
+        return await deliver(push)
+    }
+
+    private func deliver(_ push: StoredPush) async -> Reception {
+        var reception = Reception()
+        guard push.headers.pushType == "alert", let original = NotificationContent(unmodified: push.payload) else {
+            return reception
+        }
+        let number = state.withLock { state in
+            state.pushCount += 1
+            return state.pushCount
+        }
+        // "Sending notification requests to APNs": a push replaces the one with the same collapse id.
+        let requestID = push.headers.collapseID ?? "push-\(number)"
+        (reception.requestID, reception.original) = (requestID, original)
+        let authorization = center.currentSettings.authorization
+        // "Modifying content in newly delivered notifications": the extension isn't used if alerts are disabled.
+        guard authorization == .authorized || authorization == .provisional else {
+            reception.presentation = Presentation(content: nil, origin: .notAllowed)
+            return reception
+        }
+        let presentation = await presentation(of: push.payload, original, requestID)
+        reception.presentation = presentation
+        reception.report = state.withLock { $0.reports.removeValue(forKey: requestID) }
+        if var content = presentation?.content {
+            content = center.takeFiles(of: content)
+            reception.presentation = presentation.map { Presentation(content: content, origin: $0.origin) }
+            let request = NotificationRequest(id: requestID, content: content, trigger: .push)
+            await center.deliver(DeliveredNotification(request, at: clock.time))
+        }
+        return reception
+    }
+
+    private func presentation(
+        of payload: [UInt8], _ original: NotificationContent, _ requestID: String
+    ) async -> Presentation? {
+        guard let configure else { return Presentation(content: original, origin: .notRun) }
+        let limits = NotificationHost.TimeLimits(
+            warning: options.timeLimit - options.grace, grace: options.grace)
+        return await clock.run(patience: options.patience) { [self, clock, options] in
+            let process: SimulatedExtensionProcess
+            do {
+                process = try self.process(configure)
+            } catch {
+                let failure = error as? FailureClass ?? .internalError
+                return Presentation(
+                    content: Fallback.bundled(.standard).content(for: payload, failure), origin: .handedOver)
+            }
+            let host = NotificationHost(
+                process, timer: clock, limits: limits, hasFilteringEntitlement: options.hasFilteringEntitlement)
+            return await host.deliver(payload, requestID: requestID)
+        }
+    }
+
+    /// The running process of the extension, or a new one.
+    private func process(
+        _ configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration
+    ) throws -> SimulatedExtensionProcess {
+        if let process = state.withLock({ $0.process }) { return process }
+        var configuration = try configure(self)
+        configuration.clock = { [weak self] in self?.time ?? .now }
+        configuration.stopwatch = { [clock] in clock.instant }
+        configuration.timer = clock
+        configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
+        let isLocked: @Sendable () -> Bool = { [weak self] in self?.isBeforeFirstUnlock ?? false }
+        configuration.lockKeysAndStore(while: isLocked)
+        let made = SimulatedExtensionProcess(configuration) { [weak self] requestID, report in
+            guard let self, let requestID else { return }
+            state.withLock { $0.reports[requestID] = report }
+        }
+        return state.withLock { state in
+            let process = state.process ?? made
+            state.process = process
+            return process
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import PushCryptNotifications
+import PushCryptPrimitives
+
+/// The process of an app's notification service extension. The system starts one for a push, may use it for later ones, also at
+/// the same time, and ends it as it likes.
+final class SimulatedExtensionProcess: HostedExtension {
+    private struct Running {
+        let session: DeliverySession
+        let exchange: HostExchange
+    }
+
+    private let configuration: ExtensionConfiguration
+    private let running = Locked<[Running]>([])
+    private let hasEnded = Locked(false)
+    private let reports: @Sendable (_ requestID: String?, DeliveryReport) -> Void
+
+    init(
+        _ configuration: ExtensionConfiguration, reports: @escaping @Sendable (String?, DeliveryReport) -> Void
+    ) {
+        self.configuration = configuration
+        self.reports = reports
+    }
+
+    func didReceive(_ payload: [UInt8], _ exchange: HostExchange) {
+        guard !hasEnded.withLock({ $0 }) else { return exchange.processDied() }
+        var configuration = configuration
+        let (earlier, reports) = (configuration.diagnostics, reports)
+        configuration.diagnostics = ReportTap { report in
+            earlier?.report(report)
+            reports(exchange.requestID, report)
+        }
+        let session = DeliverySession(
+            payload: payload, requestID: exchange.requestID, configuration: configuration,
+            convert: { content in
+                let refused = content.attachments.filter { AttachmentFile.refusal($0) != nil }
+                return DeliverySession.SystemForm(refused: refused, userInfo: content.userInfo) { delivery in
+                    exchange.hand(over: delivery.content)
+                }
+            })
+        running.withLock { $0.append(Running(session: session, exchange: exchange)) }
+        session.start()
+    }
+
+    func timeWillExpire() {
+        for one in running.withLock({ $0 }) { one.session.expire() }
+    }
+
+    /// Ends the process: its sessions hand over nothing any more.
+    func end() {
+        hasEnded.withLock { $0 = true }
+        for one in running.withLock({ $0 }) { one.exchange.processDied() }
+    }
+}
+
+private struct ReportTap: DeliveryReporter {
+    let body: @Sendable (DeliveryReport) -> Void
+
+    func report(_ report: DeliveryReport) { body(report) }
+}

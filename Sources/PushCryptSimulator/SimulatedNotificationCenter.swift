@@ -1,0 +1,189 @@
+import PushCryptCore
+public import PushCryptNotifications
+import PushCryptPrimitives
+
+/// A model of the system's notification centre, on a simulated clock: authorization, scheduled notifications, presentation,
+/// the lists, and what the user does.
+///
+/// Each behaviour names the page of Apple's documentation that describes it. Where the documentation is silent, the comment says
+/// so, and the model takes the strictest reading.
+public final class SimulatedNotificationCenter: UserNotificationCenter {
+    /// Where the app is.
+    public enum AppState: Hashable, Sendable {
+        /// On the screen.
+        case foreground
+        /// Running or suspended behind other apps.
+        case background
+        /// Not running: the system launches it for a response.
+        case notRunning
+    }
+
+    struct State {
+        var settings = NotificationSettings()
+        var granted: NotificationOptions = []
+        var questionCount = 0
+        var answer: @Sendable (NotificationOptions) -> Bool = { _ in true }
+        var categories: [NotificationCategory] = []
+        var scheduled: [String: Scheduled] = [:]
+        var delivered: [DeliveredNotification] = []
+        var presentations: [SimulatedPresentation] = []
+        var badge = 0
+        var appState = AppState.background
+        var isLocked = false
+        var position: Position?
+        var responder: ConnectedResponder?
+        var contentExtensions: [any NotificationContentExtension] = []
+        var shown: [String: ShownContentExtension] = [:]
+        var files: [String: [UInt8]] = [:]
+        var deliveries: [Task<Void, Never>] = []
+    }
+
+    struct Scheduled {
+        let request: NotificationRequest
+        /// When it will fire; nil for a region.
+        let due: UnixTime?
+        let number: Int
+        let cancel: @Sendable () -> Void
+    }
+
+    let clock: SimulatedClock
+    let calendar: (any NotificationCalendar)?
+    let state = Locked(State())
+
+    /// Creates the centre of an app that hasn't asked its user.
+    ///
+    /// - Parameters:
+    ///   - calendar: finds the times of calendar triggers; without one they are refused.
+    ///   - answer: the user's answer to the system's question.
+    public init(
+        _ clock: SimulatedClock, calendar: (any NotificationCalendar)? = nil,
+        answer: @escaping @Sendable (NotificationOptions) -> Bool = { _ in true }
+    ) {
+        self.clock = clock
+        self.calendar = calendar
+        state.withLock { $0.answer = answer }
+    }
+
+    /// Sets the object that answers for the app, like the delegate of the system's centre.
+    ///
+    /// - Parameters:
+    ///   - verifier: tells what the extension restored; nil counts every push as unverified.
+    ///   - kept: opens a placeholder that the user taps.
+    public func setResponder(
+        _ responder: (any NotificationResponder)?, verifier: NotificationVerifier? = nil, kept: KeptNotifications? = nil
+    ) {
+        state.withLock { $0.responder = responder.map { ConnectedResponder($0, verifier: verifier, kept: kept) } }
+    }
+
+    /// Where the app is. ``respond(to:with:text:)`` changes it.
+    public var appState: AppState {
+        get { state.withLock { $0.appState } }
+        set { state.withLock { $0.appState = newValue } }
+    }
+
+    /// Whether the device is locked.
+    public var isLocked: Bool {
+        get { state.withLock { $0.isLocked } }
+        set { state.withLock { $0.isLocked = newValue } }
+    }
+
+    /// The number on the app's icon.
+    public var badge: Int { state.withLock { $0.badge } }
+
+    /// How each notification was presented, in order.
+    public var presentations: [SimulatedPresentation] { state.withLock { $0.presentations } }
+
+    // MARK: Authorization
+
+    /// Asks the user, once. "Asking permission to use notifications": the first request asks the user, and later ones return the
+    /// recorded answer; a provisional one doesn't ask.
+    public func requestAuthorization(_ options: NotificationOptions) async throws -> Bool {
+        state.withLock { state in
+            switch state.settings.authorization {
+            case .denied: return false
+            case .authorized: return !state.settings.allowed.isDisjoint(with: options)
+            case .provisional where options.contains(.provisional): return true
+            case .notDetermined, .provisional: break
+            }
+            if options.contains(.provisional) {
+                // Quiet: the list only. "Use provisional authorization to send trial notifications".
+                state.settings = NotificationSettings(
+                    authorization: .provisional, allowed: options.subtracting(.provisional), showsInList: true,
+                    previews: state.settings.previews)
+                return true
+            }
+            state.questionCount += 1
+            guard state.answer(options) else {
+                state.settings = NotificationSettings(authorization: .denied, previews: state.settings.previews)
+                return false
+            }
+            state.settings = NotificationSettings(
+                authorization: .authorized, allowed: options, showsOnLockScreen: options.contains(.alert),
+                showsInList: options.contains(.alert), showsBanners: options.contains(.alert),
+                allowsTimeSensitive: true, previews: state.settings.previews)
+            return true
+        }
+    }
+
+    /// How often the user was asked.
+    public var questionCount: Int { state.withLock { $0.questionCount } }
+
+    /// What the user allows at present.
+    public func settings() async -> NotificationSettings { currentSettings }
+
+    /// What the user allows at present.
+    public var currentSettings: NotificationSettings { state.withLock { $0.settings } }
+
+    /// Changes the settings, as the user does in the Settings app.
+    public func changeSettings(_ change: @Sendable (inout NotificationSettings) -> Void) {
+        state.withLock { change(&$0.settings) }
+    }
+
+    // MARK: Categories
+
+    /// Replaces all categories. "Declaring your actionable notification types".
+    public func setCategories(_ categories: [NotificationCategory]) { state.withLock { $0.categories = categories } }
+
+    /// The categories.
+    public func categories() async -> [NotificationCategory] { state.withLock { $0.categories } }
+
+    func category(of content: NotificationContent) -> NotificationCategory? {
+        state.withLock { state in state.categories.first { $0.id == content.category } }
+    }
+
+    // MARK: Lists
+
+    /// The notifications in the list, the latest last.
+    public func delivered() async -> [DeliveredNotification] { deliveredNotifications }
+
+    /// The notifications in the list, the latest last.
+    public var deliveredNotifications: [DeliveredNotification] { state.withLock { $0.delivered } }
+
+    /// Removes notifications from the list.
+    public func remove(_ requestIDs: [String]) {
+        state.withLock { state in
+            state.delivered.removeAll { requestIDs.contains($0.id) }
+            for id in requestIDs { state.shown[id] = nil }
+        }
+    }
+
+    /// Removes all notifications from the list.
+    public func removeAllDelivered() { remove(deliveredNotifications.map(\.id)) }
+
+    /// Sets the number on the icon, if the user allows badges. Apple's documentation doesn't say what happens otherwise.
+    ///
+    /// - Throws: ``NotificationError`` with `notAllowed`.
+    public func setBadgeCount(_ count: Int) async throws {
+        try state.withLock { state in
+            guard state.settings.allowed.contains(.badge) else {
+                throw NotificationError(.notAllowed, "the user doesn't allow badges")
+            }
+            state.badge = max(count, 0)
+        }
+    }
+
+    // MARK: Files
+
+    /// The bytes of an attachment that the system holds; nil for an unknown path.
+    public func file(_ path: String) -> [UInt8]? { state.withLock { $0.files[path] } }
+}

@@ -1,0 +1,79 @@
+public import Foundation
+
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+public struct UNAuthorizationOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+}
+
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+public enum UNAuthorizationStatus: Int, Sendable {
+    case notDetermined, denied, authorized
+    @available(iOS 12, macOS 10.14, watchOS 5, tvOS 12, visionOS 1, *)
+    case provisional
+    @available(iOS 14, visionOS 1, *)
+    @available(macOS, unavailable)
+    @available(watchOS, unavailable)
+    @available(tvOS, unavailable)
+    case ephemeral
+}
+
+@available(iOS 11, macOS 10.14, visionOS 1, *)
+@available(watchOS, unavailable)
+@available(tvOS, unavailable)
+public enum UNShowPreviewsSetting: Int, Sendable {
+    case always, whenAuthenticated, never
+}
+
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+public enum UNNotificationSetting: Int, Sendable {
+    case notSupported, disabled, enabled
+}
+
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+open class UNNotificationSettings: NSObject {
+    /// What a test sets.
+    public struct Stub: Sendable {
+        public var status = UNAuthorizationStatus.authorized
+        public var sound = UNNotificationSetting.enabled
+        public var badge = UNNotificationSetting.enabled
+        public var alert = UNNotificationSetting.enabled
+        public var list = UNNotificationSetting.enabled
+        public var lockScreen = UNNotificationSetting.enabled
+        public var critical = UNNotificationSetting.notSupported
+        public var timeSensitive = UNNotificationSetting.enabled
+        /// The raw value of `UNShowPreviewsSetting`.
+        public var previews = 0
+
+        public init() {}
+    }
+
+    private let stub: Stub
+
+    /// Apple's class has no initializer for apps.
+    public init(_ stub: Stub) { self.stub = stub }
+
+    open var authorizationStatus: UNAuthorizationStatus { stub.status }
+    @available(tvOS, unavailable)
+    open var soundSetting: UNNotificationSetting { stub.sound }
+    @available(watchOS, unavailable)
+    open var badgeSetting: UNNotificationSetting { stub.badge }
+    @available(tvOS, unavailable)
+    open var alertSetting: UNNotificationSetting { stub.alert }
+    @available(tvOS, unavailable)
+    open var notificationCenterSetting: UNNotificationSetting { stub.list }
+    @available(watchOS, unavailable)
+    @available(tvOS, unavailable)
+    open var lockScreenSetting: UNNotificationSetting { stub.lockScreen }
+    @available(iOS 12, macOS 10.14, watchOS 5, visionOS 1, *)
+    @available(tvOS, unavailable)
+    open var criticalAlertSetting: UNNotificationSetting { stub.critical }
+    @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+    @available(tvOS, unavailable)
+    open var timeSensitiveSetting: UNNotificationSetting { stub.timeSensitive }
+    @available(iOS 11, macOS 10.14, visionOS 1, *)
+    @available(watchOS, unavailable)
+    @available(tvOS, unavailable)
+    open var showPreviewsSetting: UNShowPreviewsSetting { UNShowPreviewsSetting(rawValue: stub.previews) ?? .never }
+}
