@@ -15,11 +15,13 @@ public struct ExtensionConfiguration: Sendable {
     /// How pushes that weren't sealed are handled.
     public var unsealed: UnsealedPolicy = .refused
     /// Remembers which messages were shown, and counts the results of all pushes; nil shows a push every time it is received.
-    public var store: SharedStore? {
-        didSet { memory = store }
-    }
+    public var store: SharedStore?
     /// The store as a session uses it. Tests and the simulator replace it.
-    package var memory: (any DeliveryMemory)?
+    package var memory: (any DeliveryMemory)? {
+        get { otherMemory ?? store }
+        set { otherMemory = newValue }
+    }
+    private var otherMemory: (any DeliveryMemory)?
     /// Whether the extension has the entitlement `com.apple.developer.usernotifications.filtering`, which Apple grants to an
     /// app on request. With it, a stage can suppress a push, a quiet message isn't shown, and ``ReplayPolicy/suppressed``
     /// and a retracted message show nothing.

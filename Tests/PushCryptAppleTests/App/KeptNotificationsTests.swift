@@ -21,11 +21,12 @@ private struct LockableKeyring: RecipientKeyring {
 }
 
 /// What the app opens that the extension couldn't.
-@Suite struct KeptNotificationsTests {
+@MainActor @Suite struct KeptNotificationsTests {
     private let channel: Channel
     private let keyring: LockableKeyring
     private let folder: TemporaryFolder
     private let center = UNUserNotificationCenter()
+    private let time = Locked(Channel.now)
 
     init() throws {
         channel = try Channel(.p256, signed: true)
@@ -34,13 +35,18 @@ private struct LockableKeyring: RecipientKeyring {
     }
 
     private func configuration() throws -> ExtensionConfiguration {
-        try channel.configuration { [keyring, folder, channel] in
+        let store = store(.extension)
+        return try channel.configuration { [keyring, channel, time] in
             $0 = try! ExtensionConfiguration(
                 topic: Channel.topic, keyring: keyring, senders: channel.senders, fallback: Channel.fallback)
-            $0.clock = { Channel.now }
+            $0.clock = { time.withLock { $0 } }
             $0.timer = ManualTimer()
-            $0.store = SharedStore(folder: folder.path + "/store", role: .extension)
+            $0.store = store
         }
+    }
+
+    private func store(_ role: SharedStore.Role) -> SharedStore {
+        SharedStore(folder: folder.path + "/store", role: role)
     }
 
     /// Delivers a push to the extension and puts its notification on the screen.
@@ -109,6 +115,112 @@ private struct LockableKeyring: RecipientKeyring {
         let outcomes = await kept(try configuration()).open()
         #expect(outcomes.map(\.requestID) == [nil] && outcomes.map(\.failure) == [.internalError])
         #expect(center.stubDelivered.map(\.identifier) == ["1"])
+    }
+
+    @Test("two calls at once show the message once, and a retraction removes it")
+    func twoCalls() async throws {
+        for number in 0..<8 {
+            let payload = try channel.seal(Self.json)
+            try await deliver(payload)
+            keyring.isLocked.withLock { $0 = false }
+            let kept = kept(try configuration())
+            async let first = kept.open()
+            async let second = kept.open()
+            let failures = await (first + second).map(\.failure)
+            #expect(failures.filter { $0 == nil }.count == 1, "round \(number)")
+            #expect(center.stubDelivered.map(\.identifier) == ["1-opened"])
+            // The store still knows which notification shows the message.
+            time.withLock { $0 = Channel.now + 86_400 * 60 }
+            try store(.app).sweep(SystemNotifications(center), at: time.withLock { $0 })
+            #expect(center.stubDelivered.isEmpty)
+            time.withLock { $0 = Channel.now }
+            keyring.isLocked.withLock { $0 = true }
+        }
+    }
+
+    @Test("a message that expired or was shown meanwhile removes its placeholder")
+    func finalFailures() async throws {
+        let payload = try channel.seal(Self.json)
+        try await deliver(payload)
+        keyring.isLocked.withLock { $0 = false }
+        time.withLock { $0 = Channel.now + 86_400 * 60 }
+        let outcomes = await kept(try configuration()).open()
+        #expect(outcomes.map(\.failure) == [.expired] && outcomes.map(\.isRemoved) == [true])
+        #expect(center.stubDelivered.isEmpty)
+
+        time.withLock { $0 = Channel.now }
+        keyring.isLocked.withLock { $0 = true }
+        try await deliver(payload)
+        keyring.isLocked.withLock { $0 = false }
+        let service = TestService { [self] in try configuration() }
+        _ = await (try service.receive(payload)).content()
+        #expect(await kept(try configuration()).open().map(\.failure) == [.replayed])
+        #expect(center.stubDelivered.isEmpty)
+    }
+
+    @Test("a placeholder that can't be opened is tried again, and counted once")
+    func countedOnce() async throws {
+        try await deliver(channel.seal(Self.json))
+        for _ in 0..<3 { #expect(await kept(try configuration()).open().map(\.failure) == [.keyLocked]) }
+        #expect(try store(.app).statistics().failures[.keyLocked]?.count == 1)
+        keyring.isLocked.withLock { $0 = false }
+        #expect(await kept(try configuration()).open().map(\.failure) == [nil])
+        #expect(try store(.app).statistics().opened?.count == 1)
+    }
+
+    @Test("a key without a literal text is looked up in the app's strings")
+    func strings() async throws {
+        try await deliver(channel.seal(#"{"aps":{"alert":{"title-loc-key":"NEW","loc-key":"none"}}}"#))
+        keyring.isLocked.withLock { $0 = false }
+        var configuration = try configuration()
+        configuration.strings = ["NEW": "Neu"]
+        _ = await kept(configuration).open()
+        #expect(center.stubDelivered.map(\.content.title) == ["Neu"])
+    }
+
+    @Test("a tapped placeholder is restored for the app, once, and shows nothing")
+    func tapped() async throws {
+        try await deliver(channel.seal(Self.json))
+        keyring.isLocked.withLock { $0 = false }
+        let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]))
+        // The system has removed it.
+        center.stubDelivered = []
+        let kept = kept(try configuration())
+        let restored = try #require(await kept.restored(placeholder))
+        #expect(String(decoding: restored.payload, as: UTF8.self).contains(#""n":1.5"#))
+        #expect(restored.requestID == "1" && restored.messageID.utf8.count == 22)
+        #expect(await kept.restored(placeholder) == nil)
+        #expect(center.stubDelivered.isEmpty)
+    }
+
+    @MainActor private final class Responder: NotificationResponder {
+        var responses: [ReceivedResponse] = []
+
+        func received(_ response: ReceivedResponse) async { responses.append(response) }
+    }
+
+    @Test("the delegate gives the app the message of a tapped placeholder, and none of a dismissed one")
+    func tappedForDelegate() async throws {
+        for (action, isRestored) in [
+            (UNNotificationDismissActionIdentifier, false), (UNNotificationDefaultActionIdentifier, true),
+        ] {
+            keyring.isLocked.withLock { $0 = true }
+            center.stubDelivered = []
+            try await deliver(channel.seal(Self.json))
+            keyring.isLocked.withLock { $0 = false }
+            let responder = Responder()
+            let delegate = PushCryptNotificationDelegate(verifier, responder, kept: kept(try configuration()))
+            let response = UNNotificationResponse(
+                stubNotification: UNNotification(stubRequest: center.stubDelivered[0]), actionIdentifier: action)
+            await withCheckedContinuation { continuation in
+                delegate.userNotificationCenter(center, didReceive: response) { continuation.resume() }
+            }
+            guard case .restored = responder.responses.first?.notification else {
+                #expect(!isRestored)
+                continue
+            }
+            #expect(isRestored)
+        }
     }
 
     @Test("a forged placeholder stays, and restored and other notifications aren't touched")

@@ -23,7 +23,10 @@ private final class Installation: Sendable {
         document.withLock { $0 = first }
     }
 
+    let isLocked = Locked(false)
+
     var keyring: FileKeyring { FileKeyring(folder: folder.path + "/keychain") }
+    var identity: DeviceIdentity { DeviceIdentity(storage: keyring, clock: { Self.now }) }
     var group: String { folder.path + "/group" }
     var store: SharedStore { SharedStore(folder: folder.path + "/store", role: .app) }
     var file: URL { folder.file("group/registration.json") }
@@ -43,8 +46,9 @@ private final class Installation: Sendable {
                 fetchCount.withLock { $0 += 1 }
                 return Data(document.withLock { $0 })
             } : nil
+        let storage: any DeviceKeyStorage = isLocked.withLock { $0 } ? LockedKeyring() : keyring
         return PushRegistration(
-            identity: DeviceIdentity(storage: keyring, clock: clock), folder: group, senders: senders, store: store,
+            identity: DeviceIdentity(storage: storage, clock: clock), folder: group, senders: senders, store: store,
             clock: clock
         ) { [uploads, isOnline] upload in
             guard isOnline.withLock({ $0 }) else { throw Offline() }
@@ -83,15 +87,74 @@ private final class Installation: Sendable {
         #expect(phone.uploaded.count == 1)
     }
 
-    @Test("a new device token or another account uploads the same record again")
-    func changes() async throws {
+    @Test("a new device token uploads the same record again")
+    func newToken() async throws {
         let app = try phone.registration()
         try await app.register(deviceToken: Self.token, account: "a")
         try await app.register(deviceToken: Data([0x0b]), account: "a")
-        try await app.register(deviceToken: Data([0x0b]), account: "b")
+        #expect(phone.uploaded.map(\.deviceToken) == ["0aff", "0b"])
+        #expect(Set(phone.uploaded.map(\.kid)).count == 1)
+    }
+
+    @Test(
+        "another account without a sign-out erases the keys of the first and uploads another, also in the next process")
+    func otherAccount() async throws {
+        try await phone.registration().register(deviceToken: Self.token, account: "a")
+        let push = try TestPush.sealed(to: #require(try phone.identity.current()))
+        try await phone.registration().register(deviceToken: Self.token, account: "b")
+        try await phone.registration().register(deviceToken: Self.token, account: "b")
+        #expect(phone.uploaded.map(\.account) == ["a", "b"])
+        #expect(Set(phone.uploaded.map(\.kid)).count == 2)
+        #expect(try phone.keyring.keyIDs() == [phone.uploaded[1].kid])
+        let opener = try Opener(topic: TestPush.topic, keyring: phone.keyring, senders: .unsigned)
+        #expect(throws: FailureClass.unknownKey) { try opener.open(push, at: Installation.now).get() }
+    }
+
+    @Test(
+        "a sign-out that fails because the keys are locked is completed by completeSignOut, and by the next registration"
+    )
+    func failedSignOut() async throws {
+        for completes in [true, false] {
+            let phone = try Installation()
+            try await phone.registration().register(deviceToken: Self.token, account: "a")
+            phone.isLocked.withLock { $0 = true }
+            let error = await #expect(throws: DeviceKeyError.self) { try await phone.registration().signOut() }
+            #expect(error?.code == .locked)
+            phone.isLocked.withLock { $0 = false }
+            #expect(try phone.keyring.keyIDs().count == 1)
+            // Another process, which knows of the sign-out from the file.
+            let app = try phone.registration()
+            if completes {
+                try await app.completeSignOut()
+                #expect(try phone.keyring.keyIDs().isEmpty)
+                #expect(!FileManager.default.fileExists(atPath: phone.file.path))
+            }
+            try await app.register(deviceToken: Self.token, account: "a")
+            #expect(Set(phone.uploaded.map(\.kid)).count == 2)
+            #expect(try phone.keyring.keyIDs() == [phone.uploaded[1].kid])
+        }
+    }
+
+    @Test("completeSignOut erases nothing while the user is signed in")
+    func nothingToComplete() async throws {
+        let app = try phone.registration()
+        try await app.completeSignOut()
         try await app.register(deviceToken: Self.token, account: "a")
-        #expect(phone.uploaded.map(\.deviceToken) == ["0aff", "0b", "0b", "0aff"])
-        #expect(phone.uploaded.map(\.account) == ["a", "a", "b", "a"])
+        try await app.completeSignOut()
+        #expect(try phone.keyring.keyIDs().count == 1)
+        #expect(try await !app.register(deviceToken: Self.token, account: "a").isUploaded)
+    }
+
+    /// An earlier version wrote no account.
+    @Test("a file without an account keeps the keys")
+    func fileOfAnEarlierVersion() async throws {
+        try await phone.registration().register(deviceToken: Self.token, account: "a")
+        let text = String(decoding: try Data(contentsOf: phone.file), as: UTF8.self)
+        let earlier = text.replacing(/, "account": "[^"]*"/, with: "")
+        #expect(earlier != text)
+        try Data(earlier.utf8).write(to: phone.file)
+        try phone.folder.setMode(0o600, of: "group/registration.json")
+        #expect(try await !phone.registration().register(deviceToken: Self.token, account: "a").isUploaded)
         #expect(Set(phone.uploaded.map(\.kid)).count == 1)
     }
 
@@ -263,12 +326,12 @@ private final class Installation: Sendable {
         #expect(try await !app.register(deviceToken: bytes, account: "a").isUploaded)
     }
 
-    @Test("the file contains a digest, no token and no account, and only its owner can read it")
+    @Test("the file contains digests, no token and no account, and only its owner can read it")
     func file() async throws {
         try await phone.registration().register(deviceToken: Data([0xab, 0xcd]), account: "zoe@example.com")
         let text = String(decoding: try Data(contentsOf: phone.file), as: UTF8.self)
         #expect(!text.contains("zoe") && !text.lowercased().contains("\"abcd"))
-        #expect(text.wholeMatch(of: /\{"digest": "[A-Za-z0-9_-]{43}"\}\n/) != nil)
+        #expect(text.wholeMatch(of: /\{"digest": "[A-Za-z0-9_-]{43}", "account": "[A-Za-z0-9_-]{43}"\}\n/) != nil)
         #expect(try phone.folder.mode(of: "group/registration.json") == 0o600)
     }
 

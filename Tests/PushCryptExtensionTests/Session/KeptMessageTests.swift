@@ -14,13 +14,14 @@ import Testing
                 .utf8)
     }
 
-    private static let kept: Set<FailureClass> = [.keyLocked, .timedOut]
+    private static let kept: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired]
     private static let failures: [FailureClass] = [
-        .keyLocked, .timedOut, .undecryptable, .unknownKey, .expired, .replayed, .malformed, .internalError,
+        .keyLocked, .timedOut, .undecryptable, .unknownKey, .keyExpired, .keyRevoked, .expired, .replayed, .malformed,
+        .internalError,
     ]
 
     @Test(
-        "a placeholder keeps kid, sealed and skid after keyLocked and timedOut only", arguments: failures,
+        "a placeholder keeps kid, sealed and skid only after failures that can pass", arguments: failures,
         [false, true])
     func members(_ failure: FailureClass, signed: Bool) throws {
         let outer = try Self.payload(signed: signed)
