@@ -30,8 +30,8 @@ public struct KeptNotifications: Sendable {
 
     /// The failures of a message that can never be shown.
     private static let finalFailures: Set<FailureClass> = [.expired, .retracted, .replayed]
-    /// The placeholders that this process is opening, also by another object: a second session would find the message claimed.
-    private static let opening = Locked<Set<String>>([])
+    /// The payloads that this process is opening, also by another object: a second session would find the message claimed.
+    private static let opening = Locked<Set<[UInt8]>>([])
 
     private var configuration: ExtensionConfiguration
     private let center: any UserNotificationCenter
@@ -57,7 +57,7 @@ public struct KeptNotifications: Sendable {
         var outcomes: [Outcome] = []
         for notification in await center.delivered() {
             guard let payload = KeptMessage.outerPayload(userInfo: notification.userInfo) else { continue }
-            let outcome = await alone(notification.id) { await open(payload, notification.id) }
+            let outcome = await alone(payload) { await open(payload, notification.id) }
             if let outcome { outcomes.append(outcome) }
         }
         return outcomes
@@ -69,7 +69,7 @@ public struct KeptNotifications: Sendable {
     /// - Returns: nil if the notification has no sealed message, or the message can't be opened.
     public func restored(_ placeholder: DeliveredNotification) async -> ReceivedNotification.Restored? {
         guard let payload = KeptMessage.outerPayload(userInfo: placeholder.userInfo) else { return nil }
-        return await alone(placeholder.id) {
+        return await alone(payload) {
             let delivery = await delivery(of: payload, placeholder.id)
             guard delivery.isRestored, delivery.failure != .replayed, let messageID = delivery.messageID else {
                 return nil
@@ -80,9 +80,9 @@ public struct KeptNotifications: Sendable {
         } ?? nil
     }
 
-    private func alone<Value>(_ id: String, _ body: () async -> Value) async -> Value? {
-        guard Self.opening.withLock({ $0.insert(id).inserted }) else { return nil }
-        defer { Self.opening.withLock { _ = $0.remove(id) } }
+    private func alone<Value>(_ payload: [UInt8], _ body: () async -> Value) async -> Value? {
+        guard Self.opening.withLock({ $0.insert(payload).inserted }) else { return nil }
+        defer { Self.opening.withLock { _ = $0.remove(payload) } }
         return await body()
     }
 
