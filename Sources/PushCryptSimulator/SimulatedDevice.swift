@@ -76,7 +76,7 @@ public final class SimulatedDevice: Sendable {
         var process: SimulatedExtensionProcess?
         var stored: [StoredPush] = []
         var pushCount = 0
-        var reports: [String: DeliveryReport] = [:]
+        var reports: [String: AwaitedReport] = [:]
     }
 
     /// The app's bundle identifier.
@@ -221,9 +221,15 @@ public final class SimulatedDevice: Sendable {
             reception.presentation = Presentation(content: nil, origin: .notAllowed)
             return reception
         }
+        let report = AwaitedReport()
+        state.withLock { $0.reports[requestID] = report }
         let presentation = await presentation(of: push.payload, original, requestID)
+        defer { _ = state.withLock { $0.reports.removeValue(forKey: requestID) } }
         reception.presentation = presentation
-        reception.report = state.withLock { $0.reports.removeValue(forKey: requestID) }
+        // A session reports after it has called the handler, and one that didn't call it may never report.
+        if let origin = presentation?.origin, ![.notRun, .expired, .died].contains(origin) {
+            reception.report = await report.value
+        }
         if var content = presentation?.content {
             content = center.takeFiles(of: content)
             reception.presentation = presentation.map { Presentation(content: content, origin: $0.origin) }
@@ -245,6 +251,7 @@ public final class SimulatedDevice: Sendable {
                 process = try self.process(configure)
             } catch {
                 let failure = error as? FailureClass ?? .internalError
+                state.withLock { $0.reports[requestID] }?.end(nil)
                 return Presentation(
                     content: Fallback.bundled(.standard).content(for: payload, failure), origin: .handedOver)
             }
@@ -263,17 +270,54 @@ public final class SimulatedDevice: Sendable {
         configuration.clock = { [weak self] in self?.time ?? .now }
         configuration.stopwatch = { [clock] in clock.instant }
         configuration.timer = clock
+        if var stage = configuration.attachments as? AttachmentStage {
+            (stage.timer, stage.now) = (clock, { [clock] in clock.instant })
+            configuration.attachments = stage
+        }
         configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
         let isLocked: @Sendable () -> Bool = { [weak self] in self?.isBeforeFirstUnlock ?? false }
         configuration.lockKeysAndStore(while: isLocked)
         let made = SimulatedExtensionProcess(configuration) { [weak self] requestID, report in
             guard let self, let requestID else { return }
-            state.withLock { $0.reports[requestID] = report }
+            state.withLock { $0.reports[requestID] }?.end(report)
         }
         return state.withLock { state in
             let process = state.process ?? made
             state.process = process
             return process
         }
+    }
+}
+
+/// The report of one push, which comes after its content.
+private final class AwaitedReport: Sendable {
+    private enum State {
+        case none
+        case awaited(CheckedContinuation<DeliveryReport?, Never>)
+        case ended(DeliveryReport?)
+    }
+
+    private let state = Locked(State.none)
+
+    var value: DeliveryReport? {
+        get async {
+            await withCheckedContinuation { continuation in
+                let report = state.withLock { state -> DeliveryReport?? in
+                    if case .ended(let report) = state { return .some(report) }
+                    state = .awaited(continuation)
+                    return .none
+                }
+                if let report { continuation.resume(returning: report) }
+            }
+        }
+    }
+
+    func end(_ report: DeliveryReport?) {
+        let continuation = state.withLock { state -> CheckedContinuation<DeliveryReport?, Never>? in
+            defer { state = .ended(report) }
+            if case .awaited(let continuation) = state { return continuation }
+            return nil
+        }
+        continuation?.resume(returning: report)
     }
 }

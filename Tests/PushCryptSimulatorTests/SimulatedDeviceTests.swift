@@ -1,0 +1,258 @@
+import Foundation
+import PushCryptCore
+import PushCryptNotifications
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+@Suite struct SimulatedDeviceTests {
+    private static let topic = "com.example.app"
+    private static let start = UnixTime(1_800_000_000)
+
+    private let record: KeyRecord
+    private let folder: TemporaryFolder
+    private let clock = SimulatedClock(startingAt: start)
+
+    init() throws {
+        record = try .generate(.recipient, psk: true, backend: DefaultBackend.shared)
+        folder = try TemporaryFolder()
+    }
+
+    private func seal(_ json: String = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"}}}"#) throws -> [UInt8] {
+        let recipient = try Recipient(Keyset.Entry(record.publicRecord(keepingPSK: true), KeyLifecycle()))
+        let sealer = try Sealer(topic: Self.topic, clock: { [clock] in clock.time })
+        let push = try sealer.seal(
+            Array(json.utf8), to: recipient, placeholder: .literal(title: "New message", body: nil))
+        return Array(push.json)
+    }
+
+    private func device(
+        _ options: SimulatedDevice.Options = .init(),
+        _ change: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) -> Void = { _, _ in }
+    ) async throws -> SimulatedDevice {
+        let (record, path) = (record, folder.path)
+        let device = SimulatedDevice(topic: Self.topic, clock: clock, options: options) { device in
+            var configuration = try ExtensionConfiguration(
+                topic: Self.topic, keyring: KeysetKeyring(Keyset([Keyset.Entry(record, KeyLifecycle())])),
+                senders: .unsigned, fallback: .outerAlert(orElse: .standard))
+            configuration.store = SharedStore(folder: path + "/store", role: .extension)
+            configuration.attachments = AttachmentStage(
+                configuration: .init(folder: path + "/attachments", plainMembers: ["image_url"]),
+                transport: device.network, timer: device.clock)
+            change(&configuration, device)
+            return configuration
+        }
+        #expect(try await device.center.requestAuthorization([.alert, .sound, .badge]))
+        return device
+    }
+
+    @Test("a sealed push is restored, and shown once")
+    func restored() async throws {
+        let device = try await device()
+        let payload = try seal()
+        let first = await device.receive(payload)
+        #expect(
+            first.isRestored && first.content?.title.literal == "Zoë" && first.original?.title.literal == "New message")
+        let second = await device.receive(payload)
+        #expect(second.failure == .replayed && !second.isRestored)
+        #expect(device.center.deliveredNotifications.map(\.request.content.title.literal) == ["Zoë", "New message"])
+        #expect(device.clock.elapsed == .zero)
+    }
+
+    @Test(
+        "APNs refuses what it documents",
+        arguments: [
+            ("", "com.example.app", "alert", nil, PushRefusal.payloadEmpty),
+            (
+                #"{"aps":{},"x":"\#(String(repeating: "x", count: 4_096))"}"#, "com.example.app", "alert", nil,
+                .payloadTooLarge
+            ),
+            (#"{"aps":{}}"#, "", "alert", nil, .missingTopic),
+            (#"{"aps":{}}"#, "other", "alert", nil, .topicNotForToken),
+            (#"{"aps":{}}"#, "com.example.app", "none", nil, .invalidPushType),
+            (#"{"aps":{}}"#, "com.example.app", "alert", String(repeating: "é", count: 33), .badCollapseID),
+            ("{", "com.example.app", "alert", nil, .invalidPayload),
+            (#"{"aps":1}"#, "com.example.app", "alert", nil, .invalidPayload),
+        ])
+    func refused(_ payload: String, topic: String, type: String, collapseID: String?, refusal: PushRefusal) async throws
+    {
+        let device = try await device()
+        let headers = PushHeaders(topic: topic, pushType: type, collapseID: collapseID)
+        #expect(await device.receive(Array(payload.utf8), headers).refusal == refusal)
+        #expect(device.center.presentations.isEmpty)
+    }
+
+    @Test("a payload of 4,096 bytes is accepted, and one of 4,097 refused")
+    func limit() async throws {
+        let device = try await device()
+        for (length, refusal) in [(4_096, nil), (4_097, PushRefusal.payloadTooLarge)] {
+            let frame = #"{"aps":{"alert":""}}"#
+            let text = String(repeating: "a", count: length - frame.utf8.count)
+            let reception = await device.receive(Array(frame.replacing(#""""#, with: #""\#(text)""#).utf8))
+            #expect(reception.refusal == refusal)
+        }
+    }
+
+    @Test("a deleted app is Unregistered")
+    func deleted() async throws {
+        let device = try await device()
+        device.deleteApp()
+        let payload = try seal()
+        #expect(await device.receive(payload).refusal == .unregistered)
+    }
+
+    @Test("without mutable-content, without an extension, and without permission the extension doesn't run")
+    func notRun() async throws {
+        let plain = Array(#"{"aps":{"alert":"x"}}"#.utf8)
+        let reception = await (try device()).receive(plain)
+        #expect(reception.presentation?.origin == .notRun && reception.content?.body.literal == "x")
+        let bare = SimulatedDevice(topic: Self.topic, clock: clock, extension: nil)
+        let payload = try seal()
+        #expect(await bare.receive(payload).presentation?.origin == .notAllowed)
+        _ = try await bare.center.requestAuthorization([.alert])
+        let original = await bare.receive(try seal())
+        #expect(original.presentation?.origin == .notRun && original.content?.title.literal == "New message")
+        #expect(await bare.receive(Array(#"{"aps":{"content-available":1}}"#.utf8)).presentation == nil)
+    }
+
+    @Test("a slow network takes the time of the clock, and the text is shown without the picture at its limit")
+    func slowNetwork() async throws {
+        let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
+        for (seconds, failure, count) in [(8, nil, 1), (20, FailureClass.attachmentFailed, 0)] {
+            let device = try await device()
+            let start = clock.elapsed
+            device.network.serve(png, at: "https://example.com/a.png", for: .seconds(seconds))
+            let payload = try seal(#"{"aps":{"alert":"Hi"},"image_url":"https://example.com/a.png","n":\#(seconds)}"#)
+            let reception = await device.receive(payload)
+            #expect(reception.isRestored && reception.failure == failure)
+            #expect(reception.content?.attachments.count == count)
+            #expect(clock.elapsed - start == .seconds(min(seconds, 14)))
+        }
+    }
+
+    private struct Waiting: ContentStage {
+        let clock: SimulatedClock
+        let duration: Duration
+        var timeLimit: Duration? { nil }
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            var content = content
+            try await clock.sleep(for: duration)
+            content.title.literal = "late"
+            return content
+        }
+    }
+
+    @Test("a stage that waits for a minute ends at the session's deadline, with the restored text")
+    func deadline() async throws {
+        let device = try await device { configuration, device in
+            configuration.stages = [Waiting(clock: device.clock, duration: .seconds(60))]
+        }
+        let reception = await device.receive(try seal())
+        #expect(reception.isRestored && reception.content?.title.literal == "Zoë")
+        #expect(clock.elapsed == .seconds(25))
+    }
+
+    @Test("an extension that ignores the deadline is warned after 29 seconds, and hands over its best content")
+    func warned() async throws {
+        let device = try await device { configuration, device in
+            configuration.deadline = .seconds(300)
+            configuration.stages = [Waiting(clock: device.clock, duration: .seconds(60))]
+        }
+        let reception = await device.receive(try seal())
+        #expect(reception.isRestored && reception.content?.title.literal == "Zoë")
+        #expect(clock.elapsed == .seconds(29))
+    }
+
+    @Test("when the process ends during a push the original is shown, and the next push starts another process")
+    func ended() async throws {
+        let starts = Locked(0)
+        let device = try await device { configuration, device in
+            let number = starts.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { configuration.stages = [Waiting(clock: device.clock, duration: .seconds(10))] }
+        }
+        _ = clock.schedule(after: .seconds(5)) { device.endExtensionProcess() }
+        let first = await device.receive(try seal())
+        #expect(first.presentation?.origin == .died && first.content?.title.literal == "New message")
+        let next = try seal()
+        #expect(await device.receive(next).isRestored)
+        #expect(starts.withLock { $0 } == 2)
+    }
+
+    @Test("before the first unlock a push is keyLocked, and afterwards pushes open")
+    func locked() async throws {
+        let device = try await device()
+        device.restart()
+        let reception = await device.receive(try seal())
+        #expect(reception.failure == .keyLocked && reception.content?.title.literal == "New message")
+        device.unlock()
+        let next = try seal()
+        #expect(await device.receive(next).isRestored)
+    }
+
+    @Test(
+        "off line, APNs keeps all pushes or the last one until they expire",
+        arguments: [(SimulatedDevice.OfflineStorage.several, ["1", "2", "4"]), (.last, ["4"])])
+    func offline(_ storage: SimulatedDevice.OfflineStorage, titles: [String]) async throws {
+        var options = SimulatedDevice.Options()
+        options.storage = storage
+        let device = try await device(options)
+        device.goOffline()
+        for (title, expiration) in [("1", nil), ("2", 7_200), ("3", 60), ("0", 0), ("4", nil)] as [(String, Int64?)] {
+            let payload = try seal(#"{"aps":{"alert":{"title":"\#(title)"}}}"#)
+            let time = expiration.map { $0 == 0 ? UnixTime(0) : clock.time + $0 }
+            let reception = await device.receive(payload, PushHeaders(topic: Self.topic, expiration: time))
+            #expect(reception.isStored == (title != "0"))
+        }
+        clock.advance(by: .seconds(3_600))
+        #expect(await device.goOnline().map { $0.content?.title.literal } == titles)
+    }
+
+    @Test("a clock that is an hour slow makes pushes notYetValid, and one that is 30 days fast expired")
+    func wrongClock() async throws {
+        for (error, failure) in [(-3_600, FailureClass.notYetValid), (30 * 86_400, .expired)] {
+            let device = try await device()
+            device.clockError = .seconds(error)
+            let payload = try seal(#"{"aps":{"alert":"x"},"n":\#(error)}"#)
+            #expect(await device.receive(payload).failure == failure)
+        }
+    }
+
+    @Test("a suppressed push shows nothing with the entitlement, and the restored text without it")
+    func suppressed() async throws {
+        for isEntitled in [true, false] {
+            var options = SimulatedDevice.Options()
+            options.hasFilteringEntitlement = isEntitled
+            let device = try await device(options) { configuration, _ in
+                configuration.hasFilteringEntitlement = isEntitled
+                configuration.stages = [SuppressingStage()]
+            }
+            let reception = await device.receive(try seal(#"{"aps":{"alert":"x"},"n":\#(isEntitled)}"#))
+            #expect((reception.presentation?.origin == .suppressed) == isEntitled)
+            #expect((reception.content?.body.literal == "x") == !isEntitled)
+        }
+    }
+
+    private struct SuppressingStage: ContentStage {
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            var content = content
+            content.isSuppressed = true
+            return content
+        }
+    }
+
+    @Test("a push with the collapse id of an earlier one replaces its notification")
+    func collapsed() async throws {
+        let device = try await device()
+        for title in ["1", "2"] {
+            let payload = try seal(#"{"aps":{"alert":{"title":"\#(title)"}}}"#)
+            _ = await device.receive(payload, PushHeaders(topic: Self.topic, collapseID: "c"))
+        }
+        #expect(device.center.deliveredNotifications.map(\.request.content.title.literal) == ["2"])
+    }
+}

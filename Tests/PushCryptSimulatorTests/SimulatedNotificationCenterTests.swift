@@ -1,0 +1,485 @@
+import Foundation
+import PushCryptCore
+import PushCryptNotifications
+import PushCryptPrimitives
+import PushCryptSimulator
+import PushCryptSimulatorCalendar
+import PushCryptTestSupport
+import Testing
+
+/// The app of the tests: it remembers what it was asked.
+@MainActor private final class App: NotificationResponder {
+    var presented: [ReceivedNotification] = []
+    var responses: [ReceivedResponse] = []
+    var options: PresentationOptions = [.banner, .list, .sound, .badge]
+
+    func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
+        presented.append(notification)
+        return options
+    }
+
+    func received(_ response: ReceivedResponse) async { responses.append(response) }
+}
+
+@MainActor @Suite struct SimulatedNotificationCenterTests {
+    private let clock = SimulatedClock(startingAt: UnixTime(1_800_000_000))
+    private let center: SimulatedNotificationCenter
+    private let app = App()
+
+    init() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Zurich"))
+        center = SimulatedNotificationCenter(clock, calendar: GregorianCalendar(timeZone: zone))
+        center.setResponder(app)
+    }
+
+    private func content(_ title: String, _ change: (inout NotificationContent) -> Void = { _ in })
+        -> NotificationContent
+    {
+        var content = NotificationContent()
+        content.title.literal = title
+        change(&content)
+        return content
+    }
+
+    private func allow(_ options: NotificationOptions = [.alert, .sound, .badge]) async throws {
+        #expect(try await center.requestAuthorization(options))
+    }
+
+    // MARK: Authorization
+
+    @Test("the user is asked once, and later requests return the answer")
+    func asked() async throws {
+        #expect(await center.settings() == NotificationSettings())
+        #expect(try await center.requestAuthorization([.alert, .sound]))
+        #expect(try await center.requestAuthorization([.alert]))
+        #expect(try await !center.requestAuthorization([.badge]))
+        #expect(center.questionCount == 1)
+        let settings = await center.settings()
+        #expect(settings.authorization == .authorized && settings.allowed == [.alert, .sound])
+        #expect(settings.showsOnLockScreen && settings.showsBanners && settings.showsInList)
+    }
+
+    @Test(
+        "after a refusal nothing can be scheduled, nothing is presented, and the user isn't asked again until the settings change"
+    )
+    func denied() async throws {
+        let center = SimulatedNotificationCenter(clock, answer: { _ in false })
+        #expect(try await !center.requestAuthorization([.alert]))
+        #expect(try await !center.requestAuthorization([.alert]))
+        #expect(center.questionCount == 1)
+        let error = await #expect(throws: NotificationError.self) {
+            try await center.add(NotificationRequest(id: "1", content: content("a")))
+        }
+        #expect(error?.code == .notAllowed)
+        await #expect(throws: NotificationError.self) { try await center.setBadgeCount(1) }
+        center.changeSettings { settings in
+            settings.authorization = .authorized
+            settings.allowed = [.alert]
+            settings.showsInList = true
+        }
+        try await center.add(NotificationRequest(id: "1", content: content("a")))
+        #expect(center.deliveredNotifications.map(\.id) == ["1"])
+    }
+
+    @Test("provisional notifications need no question, and are only listed, without banner and sound")
+    func provisional() async throws {
+        try await allow([.alert, .sound, .provisional])
+        #expect(center.questionCount == 0)
+        try await center.add(
+            NotificationRequest(id: "1", content: content("a") { $0.sound = .init(name: "default") }))
+        let presentation = try #require(center.presentations.first)
+        #expect(presentation.isListed && !presentation.isBanner && presentation.sound == nil)
+        #expect(center.lockScreen.groups.isEmpty)
+    }
+
+    // MARK: Triggers
+
+    @Test("a time interval fires when the clock passes it, and a repeated one again and again")
+    func timeInterval() async throws {
+        try await allow()
+        try await center.add(
+            NotificationRequest(id: "once", content: content("a"), trigger: .timeInterval(seconds: 5, repeats: false)))
+        try await center.add(
+            NotificationRequest(id: "again", content: content("b"), trigger: .timeInterval(seconds: 60, repeats: true)))
+        #expect(center.pendingRequests.map(\.id) == ["once", "again"])
+        clock.advance(by: .seconds(4))
+        await center.settle()
+        #expect(center.presentations.isEmpty)
+        clock.advance(by: .seconds(1))
+        await center.settle()
+        #expect(center.presentations.map(\.notification.id) == ["once"])
+        clock.advance(by: .seconds(175))
+        await center.settle()
+        #expect(center.presentations.map(\.notification.id) == ["once", "again", "again", "again"])
+        #expect(center.presentations.map { $0.notification.time.seconds - 1_800_000_000 } == [5, 60, 120, 180])
+        #expect(center.pendingRequests.map(\.id) == ["again"])
+        #expect(center.deliveredNotifications.map(\.id) == ["once", "again"])
+    }
+
+    @Test(
+        "a trigger that the system doesn't allow is invalidTrigger",
+        arguments: [
+            NotificationTrigger.timeInterval(seconds: 0, repeats: false), .timeInterval(seconds: -1, repeats: false),
+            .timeInterval(seconds: 59.9, repeats: true), .push, .unknown,
+            .calendar(CalendarMatch(year: 2020), repeats: false),
+            .calendar(CalendarMatch(hour: 8, timeZone: "Nowhere/None"), repeats: false),
+            .location(.init(id: "r", latitude: 0, longitude: 0, radius: 0), repeats: false),
+            .location(.init(id: "r", latitude: 91, longitude: 0, radius: 1), repeats: false),
+        ])
+    func invalidTrigger(_ trigger: NotificationTrigger) async throws {
+        try await allow()
+        let error = await #expect(throws: NotificationError.self) {
+            try await center.add(NotificationRequest(id: "1", content: content("a"), trigger: trigger))
+        }
+        #expect(error?.code == .invalidTrigger)
+        #expect(center.pendingRequests.isEmpty)
+    }
+
+    /// Summer time began in Zurich on 28 March 2027 at 01:00 UTC, and ended on 31 October 2027 at 01:00 UTC.
+    @Test("a daily calendar trigger keeps its local time over both changes of summer time")
+    func summerTime() async throws {
+        try await allow()
+        for (start, times) in [
+            ("2027-03-26T12:00:00Z", ["2027-03-27T07:30:00Z", "2027-03-28T06:30:00Z", "2027-03-29T06:30:00Z"]),
+            ("2027-10-29T12:00:00Z", ["2027-10-30T06:30:00Z", "2027-10-31T07:30:00Z", "2027-11-01T07:30:00Z"]),
+        ] {
+            var time = try UnixTime(Int64(Date(start, strategy: .iso8601).timeIntervalSince1970))
+            let zone = try #require(TimeZone(identifier: "Europe/Zurich"))
+            for expected in times {
+                let next = GregorianCalendar(timeZone: zone).next(
+                    after: time, matching: CalendarMatch(hour: 8, minute: 30))
+                time = try #require(next)
+                #expect(Date(timeIntervalSince1970: TimeInterval(time.seconds)).formatted(.iso8601) == expected)
+            }
+        }
+    }
+
+    @Test("a time that summer time skips is moved to the next one that exists, and one that occurs twice fires once")
+    func skippedTime() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Zurich"))
+        let calendar = GregorianCalendar(timeZone: zone)
+        for (start, hour, expected) in [
+            ("2027-03-27T12:00:00Z", 2, "2027-03-28T01:00:00Z"), ("2027-10-30T12:00:00Z", 2, "2027-10-31T00:30:00Z"),
+        ] {
+            let time = try UnixTime(Int64(Date(start, strategy: .iso8601).timeIntervalSince1970))
+            let next = try #require(calendar.next(after: time, matching: CalendarMatch(hour: hour, minute: 30)))
+            #expect(Date(timeIntervalSince1970: TimeInterval(next.seconds)).formatted(.iso8601) == expected)
+        }
+    }
+
+    @Test("a calendar trigger with its own time zone fires at that zone's time, and is listed with it")
+    func calendarTrigger() async throws {
+        try await allow()
+        // 1,800,000,000 is 2027-01-15T08:00:00Z.
+        let match = CalendarMatch(hour: 18, minute: 0, second: 0, timeZone: "Asia/Tokyo")
+        try await center.add(
+            NotificationRequest(id: "1", content: content("a"), trigger: .calendar(match, repeats: true)))
+        #expect(center.nextTime(of: "1") == UnixTime(1_800_000_000 + 3_600))
+        clock.advance(by: .seconds(3_600))
+        await center.settle()
+        #expect(center.presentations.count == 1)
+        #expect(center.nextTime(of: "1") == UnixTime(1_800_000_000 + 3_600 + 86_400))
+    }
+
+    @Test("a region fires when the device enters or leaves it, and not at its first position")
+    func region() async throws {
+        try await allow()
+        let region = NotificationTrigger.Region(id: "zurich", latitude: 47.3769, longitude: 8.5417, radius: 1_000)
+        var leaving = region
+        (leaving.notifiesOnEntry, leaving.id) = (false, "leaving")
+        try await center.add(
+            NotificationRequest(id: "both", content: content("a"), trigger: .location(region, repeats: true)))
+        try await center.add(
+            NotificationRequest(id: "exit", content: content("b"), trigger: .location(leaving, repeats: false)))
+        let (inside, outside) = (
+            Position(latitude: 47.3800, longitude: 8.5450), Position(latitude: 47.40, longitude: 8.60)
+        )
+        await center.move(to: inside)
+        #expect(center.presentations.isEmpty)
+        await center.move(to: outside)
+        #expect(center.presentations.map(\.notification.id) == ["both", "exit"])
+        await center.move(to: inside)
+        await center.move(to: outside)
+        #expect(center.presentations.map(\.notification.id) == ["both", "exit", "both", "both"])
+        #expect(center.pendingRequests.map(\.id) == ["both"])
+    }
+
+    // MARK: Lists
+
+    @Test("pending and delivered notifications are listed, and removed one by one and all")
+    func lists() async throws {
+        try await allow()
+        for id in ["a", "b", "c"] {
+            try await center.add(
+                NotificationRequest(id: id, content: content(id), trigger: .timeInterval(seconds: 60, repeats: false)))
+            try await center.add(NotificationRequest(id: "now-" + id, content: content(id)))
+        }
+        #expect(await center.pending().map(\.id) == ["a", "b", "c"])
+        #expect(await center.delivered().map(\.id) == ["now-a", "now-b", "now-c"])
+        center.removePending(["b", "none"])
+        center.remove(["now-a", "none"])
+        #expect(await center.pending().map(\.id) == ["a", "c"])
+        #expect(await center.delivered().map(\.id) == ["now-b", "now-c"])
+        center.removeAllPending()
+        center.removeAllDelivered()
+        #expect(await center.pending().isEmpty)
+        #expect(await center.delivered().isEmpty)
+        clock.advance(by: .seconds(120))
+        await center.settle()
+        #expect(center.presentations.count == 3)
+    }
+
+    @Test("a request with the name of an earlier one replaces it, pending or delivered")
+    func replaced() async throws {
+        try await allow()
+        try await center.add(
+            NotificationRequest(id: "a", content: content("1"), trigger: .timeInterval(seconds: 60, repeats: false)))
+        try await center.add(NotificationRequest(id: "a", content: content("2")))
+        #expect(center.pendingRequests.isEmpty)
+        try await center.add(NotificationRequest(id: "a", content: content("3")))
+        #expect(center.deliveredNotifications.map(\.request.content.title.literal) == ["3"])
+    }
+
+    @Test("of 70 scheduled notifications the 64 soonest are kept")
+    func scheduledLimit() async throws {
+        try await allow()
+        for number in (1...70).reversed() {
+            let trigger = NotificationTrigger.timeInterval(seconds: Double(number), repeats: false)
+            try await center.add(NotificationRequest(id: "\(number)", content: content("a"), trigger: trigger))
+        }
+        #expect(center.pendingRequests.map(\.id) == (1...64).map(String.init))
+    }
+
+    @Test("the badge is set by content and by the app, and not if the user doesn't allow it")
+    func badge() async throws {
+        try await allow()
+        try await center.add(NotificationRequest(id: "a", content: content("1") { $0.badge = 3 }))
+        #expect(center.badge == 3)
+        try await center.setBadgeCount(0)
+        #expect(center.badge == 0)
+        center.changeSettings { $0.allowed.remove(.badge) }
+        try await center.add(NotificationRequest(id: "b", content: content("1") { $0.badge = 4 }))
+        #expect(center.badge == 0)
+        await #expect(throws: NotificationError.self) { try await center.setBadgeCount(1) }
+    }
+
+    // MARK: Presentation
+
+    @Test("in the foreground the app decides, and without an app's answer nothing is shown")
+    func foreground() async throws {
+        try await allow()
+        center.appState = .foreground
+        app.options = [.list]
+        try await center.add(NotificationRequest(id: "a", content: content("1") { $0.sound = .init(name: "default") }))
+        #expect(center.presentations.last.map { [$0.isBanner, $0.isListed, $0.sound != nil] } == [false, true, false])
+        guard case .local(let request) = app.presented.first else {
+            Issue.record("the notification isn't local")
+            return
+        }
+        #expect(request.id == "a" && request.trigger == nil)
+        center.setResponder(nil)
+        try await center.add(NotificationRequest(id: "b", content: content("1")))
+        #expect(center.presentations.last.map { [$0.isBanner, $0.isListed] } == [false, false])
+        #expect(center.deliveredNotifications.map(\.id) == ["a"])
+    }
+
+    @Test("a passive notification is listed without banner and sound")
+    func passive() async throws {
+        try await allow()
+        try await center.add(
+            NotificationRequest(
+                id: "a",
+                content: content("1") { ($0.interruptionLevel, $0.sound) = ("passive", .init(name: "default")) }))
+        #expect(center.presentations.last.map { [$0.isBanner, $0.isListed, $0.sound != nil] } == [false, true, false])
+    }
+
+    // MARK: Responses
+
+    private static let chat = NotificationCategory(
+        id: "CHAT",
+        actions: [
+            NotificationAction(id: "MUTE", title: "Mute", options: .destructive),
+            NotificationAction(id: "SHOW", title: "Show", options: .foreground),
+            NotificationAction(id: "PAY", title: "Pay", options: .authenticationRequired),
+            NotificationAction(id: "REPLY", title: "Reply", textInput: .init(buttonTitle: "Send")),
+        ], hiddenPreviewsBodyPlaceholder: "%u messages", options: .customDismissAction)
+
+    private func deliver(_ id: String, category: String? = "CHAT", thread: String? = nil) async throws {
+        let content = content("Title " + id) {
+            ($0.category, $0.threadID, $0.body.literal) = (category, thread, "Body " + id)
+        }
+        try await center.add(NotificationRequest(id: id, content: content))
+    }
+
+    @Test("a tap opens the app, and the notification leaves the list")
+    func tapped() async throws {
+        try await allow()
+        try await deliver("a")
+        try await center.open("a")
+        #expect(center.appState == .foreground && center.deliveredNotifications.isEmpty)
+        #expect(app.responses.map(\.action) == [.open])
+        await #expect(throws: ResponseError.noNotification) { try await center.open("a") }
+    }
+
+    @Test(
+        "an action reaches the app in the background, with the text of a text field, and opens it only with foreground")
+    func actions() async throws {
+        try await allow()
+        center.setCategories([Self.chat])
+        for (action, text, state) in [
+            ("MUTE", nil, SimulatedNotificationCenter.AppState.background), ("REPLY", "Hi", .background),
+            ("PAY", nil, .background), ("SHOW", nil, .foreground),
+        ] {
+            try await deliver("a")
+            try await center.choose(action, of: "a", text: text)
+            #expect(app.responses.last?.action == .custom(action) && app.responses.last?.text == text)
+            #expect(center.appState == state)
+        }
+        center.appState = .background
+        try await deliver("a")
+        await #expect(throws: ResponseError.noAction) { try await center.choose("NONE", of: "a") }
+        await #expect(throws: ResponseError.text) { try await center.choose("REPLY", of: "a") }
+        await #expect(throws: ResponseError.text) { try await center.choose("MUTE", of: "a", text: "x") }
+        center.isLocked = true
+        await #expect(throws: ResponseError.locked) { try await center.choose("PAY", of: "a") }
+        await #expect(throws: ResponseError.locked) { try await center.choose("SHOW", of: "a") }
+        await #expect(throws: ResponseError.locked) { try await center.open("a") }
+        try await center.choose("MUTE", of: "a")
+        #expect(app.responses.count == 5)
+    }
+
+    @Test("a dismissal reaches the app only if the category asks for it")
+    func dismissed() async throws {
+        try await allow()
+        center.setCategories([Self.chat])
+        try await deliver("a")
+        try await deliver("b", category: nil)
+        try await center.dismiss("b")
+        #expect(app.responses.isEmpty)
+        try await center.dismiss("a")
+        #expect(app.responses.map(\.action) == [.dismiss] && center.deliveredNotifications.isEmpty)
+    }
+
+    // MARK: Content extension
+
+    private final class ChatView: NotificationContentExtension {
+        let categories = ["CHAT"]
+        let answer: ContentExtensionResponse
+        let chosen = Locked<[String]>([])
+
+        init(_ answer: ContentExtensionResponse) { self.answer = answer }
+
+        func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {
+            context.setActions([NotificationAction(id: "LIKE", title: "Like")])
+        }
+
+        func received(_ action: NotificationAction, text: String?) async -> ContentExtensionResponse {
+            chosen.withLock { $0.append(action.id) }
+            return answer
+        }
+    }
+
+    @Test(
+        "a content extension changes the actions while it shows, and decides what becomes of an action",
+        arguments: [
+            (ContentExtensionResponse.doNotDismiss, 1, 0), (.dismiss, 0, 0), (.dismissAndForward, 0, 1),
+        ])
+    func contentExtension(_ answer: ContentExtensionResponse, listed: Int, forwarded: Int) async throws {
+        try await allow()
+        center.setCategories([Self.chat])
+        let view = ChatView(answer)
+        center.addContentExtension(view)
+        try await deliver("other", category: nil)
+        #expect(try await center.expand("other") == nil)
+        try await deliver("a")
+        let context = try await center.expand("a")
+        #expect(context?.actions?.map(\.id) == ["LIKE"])
+        await #expect(throws: ResponseError.noAction) { try await center.choose("MUTE", of: "a") }
+        try await center.choose("LIKE", of: "a")
+        #expect(view.chosen.withLock { $0 } == ["LIKE"])
+        #expect(center.deliveredNotifications.filter { $0.id == "a" }.count == listed)
+        #expect(app.responses.count == forwarded)
+        if listed == 1 {
+            center.collapse("a")
+            try await center.choose("MUTE", of: "a")
+            #expect(app.responses.map(\.action) == [.custom("MUTE")])
+        }
+    }
+
+    @Test(
+        "an attachment is moved to the system, and a content extension reads it only between start and stop of its access"
+    )
+    func attachment() async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
+        try Data(png).write(to: folder.file("a.png"))
+        let attachment = NotificationContent.Attachment(
+            identifier: "1", path: folder.path + "/a.png", type: .png)
+        center.addContentExtension(ChatView(.dismiss))
+        try await center.add(
+            NotificationRequest(
+                id: "a", content: content("1") { ($0.attachments, $0.category) = ([attachment], "CHAT") }))
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/a.png"))
+        let stored = try #require(center.deliveredNotifications.first?.request.content.attachments.first)
+        #expect(center.file(stored.path) == png)
+        let context = try #require(try await center.expand("a"))
+        #expect(context.read(stored) == nil)
+        #expect(context.startAccessing(stored) && context.read(stored) == png)
+        context.stopAccessing(stored)
+        #expect(context.read(stored) == nil && context.accessedPaths.isEmpty)
+    }
+
+    @Test(
+        "a request with a missing file, or one of an unsupported type, is invalidAttachment",
+        arguments: ["none", "text"])
+    func invalidAttachment(_ kind: String) async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        if kind == "text" { try Data("plain text, long enough".utf8).write(to: folder.file("a.png")) }
+        let attachment = NotificationContent.Attachment(identifier: "1", path: folder.path + "/a.png", type: .png)
+        let error = await #expect(throws: NotificationError.self) {
+            try await center.add(NotificationRequest(id: "a", content: content("1") { $0.attachments = [attachment] }))
+        }
+        #expect(error?.code == .invalidAttachment)
+    }
+
+    // MARK: Lock screen
+
+    @Test("the lock screen groups threads, the latest first, and shows title and body")
+    func lockScreen() async throws {
+        try await allow()
+        try await deliver("1", thread: "x")
+        try await deliver("2", thread: "y")
+        try await deliver("3", thread: "x")
+        let screen = center.lockScreen
+        #expect(screen.groups.map(\.threadID) == ["x", "y"])
+        #expect(screen.groups.map { $0.banners.map(\.id) } == [["3", "1"], ["2"]])
+        #expect(screen.groups[0].banners[0].title == "Title 3" && screen.groups[0].banners[0].body == "Body 3")
+    }
+
+    @Test(
+        "hidden previews show the category's text with the number of messages, and its title only if the category says so"
+    )
+    func hiddenPreviews() async throws {
+        try await allow()
+        var open = Self.chat
+        (open.id, open.options) = ("OPEN", .hiddenPreviewsShowTitle)
+        center.setCategories([Self.chat, open])
+        try await deliver("1", thread: "x")
+        try await deliver("2", thread: "x")
+        try await deliver("3", category: "OPEN")
+        try await deliver("4", category: nil, thread: "z")
+        center.changeSettings { $0.previews = .whenUnlocked }
+        center.isLocked = true
+        let banners = Dictionary(
+            uniqueKeysWithValues: center.lockScreen.groups.flatMap(\.banners).map { ($0.id, $0) })
+        #expect(banners["1"]?.body == "2 messages" && banners["1"]?.title == nil && banners["1"]?.isHidden == true)
+        #expect(banners["3"]?.body == "1 messages" && banners["3"]?.title == "Title 3")
+        #expect(banners["4"]?.body == "Notification")
+        center.isLocked = false
+        #expect(center.lockScreen.groups.flatMap(\.banners).allSatisfy { !$0.isHidden })
+        center.changeSettings { $0.previews = .never }
+        #expect(center.lockScreen.groups.flatMap(\.banners).allSatisfy { $0.isHidden })
+    }
+}
