@@ -39,9 +39,14 @@ final class InMemoryReplayStore: Sendable {
         }
     }
 
-    /// Marks a message as seen, even if it was claimed in the file.
-    func markSeen(_ claim: MessageClaim) throws(StoreError) {
-        try withMemory { memory throws(SQLiteError) in try memory.adopt([RememberedMessage(claim: claim, time: nil)]) }
+    /// Marks a message as seen, even if it was claimed in the file or its session didn't wait for the claim.
+    ///
+    /// - Parameter message: the message, for its effects.
+    func markSeen(_ claim: MessageClaim, _ message: MessageStamp? = nil) throws(StoreError) {
+        if let message { stamps.withLock { $0[message.id] = $0[message.id] ?? message } }
+        try withMemory { memory throws(SQLiteError) in
+            try memory.adopt([RememberedMessage(claim: claim, time: nil, stamp: message)])
+        }
     }
 
     func release(_ claim: MessageClaim) throws(StoreError) {
