@@ -91,13 +91,13 @@ private final class SuspensionRun {
                 sessions.append(next)
                 next += 1
             }
-            try round(kind, sessions, mayKill: true)
+            try round(kind, sessions, isLast: false)
             number += 1
         }
         // A relay repeats every message.
         while next < plan.sessions.count {
             let sessions = Array(next..<min(next + 30, plan.sessions.count))
-            try round(.ordinary, sessions, mayKill: false)
+            try round(.ordinary, sessions, isLast: true)
             next += sessions.count
         }
         for process in processes { try process.kill() }
@@ -105,7 +105,7 @@ private final class SuspensionRun {
     }
 
     /// The claims of earlier rounds have lapsed.
-    private func round(_ kind: SuspensionHistory.Round, _ sessions: [Int], mayKill: Bool) throws {
+    private func round(_ kind: SuspensionHistory.Round, _ sessions: [Int], isLast: Bool) throws {
         clock = clock + 61
         roundCounts[kind, default: 0] += 1
         try append("test round \(kind.rawValue)")
@@ -117,9 +117,9 @@ private final class SuspensionRun {
                     "p\(processCount)", folder: folder.path, store: store, prefix: disk?.entrance ?? []))
         }
         processes.shuffle(using: &random)
-        let batches = batches(of: sessions, for: count, kind)
+        let batches = batches(of: sessions, for: count, kind, isLast: isLast)
         let drivers = zip(processes, batches).map { process, batch in
-            SuspensionDriver(process, batch, mayKill: mayKill, random: SplitMix64(seed: random.next()), counts)
+            SuspensionDriver(process, batch, mayKill: !isLast, random: SplitMix64(seed: random.next()), counts)
         }
         let probe = count == 1 && kind == .ordinary ? command("store-try '\(store)' probe") : nil
         if kind == .full { try disk?.fill(exceptPages: Int.random(in: 0...12, using: &random)) }
@@ -143,11 +143,11 @@ private final class SuspensionRun {
     }
 
     private func batches(
-        of sessions: [Int], for count: Int, _ kind: SuspensionHistory.Round
+        of sessions: [Int], for count: Int, _ kind: SuspensionHistory.Round, isLast: Bool
     ) -> [String] {
         var words = [[String]](repeating: [], count: count)
         for (index, session) in sessions.enumerated() {
-            let stage = SuspensionChoice.stages.randomElement(using: &random)!
+            let stage = (isLast ? ["none", "slow"] : SuspensionChoice.stages).randomElement(using: &random)!
             let moment = SuspensionChoice.moments.randomElement(using: &random)!
             history.expect(session, in: processes[index % count].name, stage: stage)
             words[index % count].append("\(session)/\(plan.sessions[session])/\(stage)/\(moment)")
