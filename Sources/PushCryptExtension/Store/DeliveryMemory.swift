@@ -228,8 +228,13 @@ extension SharedStore {
                 // Added with its effects if the file was replaced after the claim, or if the session didn't wait for the
                 // claim, which comes later.
                 if record.isShown {
-                    let stamp = try memory.knows(claim) ? nil : record.message
-                    try memory.adopt([RememberedMessage(claim: claim, time: nil, stamp: stamp)])
+                    let isKnown = try memory.knows(claim)
+                    try memory.adopt([RememberedMessage(claim: claim, time: nil)])
+                    if !isKnown, let message = record.message {
+                        try memory.apply(message, latest: nil)
+                        let clock = Self.clock(record.report?.time ?? message.issuedAt)
+                        try memory.register(message, isRetracted: memory.isRetracted(message), at: clock)
+                    }
                 } else {
                     try memory.release(claim)
                 }

@@ -113,6 +113,11 @@ final class ClaimedMessages: Sendable {
         var claims: [String: Claimed] = [:]
         /// The ids in the order of their claims. Over the limit the first one is removed.
         var order: [String] = []
+
+        mutating func append(_ messageID: String) {
+            order.append(messageID)
+            if order.count > ClaimedMessages.limit { claims[order.removeFirst()] = nil }
+        }
     }
 
     /// An extension's process shows fewer messages.
@@ -131,21 +136,25 @@ final class ClaimedMessages: Sendable {
                     return false
                 }
             } else {
-                state.order.append(claim.messageID)
+                state.append(claim.messageID)
             }
             state.claims[claim.messageID] = Claimed(claim: claim, time: clock)
-            if state.order.count > Self.limit { state.claims[state.order.removeFirst()] = nil }
             return true
         }
     }
 
+    /// Marks a message as seen, also if its claim was refused after its session had gone on without the file.
+    ///
     /// - Returns: the claim with the latest `iat` that sessions have received meanwhile.
     @discardableResult
     func markSeen(_ claim: MessageClaim) -> MessageClaim {
         state.withLock { state in
-            state.claims[claim.messageID]?.time = nil
-            let known = state.claims[claim.messageID]?.claim.issuedAt
-            return claim.with(issuedAt: max(known ?? claim.issuedAt, claim.issuedAt))
+            let known = state.claims[claim.messageID]
+            let latest = claim.with(issuedAt: max(known?.claim.issuedAt ?? claim.issuedAt, claim.issuedAt))
+            if known == nil { state.append(claim.messageID) }
+            state.claims[claim.messageID] = Claimed(
+                claim: known?.claim.with(issuedAt: latest.issuedAt) ?? claim, time: nil)
+            return latest
         }
     }
 
