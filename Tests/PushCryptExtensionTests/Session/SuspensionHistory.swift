@@ -60,6 +60,9 @@ struct SuspensionHistory {
     /// Messages that a process showed which was killed before it wrote them.
     private var forgotten: Set<Int> = []
 
+    /// Sessions that showed a message again by the exceptions. The store knows the notification that showed it first.
+    private var repeats: Set<Int> = []
+
     private(set) var handlerCounts: [Int: Int] = [:]
     /// The sessions whose processes were killed before their handlers were called, or before they started.
     private(set) var unfinished: [Int] = []
@@ -157,6 +160,7 @@ struct SuspensionHistory {
                 "session \(session) in \(start.process) (\(start.round)) restored message \(number) again after \(earlier)"
             )
             exceptionCount += 1
+            repeats.insert(session)
         }
         for retraction in retractions(of: number) where start.round.waitsForStore {
             require(
@@ -213,7 +217,7 @@ struct SuspensionHistory {
                 showings[number] != nil || isRetracted || killedMessages.contains(number),
                 "message \(number) was never shown")
         }
-        let left = screen.filter { isRetracted($0) && !forgotten.contains(plan.sessions[$0]) }
+        let left = screen.filter { isRetracted($0) && !forgotten.contains(plan.sessions[$0]) && !repeats.contains($0) }
         require(left.isEmpty, "retracted messages are still on the screen: sessions \(left.sorted())")
     }
 }

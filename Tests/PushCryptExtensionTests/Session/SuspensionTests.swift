@@ -17,7 +17,8 @@ struct SuspensionTests {
         for violation in run.violations.prefix(20) { Issue.record("\(violation) (seed 1, \(count) sessions)") }
         #expect(run.violations.isEmpty)
         let store = try run.copyOfStore()
-        #expect(try store.store().badge() == SuspensionRun.firstBadge + run.plan.badge)
+        let badge = try store.store().badge()
+        #expect(badge == SuspensionRun.firstBadge + run.plan.badge)
         #expect(try store.integrity() == ["ok"])
         #expect(try store.store().statistics().rebuildCount == 0)
         print(run.summary)
