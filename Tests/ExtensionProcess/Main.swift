@@ -19,6 +19,7 @@ enum ExtensionProcess {
         "open-all": OpenAll.run,
         "receive": Receive.run,
         "senders": SenderSetCommand.run,
+        "sessions": SessionCommand.run,
         "store-claim": StoreClaim.run,
         "store-hammer": StoreHammer.run,
         "store-hold": StoreHold.run,

@@ -76,17 +76,24 @@ enum StoreHold {
     }
 }
 
-/// `store-show FOLDER ID…`: claims each id as a session does, marks a granted one as seen, and prints `true` or
-/// `false`.
+/// `store-show FOLDER ID…`: claims each id as a session does, marks a granted one as seen and stores its receipt, and prints
+/// `true` or `false`. For `release:ID` it releases the claim.
 enum StoreShow {
     static func run(_ arguments: [String]) throws {
         let store = SharedStore(folder: arguments[0], role: .extension)
         let time = UnixTime(1_800_000_000)
-        for id in arguments.dropFirst() {
+        for argument in arguments.dropFirst() {
+            let (releases, id) = (argument.hasPrefix("release:"), argument.replacing("release:", with: ""))
             let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
             let isReserved = store.reserve(message, at: time)
             let isGranted = try store.claim(message, isReserved: isReserved, at: time).refusal == nil
-            if isGranted { _ = try store.record(DeliveryRecord(claim: message.claim, isShown: true)) }
+            if isGranted {
+                var report = DeliveryReport(
+                    failure: nil, isRestored: !releases, time: time, kid: nil, messageID: id, pushID: nil,
+                    isSelfTest: false, stageFailures: [])
+                report.receipt = try Receipt(report)
+                _ = try store.record(DeliveryRecord(claim: message.claim, isShown: !releases, report: report))
+            }
             say("\(isGranted)")
         }
     }

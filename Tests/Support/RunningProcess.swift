@@ -6,10 +6,11 @@ import Glibc
 
 /// A running child process. It is killed when the object is freed before a wait, so that no test leaves one.
 public final class RunningProcess {
-    private let child: pid_t
+    /// The system's number of the process.
+    public let child: Int32
     private var hasEnded = false
 
-    init(_ child: pid_t) {
+    init(_ child: Int32) {
         self.child = child
     }
 
@@ -26,12 +27,36 @@ public final class RunningProcess {
         _ = signal(child, SIGKILL)
     }
 
+    /// Stops all threads of the process until ``resume()``; nothing happens after its end.
+    public func stop() {
+        guard !hasEnded else { return }
+        _ = signal(child, SIGSTOP)
+    }
+
+    /// Continues a process that has stopped.
+    public func resume() {
+        guard !hasEnded else { return }
+        _ = signal(child, SIGCONT)
+    }
+
     /// Waits for its end.
     public func wait() throws -> ChildProcess.Ending {
+        while true {
+            if let ending = try wait(0) { return ending }
+        }
+    }
+
+    /// Waits until all its threads have stopped, or for its end.
+    ///
+    /// - Returns: nil if it has stopped.
+    public func waitForStop() throws -> ChildProcess.Ending? { try wait(WUNTRACED) }
+
+    private func wait(_ options: Int32) throws -> ChildProcess.Ending? {
         var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) == -1 {
+        while unsafe waitpid(child, &status, options) == -1 {
             guard errno == EINTR else { throw ChildProcess.Failure(call: "waitpid", number: errno) }
         }
+        guard status & 0xff != 0x7f else { return nil }
         hasEnded = true
         let signal = status & 0x7f
         return signal == 0 ? .exit((status >> 8) & 0xff) : .signal(signal)

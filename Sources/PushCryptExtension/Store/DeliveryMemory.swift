@@ -125,8 +125,8 @@ extension SharedStore: DeliveryMemory {
 
     /// - Returns: why a message isn't shown that another session of the process has claimed.
     private func repeated(_ message: MessageStamp, at clock: Int64) -> FailureClass {
-        let isRetracted = try? inFile { memory, messages throws(SQLiteError) in
-            try memory.adopt(messages)
+        let isRetracted = try? inFile { memory, unwritten throws(SQLiteError) in
+            try unwritten.write(memory)
             try memory.prolong(message.claim)
             let isRetracted = try memory.isRetracted(message)
             try memory.register(message, isRetracted: isRetracted, at: clock)
@@ -151,8 +151,8 @@ extension SharedStore: DeliveryMemory {
 
     package func isRetracted(_ message: MessageStamp) throws -> Bool {
         do throws(StoreError) {
-            return try inFile { memory, messages throws(SQLiteError) in
-                try memory.adopt(messages)
+            return try inFile { memory, unwritten throws(SQLiteError) in
+                try unwritten.write(memory)
                 return try memory.isRetracted(message)
             }
         } catch {
@@ -181,7 +181,7 @@ extension SharedStore: DeliveryMemory {
             let isRetracted = record.message.map(unwritten.isRetracted) ?? false
             if !isRetracted, let receipt = record.report?.receipt { unwrittenReceipts.add(receipt) }
             switch record.claim {
-            case let claim? where record.isShown: try unwritten.markSeen(claim)
+            case let claim? where record.isShown: try unwritten.markSeen(claim, record.message)
             case let claim?:
                 unwrittenReleases.withLock { $0.append(claim) }
                 try unwritten.release(claim)
@@ -199,14 +199,15 @@ extension SharedStore {
     package func claimInFile(_ message: MessageStamp, at clock: Int64) throws(StoreError) -> ClaimAnswer {
         let refusal = Locked<FailureClass?>(nil)
         let result = Result { () throws(StoreError) in
-            try inFile { memory, messages throws(SQLiteError) in
-                // This message is checked before other messages are written, because writing may fail.
-                try memory.adopt(messages.filter { $0.claim.messageID == message.id })
+            try inFile { memory, unwritten throws(SQLiteError) in
+                // This message is checked before anything else is written, because writing may fail.
+                try unwritten.write(memory) { $0.messageID == message.id }
                 let failure = try memory.admit(message, at: clock) { failure in
                     refusal.withLock { $0 = $0 ?? failure }
                 }
                 if let failure { refusal.withLock { $0 = failure } }
-                try memory.adopt(messages.filter { $0.claim.messageID != message.id })
+                try unwritten.write(memory) { $0.messageID != message.id }
+                try unwritten.spool(memory)
                 return ClaimAnswer(
                     refusal: failure, badge: try memory.badge(for: message),
                     dueRequestIDs: try memory.dueRequestIDs(at: clock, except: message.requestID))
@@ -221,12 +222,19 @@ extension SharedStore {
     }
 
     package func recordInFile(_ record: DeliveryRecord) throws(StoreError) -> RecordAnswer {
-        try inFile { [configuration] memory, messages throws(SQLiteError) in
-            try memory.adopt(messages)
+        try inFile { [configuration] memory, unwritten throws(SQLiteError) in
+            try unwritten.write(memory)
             if let claim = record.claim {
-                // Added if the file was replaced after the claim.
+                // Added with its effects if the file was replaced after the claim, or if the session didn't wait for the
+                // claim, which comes later.
                 if record.isShown {
+                    let isKnown = try memory.knows(claim)
                     try memory.adopt([RememberedMessage(claim: claim, time: nil)])
+                    if !isKnown, let message = record.message {
+                        try memory.apply(message, latest: nil)
+                        let clock = Self.clock(record.report?.time ?? message.issuedAt)
+                        try memory.register(message, isRetracted: memory.isRetracted(message), at: clock)
+                    }
                 } else {
                     try memory.release(claim)
                 }
@@ -248,22 +256,42 @@ extension SharedStore {
         }
     }
 
-    /// - Parameter body: receives the messages that only this process remembers, to write them to the file.
+    /// - Parameter body: receives what only this process remembers, and writes it to the file.
     private func inFile<Value: Sendable>(
-        _ body: @Sendable (ReplayMemory, [RememberedMessage]) throws(SQLiteError) -> Value
+        _ body: @Sendable (ReplayMemory, Unwritten) throws(SQLiteError) -> Value
     ) throws(StoreError) -> Value {
-        let messages = unwritten.messages
-        let releases = unwrittenReleases.withLock { $0 }
-        let receipts = unwrittenReceipts.all
+        let unwritten = Unwritten(
+            messages: self.unwritten.messages, releases: unwrittenReleases.withLock { $0 },
+            receipts: unwrittenReceipts.all, configuration: configuration)
         let value = try sessionTransaction { [role, configuration] database throws(SQLiteError) in
-            let memory = ReplayMemory(database: database, role: role, limit: configuration.messageLimit)
-            for claim in releases { try memory.release(claim) }
-            for receipt in receipts { try database.spool(receipt, configuration) }
-            return try body(memory, messages)
+            try body(ReplayMemory(database: database, role: role, limit: configuration.messageLimit), unwritten)
         }
-        unwritten.remove(messages)
-        unwrittenReleases.withLock { $0.removeAll(where: releases.contains) }
-        unwrittenReceipts.remove(where: receipts.contains)
+        self.unwritten.remove(unwritten.messages)
+        unwrittenReleases.withLock { $0.removeAll(where: unwritten.releases.contains) }
+        unwrittenReceipts.remove(where: unwritten.receipts.contains)
         return value
+    }
+}
+
+/// What couldn't be written to the file before.
+private struct Unwritten: Sendable {
+    let messages: [RememberedMessage]
+    let releases: [MessageClaim]
+    let receipts: [Receipt]
+    let configuration: SharedStore.Configuration
+
+    func write(_ memory: ReplayMemory) throws(SQLiteError) {
+        try write(memory) { _ in true }
+        try spool(memory)
+    }
+
+    func spool(_ memory: ReplayMemory) throws(SQLiteError) {
+        for receipt in receipts { try memory.database.spool(receipt, configuration) }
+    }
+
+    /// - Parameter isWritten: chooses the claims and releases to write.
+    func write(_ memory: ReplayMemory, where isWritten: (MessageClaim) -> Bool) throws(SQLiteError) {
+        for claim in releases where isWritten(claim) { try memory.release(claim) }
+        try memory.adopt(messages.filter { isWritten($0.claim) })
     }
 }

@@ -39,9 +39,14 @@ final class InMemoryReplayStore: Sendable {
         }
     }
 
-    /// Marks a message as seen, even if it was claimed in the file.
-    func markSeen(_ claim: MessageClaim) throws(StoreError) {
-        try withMemory { memory throws(SQLiteError) in try memory.adopt([RememberedMessage(claim: claim, time: nil)]) }
+    /// Marks a message as seen, even if it was claimed in the file or its session didn't wait for the claim.
+    ///
+    /// - Parameter message: the message, for its effects.
+    func markSeen(_ claim: MessageClaim, _ message: MessageStamp? = nil) throws(StoreError) {
+        if let message { stamps.withLock { $0[message.id] = $0[message.id] ?? message } }
+        try withMemory { memory throws(SQLiteError) in
+            try memory.adopt([RememberedMessage(claim: claim, time: nil, stamp: message)])
+        }
     }
 
     func release(_ claim: MessageClaim) throws(StoreError) {
@@ -108,6 +113,11 @@ final class ClaimedMessages: Sendable {
         var claims: [String: Claimed] = [:]
         /// The ids in the order of their claims. Over the limit the first one is removed.
         var order: [String] = []
+
+        mutating func append(_ messageID: String) {
+            order.append(messageID)
+            if order.count > ClaimedMessages.limit { claims[order.removeFirst()] = nil }
+        }
     }
 
     /// An extension's process shows fewer messages.
@@ -126,21 +136,25 @@ final class ClaimedMessages: Sendable {
                     return false
                 }
             } else {
-                state.order.append(claim.messageID)
+                state.append(claim.messageID)
             }
             state.claims[claim.messageID] = Claimed(claim: claim, time: clock)
-            if state.order.count > Self.limit { state.claims[state.order.removeFirst()] = nil }
             return true
         }
     }
 
+    /// Marks a message as seen, also if its claim was refused after its session had gone on without the file.
+    ///
     /// - Returns: the claim with the latest `iat` that sessions have received meanwhile.
     @discardableResult
     func markSeen(_ claim: MessageClaim) -> MessageClaim {
         state.withLock { state in
-            state.claims[claim.messageID]?.time = nil
-            let known = state.claims[claim.messageID]?.claim.issuedAt
-            return claim.with(issuedAt: max(known ?? claim.issuedAt, claim.issuedAt))
+            let known = state.claims[claim.messageID]
+            let latest = claim.with(issuedAt: max(known?.claim.issuedAt ?? claim.issuedAt, claim.issuedAt))
+            if known == nil { state.append(claim.messageID) }
+            state.claims[claim.messageID] = Claimed(
+                claim: known?.claim.with(issuedAt: latest.issuedAt) ?? claim, time: nil)
+            return latest
         }
     }
 

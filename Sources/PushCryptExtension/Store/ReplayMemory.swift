@@ -81,6 +81,12 @@ struct ReplayMemory {
         return true
     }
 
+    /// Whether the message was claimed or seen, and its effects were applied.
+    func knows(_ claim: MessageClaim) throws(SQLiteError) -> Bool {
+        try database.integer(
+            "SELECT 1 FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(claim.messageID)) != nil
+    }
+
     /// Remembers a message until the time for its latest `iat`.
     ///
     /// A campaign message that was sealed again has the same id and a later iat. It may be shown for longer than the first

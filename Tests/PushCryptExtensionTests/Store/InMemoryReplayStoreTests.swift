@@ -48,6 +48,21 @@ import Testing
         #expect(try claim("b", at: 120, other) != nil)
     }
 
+    /// A session whose claim is late shows its message, although another process has shown it before.
+    @Test("a process doesn't show a message twice whose claim was refused after it was shown")
+    func refusedLate() throws {
+        let other = folder.store()
+        try other.markSeen(try #require(try claim("a", at: 0, other)))
+        let late = MessageStamp(id: "a", issuedAt: now, expiresAt: now + 86_400)
+        #expect(store.reserve(late, at: now))
+        #expect(try store.claim(late, isReserved: true, at: now).refusal == .replayed)
+        try store.markSeen(late.claim)
+        try whileHeld {
+            let again = try claim("a", at: 1)
+            #expect(again == nil)
+        }
+    }
+
     @Test("a message that was claimed or shown before the store was locked isn't granted while it is locked")
     func shownBefore() throws {
         try store.markSeen(try #require(try claim("a")))

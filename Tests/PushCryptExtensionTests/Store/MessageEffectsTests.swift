@@ -93,6 +93,25 @@ import Testing
         #expect(try claim(stamp("b")).refusal == nil)
     }
 
+    /// A session whose claim is late shows its message, and its record may be written before its claim.
+    @Test("effects of a message that is recorded before its claim are applied once", arguments: [false, true])
+    func recordedBeforeItsClaim(_ isFileBroken: Bool) throws {
+        _ = try claim(stamp("old", requestID: "OLD"))
+        let message = stamp("a", MessageEffects(retractedIDs: ["old"], badge: .add(2)), requestID: "A")
+        var record = DeliveryRecord(claim: message.claim, isShown: true)
+        record.message = message
+        if isFileBroken {
+            try store.unwritten.markSeen(message.claim, message)
+        } else {
+            #expect(try store.record(record).badge == 2)
+        }
+        let late = try claim(message, after: 1)
+        #expect(late.refusal == .replayed && late.dueRequestIDs == ["OLD"])
+        #expect(try store.badge() == 2)
+        #expect(try claim(stamp("a", MessageEffects(badge: .add(2))), after: 120).refusal == .replayed)
+        #expect(try store.badge() == 2)
+    }
+
     private final class Screen: DeliveredNotifications {
         let removed = Locked<[String]>([])
         func remove(_ requestIDs: [String]) { removed.withLock { $0 += requestIDs } }

@@ -110,6 +110,21 @@ import Testing
             output.lines.map { $0.hasPrefix("full: ") ? "full" : $0 } == ["true", "false", "false", "full", "false"])
     }
 
+    /// What the process remembers is written after the message was looked for in the file.
+    @Test(
+        "a process that remembers receipts and releases on a full disk still refuses messages that the file knows",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    func fullAndRemembering() throws {
+        let output = try ExtensionProcess.shell(
+            FullDisk.script(
+                """
+                "$EXTENSION" store-try disk/store a
+                fill 0
+                "$EXTENSION" store-show disk/store b a release:c a c
+                """))
+        #expect(output.lines == ["true", "true", "false", "true", "false", "true"])
+    }
+
     @Test(
         "a damaged store on a full disk is counted when it is rebuilt",
         .enabled(if: FullDisk.isAvailable, FullDisk.missing))
@@ -129,29 +144,6 @@ import Testing
                 """))
         #expect(
             output.lines.map { $0.hasPrefix("full: ") ? "full" : $0 } == ["true", "full", "full", "true", "false", "+"])
-    }
-}
-
-/// A file system of 64 pages of 4,096 bytes that is removed with the script.
-enum FullDisk {
-    static let missing: Comment = "mounting a file system needs root or user namespaces (unshare -rm)"
-
-    static let isAvailable = (try? ExtensionProcess.shell(script("true")))?.ending == .exit(0)
-
-    /// A script in which `fill N` fills the disk except for N pages, and `make_room` empties it.
-    static func script(_ body: String) -> String {
-        """
-        cat >script <<'END'
-        mkdir disk && mount -t tmpfs -o size=256k,mode=700 tmpfs disk || exit 1
-        fill() {
-            cat /dev/zero >disk/fill 2>/dev/null
-            truncate -s $(($(stat -c %s disk/fill) - $1 * 4096)) disk/fill
-        }
-        make_room() { rm disk/fill; }
-        \(body)
-        END
-        \(geteuid() == 0 ? "unshare -m" : "unshare -rm") sh ./script
-        """
     }
 }
 

@@ -10,9 +10,12 @@ enum ExtensionProcess {
         try RunningExtension(binary.get(), arguments)
     }
 
-    /// Runs a script with /bin/sh and returns its output. `$EXTENSION` is the path of the executable.
+    /// Starts a script with /bin/sh and doesn't wait for it. `$EXTENSION` is the path of the executable.
+    static func start(script: String) throws -> RunningExtension { try RunningExtension("/bin/sh", ["-c", script]) }
+
+    /// Runs a script and returns its output.
     static func shell(_ script: String) throws -> (ending: ChildProcess.Ending, lines: [String]) {
-        let running = try RunningExtension("/bin/sh", ["-c", script])
+        let running = try start(script: script)
         let lines = running.remainingLines()
         return (try running.process.wait(), lines)
     }

@@ -4,7 +4,8 @@ import CPushCryptSteppedCalls
 /// during a job are steps, which the test continues one by one.
 ///
 /// ```
-/// claim FOLDER CLOCK ID@IAT…     claims messages in a store, marks them as seen and shows them
+/// claim FOLDER CLOCK ID@IAT…     claims messages in a store, marks them as seen and shows them; ID@IAT+N@OTHER adds N to the
+///                                badge, and retracts the message OTHER if it is given
 /// syncs FOLDER CLOCK ID@IAT…     the same; ends with the number of calls that waited for the disk
 /// claim-unlocked FILE ID         the same in a file without a lock: a race that the tests must find
 /// add FOLDER CLOCK               adds a key that waits to be promoted

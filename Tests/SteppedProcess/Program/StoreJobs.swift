@@ -14,14 +14,23 @@ enum StoreJobs {
         let clock = UnixTime(Int64(arguments[1])!)
         return try arguments.dropFirst(2).map { message in
             let parts = message.split(separator: "@").map(String.init)
-            let issuedAt = UnixTime(Int64(parts[1])!)
-            let message = MessageStamp(
+            let times = parts[1].split(separator: "+")
+            let issuedAt = UnixTime(Int64(times[0])!)
+            var message = MessageStamp(
                 id: parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+            if times.count > 1 {
+                message.profile = 2
+                message.requestID = "request-\(parts[0])"
+                message.effects = MessageEffects(
+                    retractedIDs: parts.count > 2 ? [parts[2]] : [], badge: .add(Int(times[1])!))
+            }
             let isReserved = store.reserve(message, at: clock)
             if let failure = try store.claim(message, isReserved: isReserved, at: clock).refusal {
                 return "\(parts[0])=\(failure)"
             }
-            _ = try store.record(DeliveryRecord(claim: message.claim, isShown: true))
+            var record = DeliveryRecord(claim: message.claim, isShown: true)
+            record.message = message
+            _ = try store.record(record)
             unsafe pushcrypt_step("shows", parts[0])
             return "\(parts[0])=shown"
         }
