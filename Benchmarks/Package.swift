@@ -21,6 +21,8 @@ let package = Package(
     products: [
         .executable(name: "runner", targets: ["Runner"]),
         .executable(name: "swiftcrypto-runner", targets: ["SwiftCryptoRunner"]),
+        .executable(name: "delivery-process", targets: ["DeliveryProcess"]),
+        .executable(name: "empty-process", targets: ["EmptyProcess"]),
     ],
     dependencies: [
         .package(name: "pushcrypt", path: ".."),
@@ -30,12 +32,23 @@ let package = Package(
     ],
     targets: [
         .target(name: "RunnerProtocol"),
+        // Without Foundation, whose loading would be measured.
+        .target(name: "MonotonicTime"),
         .target(
             name: "BenchmarkSupport", dependencies: libraryProducts, packageAccess: false,
             swiftSettings: insideTheLibrary),
         .executableTarget(
             name: "Runner", dependencies: ["RunnerProtocol", "BenchmarkSupport"] + libraryProducts,
             packageAccess: false, swiftSettings: insideTheLibrary),
+        // An extension in a process of its own. It has nothing of the sender.
+        .executableTarget(
+            name: "DeliveryProcess",
+            dependencies: [
+                "MonotonicTime", .product(name: "PushCryptCore", package: "pushcrypt"),
+                .product(name: "PushCryptExtension", package: "pushcrypt"),
+            ],
+            packageAccess: false, swiftSettings: insideTheLibrary),
+        .executableTarget(name: "EmptyProcess", dependencies: ["MonotonicTime"]),
         .executableTarget(
             name: "SwiftCryptoRunner",
             dependencies: ["RunnerProtocol", .product(name: "Crypto", package: "swift-crypto")]),

@@ -16,6 +16,10 @@ import CPushCryptSQLite
     // uses it at a time.
     private let connection: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Upper limits of numbers of rows that the owner has counted, by a number of its choice. The owner adds the rows that it
+    /// inserts. They are forgotten when a transaction fails.
+    package var rowBounds: [Int64: Int64] = [:]
+    private var rowBoundsVersion: Int64?
     private var waitEnd = ContinuousClock.now
 
     /// Opens a file, which SQLite reads at the first use. One statement waits `busyTimeout` for other connections.
@@ -130,6 +134,14 @@ import CPushCryptSQLite
         return Cursor(statement, of: self)
     }
 
+    /// Returns ``rowBounds``, after they were forgotten if another connection has changed the file.
+    package func knownRowBounds() throws(SQLiteError) -> [Int64: Int64] {
+        let version = try integer("PRAGMA data_version")
+        if version != rowBoundsVersion { rowBounds = [:] }
+        rowBoundsVersion = version
+        return rowBounds
+    }
+
     /// Runs `body` in a transaction that takes the write lock at its start, because two transactions that begin with a read
     /// could block each other.
     package func transaction<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
@@ -139,6 +151,7 @@ import CPushCryptSQLite
             try run("COMMIT")
             return value
         } catch {
+            rowBounds = [:]
             // After some errors SQLite has rolled back already, and this fails.
             _ = try? run("ROLLBACK")
             throw error

@@ -1,3 +1,4 @@
+import Dispatch
 import PushCryptExtension
 import Testing
 
@@ -9,6 +10,42 @@ import Testing
     func fires(duration: Duration) async {
         await withCheckedContinuation { continuation in
             _ = ThreadTimer().schedule(after: duration) { continuation.resume() }
+        }
+    }
+
+    @Test("a timer calls a body whose time comes before that of earlier ones")
+    func earlier() async {
+        let timer = ThreadTimer()
+        let cancel = timer.schedule(after: .seconds(86_400)) { Issue.record("the later deadline passed") }
+        for _ in 0..<100 {
+            await withCheckedContinuation { continuation in
+                _ = timer.schedule(after: .zero) { continuation.resume() }
+            }
+        }
+        cancel()
+    }
+
+    @Test("a body that blocks its thread doesn't delay other bodies of the same timer")
+    func blocked() async {
+        let (timer, isOver) = (ThreadTimer(), DispatchSemaphore(value: 0))
+        await withCheckedContinuation { continuation in
+            _ = timer.schedule(after: .zero) {
+                isOver.wait()
+                continuation.resume()
+            }
+            _ = timer.schedule(after: .zero) { isOver.signal() }
+        }
+    }
+
+    @Test("a timer whose body schedules the next one calls them all")
+    func chain() async {
+        let timer = ThreadTimer()
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            @Sendable func next(_ count: Int) {
+                guard count > 0 else { return continuation.resume() }
+                _ = timer.schedule(after: .nanoseconds(count % 3)) { next(count - 1) }
+            }
+            next(200)
         }
     }
 

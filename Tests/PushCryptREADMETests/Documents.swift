@@ -11,7 +11,8 @@ enum Documents {
     /// Documents whose links and names are checked.
     static let all =
         tested + [
-            "SECURITY.md", "CONTRIBUTING.md", "Benchmarks/README.md", "Benchmarks/Cost.md", "Tests/Vectors/README.md",
+            "SECURITY.md", "CONTRIBUTING.md", "Benchmarks/README.md", "Benchmarks/Cost.md", "Benchmarks/Delivery.md",
+            "Tests/Vectors/README.md",
         ]
 
     static func text(of document: String) throws -> String {

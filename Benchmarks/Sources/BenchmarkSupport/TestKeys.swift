@@ -56,11 +56,12 @@ extension TestKeys {
 /// A sender's private key, and the public key that a recipient pins.
 package struct TestSender {
     package let key: SenderKey
+    package let record: KeyRecord
     package let trusted: TrustedSenders
 
     package init() throws {
-        let entry = Keyset.Entry(
-            try KeyRecord.generate(.sender, backend: DefaultBackend.shared), KeyLifecycle(activatesAt: UnixTime(0)))
+        record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        let entry = Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0)))
         key = try SenderKey(entry)
         trusted = try TrustedSenders(Keyset([entry]).publicKeyset(keepingPSK: false))
     }

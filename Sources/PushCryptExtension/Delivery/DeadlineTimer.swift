@@ -9,18 +9,92 @@ public protocol DeadlineTimer: Sendable {
     func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
-/// A timer that waits on a new thread, so that stages that block all threads of a pool don't delay the deadline.
+/// A timer that waits on a thread of its own and calls each function on a new thread. So stages that block all threads of a
+/// pool don't delay a deadline, and functions that block don't delay each other.
+///
+/// Copies share the waiting thread. It ends a second after the last wait, because a push has several: creating a thread for each
+/// takes longer than to open the push.
 public struct ThreadTimer: DeadlineTimer {
-    /// Creates a timer; it has no state.
+    private let waits = Waits()
+
+    /// Creates a timer; the thread starts at the first use.
     public init() {}
 
     /// Calls `body` once after `duration`, on a new thread.
     public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let cancelled = DispatchSemaphore(value: 0)
-        DedicatedThread.run {
-            if cancelled.wait(timeout: .now() + duration.dispatchInterval) == .timedOut { body() }
+        let number = waits.add(until: .now() + duration.dispatchInterval, body)
+        return { [waits] in waits.remove(number) }
+    }
+}
+
+private final class Waits: Sendable {
+    private struct Wait: Sendable {
+        let end: DispatchTime
+        let body: @Sendable () -> Void
+    }
+
+    private struct State: Sendable {
+        var waits: [Int: Wait] = [:]
+        var nextNumber = 0
+        /// When the thread looks at the waits next; nil if there is no thread.
+        var nextLook: DispatchTime?
+        /// When the thread ends; nil if it was not idle at its last look.
+        var idleEnd: DispatchTime?
+    }
+
+    private static let idleTime = DispatchTimeInterval.seconds(1)
+    private let state = Locked(State())
+    private let isEarlier = DispatchSemaphore(value: 0)
+
+    func add(until end: DispatchTime, _ body: @escaping @Sendable () -> Void) -> Int {
+        let (number, nextLook) = state.withLock { state in
+            defer {
+                state.nextNumber += 1
+                state.nextLook = min(state.nextLook ?? end, end)
+                state.idleEnd = nil
+            }
+            state.waits[state.nextNumber] = Wait(end: end, body: body)
+            return (state.nextNumber, state.nextLook)
         }
-        return { cancelled.signal() }
+        guard let nextLook else {
+            DedicatedThread.run { [self] in run() }
+            return number
+        }
+        if end < nextLook { isEarlier.signal() }
+        return number
+    }
+
+    func remove(_ number: Int) {
+        // The wait is released without the lock: what it has captured may use a timer when it is released.
+        _ = state.withLock { $0.waits.removeValue(forKey: number) }
+    }
+
+    private func run() {
+        while let next = callDue() { _ = isEarlier.wait(timeout: next) }
+    }
+
+    /// - Returns: when the thread looks at the waits again; nil if it is to end.
+    private func callDue() -> DispatchTime? {
+        let (due, next) = state.withLock { Self.look(&$0, at: .now()) }
+        for wait in due { DedicatedThread.run(wait.body) }
+        return next
+    }
+
+    /// Removes the waits that have ended.
+    ///
+    /// - Returns: these waits, and the time of the next look; nil if the thread is to end.
+    private static func look(_ state: inout State, at now: DispatchTime) -> (due: [Wait], next: DispatchTime?) {
+        let due = state.waits.filter { $0.value.end <= now }
+        for number in due.keys { state.waits[number] = nil }
+        if let next = state.waits.values.map(\.end).min() {
+            state.nextLook = next
+        } else if let end = state.idleEnd, end <= now {
+            state.nextLook = nil
+        } else {
+            state.idleEnd = state.idleEnd ?? now + idleTime
+            state.nextLook = state.idleEnd
+        }
+        return (Array(due.values), state.nextLook)
     }
 }
 

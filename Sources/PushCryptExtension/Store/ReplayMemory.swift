@@ -123,6 +123,7 @@ struct ReplayMemory {
                 SET iat = max(iat, excluded.iat), claimed = max(claimed, excluded.claimed), token = excluded.token
                 """, .integer(role.number), .text(message.claim.messageID), .integer(message.claim.issuedAt.seconds),
                 SQLiteValue(message.time), .integer(message.claim.token))
+            database.rowBounds[role.number]? += 1
             guard let stamp = message.stamp else { continue }
             try apply(stamp, latest: nil)
             try register(stamp, isRetracted: isRetracted(stamp), at: message.time ?? 0)
@@ -136,10 +137,18 @@ struct ReplayMemory {
         return overflow || difference.magnitude >= UInt64(claimLifetimeInSeconds)
     }
 
+    /// How many messages are over the limit. They are counted only if there may be as many: that reads them all.
+    private func excess() throws(SQLiteError) -> Int64 {
+        let limit = Int64(max(limit, 1))
+        if let bound = try database.knownRowBounds()[role.number], bound <= limit { return 0 }
+        let count = try database.integer("SELECT count(*) FROM message WHERE role = ?", .integer(role.number)) ?? 0
+        database.rowBounds[role.number] = count
+        return max(count - limit, 0)
+    }
+
     /// Removes messages over the limit, perhaps also the new message: it was granted, and from now on the floor refuses it.
     private func evict(_ state: inout ReplayState, at clock: Int64) throws(SQLiteError) {
-        let count = try database.integer("SELECT count(*) FROM message WHERE role = ?", .integer(role.number)) ?? 0
-        var excess = count - Int64(max(limit, 1))
+        var excess = try excess()
         guard excess > 0 else { return }
         // Messages accepted while the clock was ahead can't be shown now, and would fill the memory until their time.
         excess -= Int64(

@@ -228,6 +228,16 @@ import Testing
         #expect(try claim("5", 5, at: 60, small))
     }
 
+    @Test("messages that another process has claimed count for the limit")
+    func otherProcess() throws {
+        let other = folder.store { $0.messageLimit = 5 }
+        for number in 1...3 { #expect(try claim("\(number)", Int64(number))) }
+        for number in 4...6 { #expect(try claim("\(number)", Int64(number), other)) }
+        #expect(try claim("7", 7))
+        #expect(try !claim("new", 2))
+        #expect(try claim("new", 3))
+    }
+
     @Test("marking a message that wasn't claimed does nothing")
     func unknown() throws {
         try store.markSeen("a")

@@ -142,9 +142,8 @@ struct StoreCrowdTests {
 }
 
 extension StoreFolder {
-    /// Whether an unfinished transaction left a journal.
+    /// Whether an unfinished transaction left a journal: the end of a transaction overwrites its first byte with zero.
     fileprivate var hasJournal: Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + "-journal")
-        return (attributes?[.size] as? NSNumber)?.intValue ?? 0 > 0
+        (try? Data(contentsOf: URL(fileURLWithPath: file.path + "-journal")))?.first ?? 0 != 0
     }
 }

@@ -90,7 +90,22 @@ import Testing
         if pages == 0 { #expect(!output.lines.dropLast().contains("true")) }
     }
 
-    /// The later iat of a repeat can't be written then, but the repeat is refused.
+    @Test(
+        "a store on a full disk remembers new messages while its files have room",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    func fullWithRoom() throws {
+        let output = try ExtensionProcess.shell(
+            FullDisk.script(
+                """
+                "$EXTENSION" store-try disk/store a
+                fill 0
+                "$EXTENSION" store-try disk/store b
+                "$EXTENSION" store-try disk/store b
+                """))
+        #expect(output.lines == ["true", "true", "false"])
+    }
+
+    /// Without its journal the store can write nothing, not even the later iat of a repeat, but the repeat is refused.
     @Test(
         "a store on a full disk still refuses messages that were shown",
         .enabled(if: FullDisk.isAvailable, FullDisk.missing))
@@ -99,6 +114,7 @@ import Testing
             FullDisk.script(
                 """
                 "$EXTENSION" store-try disk/store a
+                rm disk/store/pushcrypt.sqlite-journal
                 fill 0
                 "$EXTENSION" store-try disk/store a
                 "$EXTENSION" store-try disk/store a 1
