@@ -48,9 +48,10 @@ extension AppDelegate {
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     ) {
         Task {
-            await register()
             let payload = try? await Self.silentPushes.get().payload(of: userInfo)
             if let payload { refresh(payload) }
+            await register()
+            // The system expects this call within 30 seconds.
             completionHandler(payload == nil ? .noData : .newData)
         }
     }
