@@ -3,7 +3,7 @@ import PushCryptApple
 /// The complete extension. `NSExtensionPrincipalClass` in Info.plist names this class.
 final class NotificationService: PushCryptNotificationService {
     override func configure() throws -> ExtensionConfiguration {
-        let group = try AppGroup("group.com.example.app")
+        let group = try appGroup()
         // A key of the app's strings. It is shown when a push can't be restored.
         let text = Placeholder.localized(title: "NEW_MESSAGE", body: nil)
         var configuration = try ExtensionConfiguration(

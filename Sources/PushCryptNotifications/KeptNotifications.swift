@@ -20,7 +20,7 @@ public struct KeptNotifications: Sendable {
         public let placeholderID: String
         /// Whether the placeholder was removed.
         public let isRemoved: Bool
-        /// The name of the notification that replaces it; nil if there is none.
+        /// The name of the notification that replaces it: that of the placeholder with the suffix `-opened`. Nil if there is none.
         public let requestID: String?
         /// The content that replaces it; nil if there is none.
         public let content: NotificationContent?

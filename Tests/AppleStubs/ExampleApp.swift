@@ -13,7 +13,7 @@ import PushCryptApple
     private let session = Session()
 
     func didRegister(deviceToken: Data) throws {
-        let registration = try DeviceRegistration(session)
+        let registration = try DeviceRegistration(appGroup(), session)
         self.registration = registration
         Task {
             let outcome = try await registration.received(deviceToken)
@@ -35,10 +35,27 @@ final class StagedService: PushCryptNotificationService {
     }
 }
 
+/// Calls every function of the guides that a configuration may need: in an app whose default isolation is the main actor, they
+/// are nonisolated.
+final class SharedService: PushCryptNotificationService {
+    override func configure() throws -> ExtensionConfiguration {
+        let group = try appGroup()
+        var configuration = try sharedConfiguration(group)
+        try addRecipes(to: &configuration)
+        configuration.attachments = imageAddress(group)
+        configuration.attachments = MigratedAttachments(group)
+        configuration.stages = [DefaultBody(), PictureCategory()]
+        configuration.finish = chatMessages { _ in nil }
+        configuration.receipts = try deliveryReceipts()
+        configuration.receipts = try systemReceipts(group)
+        return configuration
+    }
+}
+
 /// The other choices of senders, and the other pins.
 final class OtherSendersService: PushCryptNotificationService {
     override func configure() throws -> ExtensionConfiguration {
-        let pins = UnsignedSenderPins(folder: "pins")
+        let pins = try UnsignedSenders(appGroup()).pins
         let choices: [SenderTrust] = [
             .unsigned, .pinned(pins), .current { () throws(FailureClass) in try pins.trustedSenders() },
         ]

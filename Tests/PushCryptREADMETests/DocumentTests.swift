@@ -7,7 +7,7 @@ import Testing
 struct DocumentTests {
     private static let examples =
         Documents.files(in: "Tests/PushCryptREADMETests", withSuffix: "Example.swift")
-        + ["Examples/iOSExtension/NotificationService.swift"]
+        + ["NotificationService", "SharedAppGroup"].map { "Examples/iOSExtension/\($0).swift" }
 
     @Test("The documents show every example file once, and no other Swift code")
     func examples() throws {

@@ -17,6 +17,6 @@ struct AppointmentPusher {
             title: "Dr. Amara Osei", body: "See you on Monday at 9:40.", sound: .named("chime.caf"),
             threadID: "clinic-17", custom: ["appointment": 40_713])
         return try sealer.seal(
-            reminder, to: recipient, placeholder: .localized(title: "NEW_MESSAGE_TITLE", body: "NEW_MESSAGE_BODY"))
+            reminder, to: recipient, placeholder: .localized(title: "NEW_MESSAGE", body: nil))
     }
 }

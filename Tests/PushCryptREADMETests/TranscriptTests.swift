@@ -18,10 +18,10 @@ struct TranscriptTests {
 
     @Test("The README and three guides have a transcript each, of at least five steps")
     func found() throws {
-        let found = try Transcript.all()
+        let found = Dictionary(grouping: try Transcript.all(), by: \.document)
         let documents = ["README.md", "docs/attachments.md", "docs/campaigns.md", "docs/rotation.md"]
-        #expect(found.map(\.document).sorted() == documents)
-        #expect(found.allSatisfy { $0.steps.count >= 5 })
+        #expect(found.keys.sorted() == documents)
+        #expect(found.values.allSatisfy { transcripts in transcripts.contains { $0.steps.count >= 5 } })
     }
 
     /// A section with commands and their output.

@@ -92,6 +92,8 @@ open class UNUserNotificationCenter: NSObject {
     /// An app uses `current()`.
     public override init() { super.init() }
 
+    open weak var delegate: (any UNUserNotificationCenterDelegate)?
+
     // It is never changed, except by the tests.
     private nonisolated(unsafe) static let only = UNUserNotificationCenter()
 

@@ -1,25 +1,39 @@
 import PushCryptApple
+import UserNotifications
 
 /// What the app does with its notifications.
 @MainActor final class AppNotifications: NotificationResponder {
     /// The conversation on the screen.
     var currentChat: String?
+    /// The delegate of the notification centre, which doesn't retain it.
+    private(set) lazy var delegate = PushCryptNotificationDelegate(group, self, kept: kept)
     private let group: AppGroup
+    private let kept: KeptNotifications
     private let openChat: (_ chat: String) -> Void
     private let sendReply: (_ text: String, _ chat: String) async -> Void
 
     init(
         _ group: AppGroup, openChat: @escaping (_ chat: String) -> Void,
         sendReply: @escaping (_ text: String, _ chat: String) async -> Void
-    ) {
+    ) throws {
         self.group = group
+        kept = try KeptNotifications(sharedConfiguration(group))
         self.openChat = openChat
         self.sendReply = sendReply
+    }
+
+    /// The button below messages whose `aps.category` is `MESSAGE`. Call it at every start.
+    func registerCategories() {
+        let reply = NotificationAction(
+            id: "REPLY", title: "Reply", options: .authenticationRequired, textInput: .init(buttonTitle: "Send"))
+        SystemNotifications(.current()).setCategories([NotificationCategory(id: "MESSAGE", actions: [reply])])
     }
 
     /// Shows everything in the foreground, except messages of the conversation that the user is reading.
     func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
         if let chat = chat(of: notification), chat == currentChat { return [] }
+        // Opened when the app became active, perhaps many at once.
+        if case .restored(let push) = notification, push.requestID.hasSuffix("-opened") { return .list }
         return [.banner, .list, .sound, .badge]
     }
 
@@ -33,10 +47,10 @@ import PushCryptApple
         }
     }
 
-    /// Call it when the app starts and when it becomes active.
+    /// Opens what the extension couldn't, and removes what has expired or was retracted. Call it whenever the app becomes
+    /// active, which includes its start.
     func becameActive() async throws {
-        // Restores what came while the keys were locked, and removes what has expired or was retracted.
-        _ = try await KeptNotifications(sharedConfiguration(group)).open()
+        await kept.open()
         try await group.removeDueNotifications()
     }
 

@@ -1,7 +1,7 @@
 import PushCryptApple
 
 /// Shows messages with the picture that the app stored for their sender. Other pushes are shown unchanged.
-func chatMessages(
+nonisolated func chatMessages(
     picture: @escaping @Sendable (_ user: String) async throws -> [UInt8]?
 ) -> CommunicationStage {
     CommunicationStage(timeLimit: .seconds(5)) { push in

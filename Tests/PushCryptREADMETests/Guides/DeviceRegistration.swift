@@ -14,10 +14,11 @@ protocol Backend: Sendable {
     /// The id of the signed-in user at your backend, which never changes; nil if no user is signed in.
     private var account: String?
     private var deviceToken: Data?
+    private let group: AppGroup
     private let pushes: PushRegistration
 
-    init(_ backend: some Backend) throws {
-        let group = try AppGroup("group.com.example.app")
+    init(_ group: AppGroup, _ backend: some Backend) throws {
+        self.group = group
         let senders = try PushRegistration.SenderSet(pins: group.senderPins()) { try await backend.senderSet() }
         pushes = PushRegistration(group, senders: senders) { try await backend.store($0) }
     }
@@ -38,13 +39,20 @@ protocol Backend: Sendable {
     ///
     /// - Returns: nil if the device token or the user is still unknown.
     func register() async throws -> PushRegistration.Outcome? {
-        guard let deviceToken, let account else { return nil }
+        guard let account else {
+            // Erases the keys of a sign-out that failed, because they were locked.
+            try await pushes.completeSignOut()
+            return nil
+        }
+        guard let deviceToken else { return nil }
         return try await pushes.register(deviceToken: deviceToken, account: account)
     }
 
-    /// The user signs out: erases the keys. Also tell your backend to delete the record.
+    /// The user signs out: erases the keys, and what the user's notifications have left on the device. Tell your backend
+    /// before, while the user is authenticated.
     func signOut() async throws {
         account = nil
         try await pushes.signOut()
+        try await removeTraces(of: group)
     }
 }

@@ -5,6 +5,7 @@ import PushCryptApple
 import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSender
+import Security
 import Testing
 import UserNotifications
 
@@ -71,13 +72,11 @@ import UserNotifications
         let first = try senders()
         published.withLock { $0 = first }
         let app = try DeviceRegistration(
-            TestBackend(uploads: uploads, isOnline: isOnline, senders: published))
+            appGroup(), TestBackend(uploads: uploads, isOnline: isOnline, senders: published))
         try await app.signOut()
         if let account { #expect(try await app.signedIn(as: account) == nil) }
         return app
     }
-
-    private func appGroup() throws -> AppGroup { try AppGroup("group.com.example.app") }
 
     private func device() throws -> RegisteredDevice {
         let upload = try #require(uploads.withLock { $0.last })
@@ -132,8 +131,41 @@ import UserNotifications
         _ = try await app.signedIn(as: "amara")
         let all = uploads.withLock { $0 }
         #expect(all.map { $0.deviceToken + " " + $0.account } == ["01 zoë", "02 zoë", "02 amara", "02 amara"])
+        // Another token has the same key. Another user and a sign-out erase it.
         let kids = all.map(\.kid)
         #expect(kids[0] == kids[1] && Set(kids).count == 3)
+    }
+
+    @Test("a sign-out removes the keys and what the notifications have left")
+    func signOutRemovesTraces() async throws {
+        let app = try await app()
+        _ = try await app.received(Data([1]))
+        let (group, center) = (try appGroup(), UNUserNotificationCenter.current())
+        defer { center.stubDelivered = [] }
+        center.stubDelivered = [UNNotificationRequest(identifier: "1", content: UNNotificationContent(), trigger: nil)]
+        let avatar = group.folder.appendingPathComponent("avatars")
+        try FileManager.default.createDirectory(at: avatar, withIntermediateDirectories: true)
+        try group.previewChoice.set(.nothing)
+        try await group.setBadge(3)
+        try await app.signOut()
+        #expect(center.stubDelivered.isEmpty && center.stubBadge == 0)
+        #expect(try group.store(.app).badge() == 0)
+        #expect(group.previewChoice.current == .everything)
+        #expect(!FileManager.default.fileExists(atPath: avatar.path))
+        #expect(try group.keyring.keyIDs().isEmpty)
+    }
+
+    @Test("a sign-out while the keys are locked is completed when protected data is available")
+    func signOutIsCompleted() async throws {
+        let app = try await app()
+        _ = try await app.received(Data([1]))
+        let group = try appGroup()
+        StubKeychain.shared.setCondition(.locked, ofGroup: group.keychainGroup)
+        await #expect(throws: DeviceKeyError.self) { try await app.signOut() }
+        StubKeychain.shared.setCondition(.open, ofGroup: group.keychainGroup)
+        #expect(try !group.keyring.keyIDs().isEmpty)
+        #expect(try await app.register() == nil)
+        #expect(try group.keyring.keyIDs().isEmpty)
     }
 
     /// The guide says how a backend compares it.
@@ -157,7 +189,7 @@ import UserNotifications
         let file = Bundle.main.bundleURL.appendingPathComponent("senders.json")
         try senders().write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let app = try DeviceRegistration(SimulatorBackend())
+        let app = try DeviceRegistration(appGroup(), SimulatorBackend())
         _ = try await app.signedIn(as: "zoë")
         let outcome = try #require(try await app.received(Data([1])))
         #expect(outcome.isUploaded && outcome.senderSetFailure == nil)
@@ -238,15 +270,15 @@ import UserNotifications
 
     @Test(
         """
-        a tap and a reply reach the conversation of a restored message, a message of the conversation on the screen isn't \
-        presented, and a forged one reaches nothing
+        a tap and a reply reach the conversation of a restored message, a tapped placeholder is opened, a message of the \
+        conversation on the screen isn't presented, and a forged one reaches nothing
         """)
     func notificationsInTheApp() async throws {
         _ = try await app().received(Data([1]))
         let actions = Actions()
-        let notifications = AppNotifications(
-            try appGroup(), openChat: { actions.add("open \($0)") }, sendReply: { actions.add("reply \($0) \($1)") })
-        let delegate = PushCryptNotificationDelegate(try appGroup(), notifications, kept: nil)
+        let notifications = try AppNotifications(
+            appGroup(), openChat: { actions.add("open \($0)") }, sendReply: { actions.add("reply \($0) \($1)") })
+        let delegate = notifications.delegate
         let sealed = try device().request(PushNotification(title: "Zoë", custom: ["chat": "c1"]), sealer: sealer)
         let restored = try await notification(sealed.body)
         let forged = try await notification(Data(#"{"aps":{"alert":"x"},"chat":"c1"}"#.utf8), restored: false)
@@ -261,6 +293,17 @@ import UserNotifications
             UNNotificationResponse(
                 stubNotification: forged, actionIdentifier: UNNotificationDefaultActionIdentifier), delegate)
         #expect(actions.list.withLock { $0 } == ["open c1", "reply Hi c1"])
+
+        let kept = try device().request(PushNotification(title: "Amara", custom: ["chat": "c2"]), sealer: sealer)
+        await respond(
+            UNNotificationResponse(
+                stubNotification: try await notification(kept.body, restored: false),
+                actionIdentifier: UNNotificationDefaultActionIdentifier), delegate)
+        #expect(actions.list.withLock { $0.last } == "open c2")
+
+        notifications.registerCategories()
+        let categories = await SystemNotifications(.current()).categories()
+        #expect(categories.map(\.id) == ["MESSAGE"] && categories.first?.actions.map(\.id) == ["REPLY"])
 
         var presented: [Bool] = []
         for (chat, notification) in [(nil, restored), ("c1", restored), ("c2", restored), ("c1", forged)] {
@@ -298,6 +341,13 @@ import UserNotifications
         let notifications = try AppNotifications(appGroup(), openChat: { _ in }, sendReply: { _, _ in })
         try await notifications.becameActive()
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
+        let opened = UNNotification(stubRequest: try #require(center.stubDelivered.first))
+        let options = await withCheckedContinuation { continuation in
+            notifications.delegate.userNotificationCenter(.current(), willPresent: opened) {
+                continuation.resume(returning: $0)
+            }
+        }
+        #expect(options == .list)
 
         let group = try appGroup()
         try await group.removeDueNotifications(at: .now + 86_400 * 60)

@@ -14,6 +14,10 @@ import Testing
         throws
     {
         #expect(try text("NotificationService.swift").count { $0 == "\n" } < 15)
+        let code = try ["NotificationService.swift", "SharedAppGroup.swift"].flatMap { name in
+            try text(name).components(separatedBy: "\n").filter { !$0.contains(#/^ *(\/\/|$)/#) }
+        }
+        #expect(code.count < 15)
         let app = try Documents.text(of: "Tests/PushCryptREADMETests/Guides/DeviceRegistration.swift")
         let calls = app.components(separatedBy: "\n").filter {
             $0.contains(#/AppGroup\(|SenderSet\(|PushRegistration\(|pushes\.[a-z]+[A-Za-z]*\(/#)

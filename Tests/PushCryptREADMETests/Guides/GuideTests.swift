@@ -12,6 +12,7 @@ import Testing
     private static let using = guides + "UseNotificationsInTheApp.md"
     private static let recipes = guides + "Recipes.md"
     private static let examples = "Examples/iOSExtension/"
+    private static let app = "Examples/iOSApp/"
     private static let files = "Tests/PushCryptREADMETests/Guides/"
 
     @Test(
@@ -20,8 +21,8 @@ import Testing
             (
                 adding, "swift",
                 [
-                    examples + "NotificationService.swift", files + "ModifiedSuffix.swift", files + "ContactName.swift",
-                    files + "SimulatorBackend.swift",
+                    examples + "SharedAppGroup.swift", examples + "NotificationService.swift",
+                    files + "ModifiedSuffix.swift", files + "ContactName.swift", files + "SimulatorBackend.swift",
                 ]
             ),
             (adding, "xml", [examples + "Info.plist", examples + "NotificationService.entitlements"]),
@@ -29,13 +30,16 @@ import Testing
             (
                 sending, "swift",
                 [
-                    files + "DeviceRegistration.swift", "Examples/iOSApp/AppDelegate.swift",
+                    files + "DeviceRegistration.swift", app + "AppDelegate.swift", files + "SignOut.swift",
                     files + "UnsignedSenders.swift", files + "RegisteredDevice.swift",
                 ]
             ),
             (
                 using, "swift",
-                [files + "SharedConfiguration.swift", files + "AppNotifications.swift", files + "SilentPushes.swift"]
+                [
+                    files + "SharedConfiguration.swift", files + "AppNotifications.swift", files + "SilentPushes.swift",
+                    app + "AppDelegate+Notifications.swift", app + "SystemReceipts.swift",
+                ]
             ),
             (
                 recipes, "swift",
@@ -54,7 +58,7 @@ import Testing
     {
         let guides = Documents.files(in: String(Self.guides.dropLast()), withSuffix: ".md")
         let shown = try Set(guides.flatMap { try Documents.blocks(of: "swift", in: $0).map { $0.text + "\n" } })
-        let files = [Self.files, Self.examples, "Examples/iOSApp/"].flatMap {
+        let files = [Self.files, Self.examples, Self.app].flatMap {
             Documents.files(in: String($0.dropLast()), withSuffix: ".swift")
         }
         let examples = files.filter { !$0.hasSuffix("Tests.swift") && !$0.hasSuffix("RecipeServer.swift") }

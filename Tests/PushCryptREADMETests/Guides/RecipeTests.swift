@@ -63,12 +63,19 @@ import Testing
         try delivery.content.attachments.map { try Data(contentsOf: URL(fileURLWithPath: $0.path)) }
     }
 
+    /// All recipes, also those that `addRecipes` leaves out, because they weaken the app.
+    private func addAll(to configuration: inout ExtensionConfiguration, _ transport: any HTTPTransport) throws {
+        try addRecipes(to: &configuration, transport: transport)
+        configuration.attachments = imageAddress(group, transport: transport)
+        configuration.unsealed = .shown
+    }
+
     @Test("a sealed push with a picture shows it with its category, and is reported by its push_id")
     func allRecipes() async throws {
         let payload = try sealed(
             #"{"aps":{"alert":{"title":"Zoë"}},"image_url":"https://files.example.com/a.png","push_id":"m-17"}"#)
         try await RecipeServer.serving { server, transport in
-            let delivery = try await deliver(payload) { try addRecipes(to: &$0, group, transport: transport) }
+            let delivery = try await deliver(payload) { try addAll(to: &$0, transport) }
             #expect(delivery.failure == nil)
             #expect(delivery.content.title.literal == "Zoë")
             #expect(delivery.content.body.literal == "Öffne die App.")
@@ -86,7 +93,7 @@ import Testing
         let payload = try sealed(
             #"{"aps":{"alert":"Hi","category":"CHAT"},"image_url":"https://files.example.com/none"}"#)
         try await RecipeServer.serving { server, transport in
-            let delivery = try await deliver(payload) { try addRecipes(to: &$0, group, transport: transport) }
+            let delivery = try await deliver(payload) { try addAll(to: &$0, transport) }
             #expect(delivery.isRestored && delivery.failure == .attachmentFailed)
             #expect(delivery.content.body.literal == "Hi")
             #expect(delivery.content.category == "CHAT")
@@ -131,7 +138,7 @@ import Testing
         let payload = try sealed(#"{"aps":{"alert":"Hi"},"push_id":"m-18"}"#)
         try await RecipeServer.serving { server, transport in
             server.refuseReceipts(true)
-            _ = try await deliver(payload) { try addRecipes(to: &$0, group, transport: transport) }
+            _ = try await deliver(payload) { try addAll(to: &$0, transport) }
             let first = try #require(await server.receipt())
             server.refuseReceipts(false)
             let app = ReceiptSender(
@@ -149,14 +156,14 @@ import Testing
         let plain = #"{"aps":{"alert":{"title":"Ad"},"category":"SHOP"},"image_url":"https://files.example.com/a.png"}"#
         let damaged = #"{"aps":{"alert":{"title":"Ad"}},"pushcrypt":5}"#
         try await RecipeServer.serving { server, transport in
-            let shown = try await deliver(Array(plain.utf8)) { try addRecipes(to: &$0, group, transport: transport) }
+            let shown = try await deliver(Array(plain.utf8)) { try addAll(to: &$0, transport) }
             #expect(shown.isUnsealed)
             #expect(shown.content.title.literal == "Ad" && shown.content.body.isEmpty)
             #expect(shown.content.category == "SHOP" && shown.content.attachments.isEmpty)
             #expect(shown.content.userInfo == Array(plain.utf8))
             let refused = try await deliver(Array(plain.utf8)) { _ in }
             #expect(refused.failure == .notSealed && refused.content.title.literal == "Own")
-            let broken = try await deliver(Array(damaged.utf8)) { try addRecipes(to: &$0, group, transport: transport) }
+            let broken = try await deliver(Array(damaged.utf8)) { try addAll(to: &$0, transport) }
             #expect(broken.failure == .malformed && broken.content.title.literal == "Own")
             // The only receipt is that of the damaged one.
             #expect(try #require(await server.receipt()).contains("&outcome=malformed&"))

@@ -2,7 +2,7 @@ import Foundation
 import PushCryptApple
 
 /// Pins a set of sender keys that has no signature. Any server that answers for your server can replace it.
-struct UnsignedSenders {
+nonisolated struct UnsignedSenders {
     /// In the extension: `senders: .pinned(UnsignedSenders(group).pins)`.
     let pins: UnsignedSenderPins
 

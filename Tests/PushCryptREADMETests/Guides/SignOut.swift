@@ -1,0 +1,15 @@
+import Foundation
+import PushCryptApple
+import UserNotifications
+
+/// Removes what a user's notifications have left on the device.
+nonisolated func removeTraces(of group: AppGroup) async throws {
+    let center = SystemNotifications(.current())
+    center.removeAllDelivered()
+    center.removeAllPending()
+    // The senders' pictures, if the extension keeps any.
+    let avatars = group.folder.appendingPathComponent("avatars")
+    if FileManager.default.fileExists(atPath: avatars.path) { try FileManager.default.removeItem(at: avatars) }
+    try group.previewChoice.set(.everything)
+    try await group.setBadge(0)
+}
