@@ -74,11 +74,15 @@ extension AppGroup {
 
     /// The trusted sender keys: the set that the app accepted last.
     ///
-    /// - Parameter resource: the name of the pins in the app's resources, without `.json`.
+    /// - Parameters:
+    ///   - resource: the name of the pins in the app's resources, without `.json`.
+    ///   - graceInSeconds: how long a set is used after its `validUntil`; the same in both targets.
     /// - Throws: ``ExtensionSetupError`` with `missingResource`; `KeyError` for a file that doesn't have the form of pins, or
     ///   with `invalidTopic`.
-    public func senderPins(resource: String = "sender-pins") throws -> SenderPins {
-        try SenderPins(folder: path(of: "senders"), publishers: SenderSetPins(resource: resource), topic: topic)
+    public func senderPins(resource: String = "sender-pins", graceInSeconds: Int64 = 0) throws -> SenderPins {
+        try SenderPins(
+            folder: path(of: "senders"), publishers: SenderSetPins(resource: resource), topic: topic,
+            graceInSeconds: graceInSeconds)
     }
 
     /// Fetches the pictures of senders, `ExtensionConfiguration.avatars`.

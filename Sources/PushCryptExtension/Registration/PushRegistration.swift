@@ -124,11 +124,14 @@ public actor PushRegistration {
     /// Completes a sign-out that failed, usually because the keys were locked; does nothing otherwise. Call it when protected
     /// data becomes available while no user is signed in.
     ///
+    /// - Returns: whether there was a sign-out to complete.
     /// - Throws: as ``signOut()``.
-    public func completeSignOut() async throws {
+    @discardableResult
+    public func completeSignOut() async throws -> Bool {
         try await inTurn { registration in
-            guard try registration.mustErase || RegistrationFile(registration.folder).mustErase else { return }
+            guard try registration.mustErase || RegistrationFile(registration.folder).mustErase else { return false }
             try registration.erase()
+            return true
         }
     }
 

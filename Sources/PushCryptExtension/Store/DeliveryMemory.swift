@@ -230,10 +230,11 @@ extension SharedStore {
                 if record.isShown {
                     let isKnown = try memory.knows(claim)
                     try memory.adopt([RememberedMessage(claim: claim, time: nil)])
-                    if !isKnown, let message = record.message {
-                        try memory.apply(message, latest: nil)
+                    if let message = record.message {
+                        if !isKnown { try memory.apply(message, latest: nil) }
+                        // Also of a message that another process has shown, under another name.
                         let clock = Self.clock(record.report?.time ?? message.issuedAt)
-                        try memory.register(message, isRetracted: memory.isRetracted(message), at: clock)
+                        try memory.registerIfMissing(message, isRetracted: memory.isRetracted(message), at: clock)
                     }
                 } else {
                     try memory.release(claim)

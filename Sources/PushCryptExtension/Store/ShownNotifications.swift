@@ -31,6 +31,15 @@ extension ReplayMemory {
             .integer(Self.shownLimit))
     }
 
+    /// Registers the message unless its notification has a row.
+    func registerIfMissing(_ message: MessageStamp, isRetracted: Bool, at clock: Int64) throws(SQLiteError) {
+        guard let requestID = message.requestID else { return }
+        let row = try database.first(
+            "SELECT 1 FROM shown WHERE request = ? AND id = ?", .text(requestID), .text(Self.digest(message.id))
+        ) { _ in true }
+        if row == nil { try register(message, isRetracted: isRetracted, at: clock) }
+    }
+
     /// The names of the notifications to remove from the screen.
     ///
     /// - Parameter own: the notification that is being restored, which isn't on the screen yet.

@@ -61,7 +61,6 @@ struct SuspensionHistory {
     private var forgotten: Set<Int> = []
 
     /// Sessions that showed a message again by the exceptions. The store knows the notification that showed it first.
-    private var repeats: Set<Int> = []
 
     private(set) var handlerCounts: [Int: Int] = [:]
     /// The sessions whose processes were killed before their handlers were called, or before they started.
@@ -139,8 +138,7 @@ struct SuspensionHistory {
                 outcome == "suppressed" ? title.isEmpty : title == expected || title == expected + " changed",
                 "session \(session) showed \(title) for message \(number)")
             restored(session, number, start)
-            // A session that doesn't wait for the store may show a message without its notification being known there.
-            if outcome == "restored", start.round.waitsForStore { screen.insert(session) }
+            if outcome == "restored" { screen.insert(session) }
         case "timedOut":
             require(SuspensionChoice.hasty.contains(start.stage), "session \(session) with \(start.stage) timed out")
         case "replayed":
@@ -161,7 +159,6 @@ struct SuspensionHistory {
                 "session \(session) in \(start.process) (\(start.round)) restored message \(number) again after \(earlier)"
             )
             exceptionCount += 1
-            repeats.insert(session)
         }
         for retraction in retractions(of: number) where start.round.waitsForStore {
             require(
@@ -218,7 +215,7 @@ struct SuspensionHistory {
                 showings[number] != nil || isRetracted || killedMessages.contains(number),
                 "message \(number) was never shown")
         }
-        let left = screen.filter { isRetracted($0) && !forgotten.contains(plan.sessions[$0]) && !repeats.contains($0) }
+        let left = screen.filter { isRetracted($0) && !forgotten.contains(plan.sessions[$0]) }
         require(left.isEmpty, "retracted messages are still on the screen: sessions \(left.sorted())")
     }
 }
