@@ -87,11 +87,22 @@ func expectOwnTextShown(
 ) {
     var content = NotificationContent()
     content.title.literal = AttackedPhone.ownTitle
-    content.userInfo = Array(#"{"pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#.utf8)
+    let kept = keptMessage(delivery.content.userInfo, after: failure)
+    content.userInfo = Array(#"{"pushcrypt":{\#(kept)"status":"failed","reason":"\#(failure)"}}"#.utf8)
     if hasSound { content.sound = NotificationContent.Sound(name: "default") }
     #expect(delivery.failure == failure, comment, sourceLocation: location)
     #expect(!delivery.isRestored, comment, sourceLocation: location)
     #expect(delivery.content == content, comment, sourceLocation: location)
+}
+
+/// The sealed message in a placeholder, which only failures that can pass keep: its members as text, with a comma after each.
+private func keptMessage(_ userInfo: [UInt8], after failure: FailureClass) -> String {
+    guard [.keyLocked, .timedOut, .unknownKey, .keyExpired].contains(failure),
+        let envelope = (try? JSONText(userInfo))?.root["pushcrypt"]
+    else { return "" }
+    return envelope.members.filter { ["v", "kid", "sealed", "skid"].contains($0.name) }.map { member in
+        "\"\(member.name)\":\(String(decoding: member.value.rawBytes, as: UTF8.self)),"
+    }.joined()
 }
 
 /// What a relay can do to the text of a payload.
