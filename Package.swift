@@ -123,7 +123,8 @@ let package = Package(
                 + appleFrameworks
         ),
         .target(
-            name: "PushCryptNotifications", dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"]),
+            name: "PushCryptNotifications",
+            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"]),
         .target(
             name: "PushCryptSimulator",
             dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptNotifications"]),

@@ -69,7 +69,7 @@ extension AppGroup {
         SharedStores.ofThisProcess.store(folder: path(of: "pushes"), role)
     }
 
-    /// How much the recipient wants to be shown: ``ExtensionConfiguration/preview``, which the app's settings write.
+    /// How much the recipient wants to be shown: `ExtensionConfiguration.preview`, which the app's settings write.
     public var previewChoice: PreviewChoice { PreviewChoice(path: path(of: "preview")) }
 
     /// The trusted sender keys: the set that the app accepted last.

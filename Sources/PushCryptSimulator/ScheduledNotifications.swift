@@ -22,7 +22,7 @@ extension SimulatedNotificationCenter {
 
     /// Schedules a notification, or shows it at once.
     ///
-    /// - Throws: ``NotificationError``, with `notAllowed` unless the user allows notifications.
+    /// - Throws: `NotificationError`, with `notAllowed` unless the user allows notifications.
     public func add(_ request: NotificationRequest) async throws {
         let authorization = currentSettings.authorization
         guard authorization == .authorized || authorization == .provisional else {

@@ -75,7 +75,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         state.withLock { $0.responder = responder.map { ConnectedResponder($0, verifier: verifier, kept: kept) } }
     }
 
-    /// Where the app is. ``respond(to:with:text:)`` changes it.
+    /// Where the app is. A tap and an action with `foreground` change it.
     public var appState: AppState {
         get { state.withLock { $0.appState } }
         set { state.withLock { $0.appState = newValue } }
@@ -172,7 +172,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
 
     /// Sets the number on the icon, if the user allows badges. Apple's documentation doesn't say what happens otherwise.
     ///
-    /// - Throws: ``NotificationError`` with `notAllowed`.
+    /// - Throws: `NotificationError` with `notAllowed`.
     public func setBadgeCount(_ count: Int) async throws {
         try state.withLock { state in
             guard state.settings.allowed.contains(.badge) else {

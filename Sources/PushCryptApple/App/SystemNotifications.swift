@@ -55,7 +55,7 @@ public struct SystemNotifications: UserNotificationCenter {
 
     /// Schedules a notification, or shows it at once.
     ///
-    /// - Throws: the system's error; ``NotificationError`` with `invalidTrigger` for a trigger that an app can't make.
+    /// - Throws: the system's error; `NotificationError` with `invalidTrigger` for a trigger that an app can't make.
     public func add(_ request: NotificationRequest) async throws {
         let trigger = try request.trigger.map(systemTrigger)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -43,7 +43,7 @@ extension CalendarMatch {
             timeZone: components.timeZone?.identifier)
     }
 
-    /// Throws ``NotificationError`` for an unknown time zone.
+    /// Throws `NotificationError` for an unknown time zone.
     var components: DateComponents {
         get throws {
             var components = DateComponents()
