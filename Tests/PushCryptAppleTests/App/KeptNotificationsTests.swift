@@ -138,6 +138,23 @@ private struct LockableKeyring: RecipientKeyring {
         }
     }
 
+    @Test("if one of two calls at once can't show the message, the placeholder stays")
+    func twoCallsNotShown() async throws {
+        for _ in 0..<8 {
+            try await deliver(channel.seal(Self.json))
+            keyring.isLocked.withLock { $0 = false }
+            center.stubError = CocoaError(.featureUnsupported)
+            let kept = kept(try configuration())
+            async let first = kept.open()
+            async let second = kept.open()
+            #expect(await (first + second).map(\.failure).contains(.internalError))
+            #expect(center.stubDelivered.map(\.identifier) == ["1"])
+            center.stubError = nil
+            center.stubDelivered = []
+            keyring.isLocked.withLock { $0 = true }
+        }
+    }
+
     @Test("a message that expired or was shown meanwhile removes its placeholder")
     func finalFailures() async throws {
         let payload = try channel.seal(Self.json)

@@ -117,6 +117,17 @@ import Testing
         func remove(_ requestIDs: [String]) { removed.withLock { $0 += requestIDs } }
     }
 
+    @Test("a message that two processes have shown, one without the store, is removed under both names")
+    func shownTwice() throws {
+        _ = try claim(stamp("a", requestID: "A"))
+        let other = stamp("a", requestID: "B")
+        var record = DeliveryRecord(claim: other.claim, isShown: true)
+        record.message = other
+        #expect(try store.record(record).isRetracted == false)
+        let answer = try claim(stamp("r", MessageEffects(retractedIDs: ["a"]), requestID: "R"))
+        #expect(answer.dueRequestIDs == ["A", "B"])
+    }
+
     @Test("a sweep removes the notifications of expired messages, and forgets them")
     func sweep() throws {
         _ = try claim(stamp("a", requestID: "A"))
