@@ -1,0 +1,130 @@
+import Foundation
+import PushCryptNotifications
+import Testing
+import UserNotifications
+
+@testable import PushCryptApple
+
+/// The system's notification centre behind the protocol that the simulator has too.
+@Suite struct SystemNotificationsTests {
+    private let center = UNUserNotificationCenter()
+    private var notifications: SystemNotifications { SystemNotifications(center) }
+
+    private func request(_ id: String, _ trigger: NotificationTrigger? = nil) -> NotificationRequest {
+        var content = NotificationContent()
+        content.title.literal = "Title " + id
+        return NotificationRequest(id: id, content: content, trigger: trigger)
+    }
+
+    private static let triggers: [NotificationTrigger] = [
+        .timeInterval(seconds: 5, repeats: false), .timeInterval(seconds: 60, repeats: true),
+        .calendar(CalendarMatch(hour: 8, minute: 30), repeats: true),
+        .calendar(
+            CalendarMatch(
+                year: 2027, month: 2, day: 3, weekday: 4, hour: 5, minute: 6, second: 7, timeZone: "Asia/Tokyo"),
+            repeats: false),
+    ]
+
+    @Test("a scheduled request is listed with its trigger", arguments: triggers)
+    func scheduled(_ trigger: NotificationTrigger) async throws {
+        try await notifications.add(request("1", trigger))
+        let pending = await notifications.pending()
+        #expect(pending.map(\.id) == ["1"] && pending.map(\.trigger) == [trigger])
+        #expect(pending.first?.content.title.literal == "Title 1")
+    }
+
+    @Test(
+        "a trigger that an app can't make is invalidTrigger",
+        arguments: [
+            NotificationTrigger.push, .unknown, .timeInterval(seconds: 0, repeats: false),
+            .timeInterval(seconds: 59, repeats: true), .calendar(CalendarMatch(hour: 8, timeZone: "x"), repeats: false),
+            .location(.init(id: "r", latitude: 0, longitude: 0, radius: 1), repeats: false),
+        ])
+    func invalidTrigger(_ trigger: NotificationTrigger) async throws {
+        let error = await #expect(throws: NotificationError.self) { try await notifications.add(request("1", trigger)) }
+        #expect(error?.code == .invalidTrigger)
+        #expect(center.stubPending.isEmpty)
+    }
+
+    @Test("a region becomes the trigger that the app makes of it")
+    func region() async throws {
+        let notifications = SystemNotifications(center) { region, repeats in
+            // Stands in for UNLocationNotificationTrigger, which needs Core Location.
+            UNTimeIntervalNotificationTrigger(timeInterval: region.radius, repeats: repeats)
+        }
+        let region = NotificationTrigger.Region(id: "r", latitude: 1, longitude: 2, radius: 100)
+        try await notifications.add(request("1", .location(region, repeats: true)))
+        #expect(await notifications.pending().map(\.trigger) == [.timeInterval(seconds: 100, repeats: true)])
+    }
+
+    @Test("pending and delivered notifications are removed one by one and all, and a push is listed as one")
+    func lists() async throws {
+        for id in ["a", "b", "c"] {
+            try await notifications.add(request(id, .timeInterval(seconds: 60, repeats: false)))
+            try await notifications.add(request("now-" + id))
+        }
+        center.stubDelivered.append(
+            UNNotificationRequest(
+                identifier: "p", content: UNNotificationContent(), trigger: UNPushNotificationTrigger()))
+        #expect(await notifications.delivered().map(\.request.trigger) == [nil, nil, nil, .push])
+        notifications.removePending(["b"])
+        notifications.remove(["now-a", "p"])
+        #expect(await notifications.pending().map(\.id) == ["a", "c"])
+        #expect(await notifications.delivered().map(\.id) == ["now-b", "now-c"])
+        notifications.removeAllPending()
+        notifications.removeAllDelivered()
+        #expect(await notifications.pending().isEmpty)
+        #expect(await notifications.delivered().isEmpty)
+    }
+
+    @Test("categories are set and read with their actions, text fields and hidden text")
+    func categories() async throws {
+        let category = NotificationCategory(
+            id: "CHAT",
+            actions: [
+                NotificationAction(id: "A", title: "a", options: [.destructive, .authenticationRequired]),
+                NotificationAction(
+                    id: "B", title: "b", options: .foreground,
+                    textInput: .init(buttonTitle: "Send", placeholder: "Message")),
+            ], hiddenPreviewsBodyPlaceholder: "%u messages", options: [.customDismissAction, .hiddenPreviewsShowTitle])
+        let plain = NotificationCategory(id: "PLAIN")
+        notifications.setCategories([category, plain])
+        let read = await notifications.categories()
+        #expect(Set(read) == [category, plain])
+    }
+
+    @Test("the settings are those of the system")
+    func settings() async throws {
+        #expect(
+            await notifications.settings()
+                == NotificationSettings(
+                    authorization: .authorized, allowed: [.alert, .sound, .badge], showsOnLockScreen: true,
+                    showsInList: true, showsBanners: true, allowsTimeSensitive: true, previews: .always))
+        var stub = UNNotificationSettings.Stub()
+        (stub.status, stub.sound, stub.badge, stub.alert) = (.provisional, .disabled, .disabled, .disabled)
+        (stub.list, stub.lockScreen, stub.critical, stub.timeSensitive) = (.enabled, .disabled, .enabled, .disabled)
+        stub.previews = 1
+        center.stubSettings = stub
+        #expect(
+            await notifications.settings()
+                == NotificationSettings(
+                    authorization: .provisional, allowed: [.criticalAlert], showsInList: true, previews: .whenUnlocked))
+        for (status, authorization) in [
+            (UNAuthorizationStatus.notDetermined, NotificationSettings.Authorization.notDetermined), (.denied, .denied),
+            (.ephemeral, .authorized),
+        ] {
+            center.stubSettings.status = status
+            #expect(await notifications.settings().authorization == authorization)
+        }
+        #expect(try await !notifications.requestAuthorization([.alert]))
+    }
+
+    @Test("the badge is set, and the system's error is thrown")
+    func badge() async throws {
+        try await notifications.setBadgeCount(3)
+        #expect(center.stubBadge == 3)
+        center.stubError = CocoaError(.featureUnsupported)
+        await #expect(throws: CocoaError.self) { try await notifications.setBadgeCount(4) }
+        await #expect(throws: CocoaError.self) { try await notifications.add(request("1")) }
+    }
+}
