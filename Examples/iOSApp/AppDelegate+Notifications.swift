@@ -39,7 +39,7 @@ extension AppDelegate {
     }
 
     private func openKept() async {
-        do { try await Self.notifications.get().becameActive() } catch { report(error) }
+        do { try await Self.notifications.get().openKept() } catch { report(error) }
     }
 
     /// A push with `content-available`. It also renews the sender keys of users who rarely open the app.

@@ -10,6 +10,8 @@ import PushCryptPrimitives
 ///     -> expired, retracted or shown before: remove the placeholder
 ///     -> another failure: the placeholder stays, and the next call tries again
 /// ```
+/// Create one for the app, so that it knows which placeholders were tapped.
+///
 /// A session in the app has the same stages, attachments and receipts as one in the extension. It claims the message in the
 /// extension's store, so that the message is shown once. A failure is neither counted nor reported by a receipt: the extension
 /// did both.
@@ -34,6 +36,8 @@ public struct KeptNotifications: Sendable {
     private static let opening = Locked<Set<[UInt8]>>([])
 
     private var configuration: ExtensionConfiguration
+    /// The placeholders that the user has tapped and that couldn't be opened yet. The system has removed them from the list.
+    private let tapped = Locked<[DeliveredNotification]>([])
     private let center: any UserNotificationCenter
     /// The `userInfo` of content as the app will receive it. Apple's systems change its form.
     package var userInfo: @Sendable (NotificationContent) -> [UInt8] = { $0.userInfo }
@@ -49,16 +53,19 @@ public struct KeptNotifications: Sendable {
         self.center = center
     }
 
-    /// Opens all placeholders that have a sealed message, one after the other. Call it when the app starts or becomes active.
+    /// Opens all placeholders that have a sealed message, one after the other, also those that were tapped and couldn't be opened
+    /// then. Call it when the app becomes active, and after it has registered, which may have fetched newer sender keys.
     ///
     /// - Returns: one outcome for each placeholder with a sealed message, except for those that another call is opening.
     @discardableResult
     public func open() async -> [Outcome] {
         var outcomes: [Outcome] = []
-        for notification in await center.delivered() {
+        for notification in await center.delivered() + tapped.withLock({ $0 }) {
             guard let payload = KeptMessage.outerPayload(userInfo: notification.userInfo) else { continue }
             let outcome = await alone(payload) { await open(payload, notification.id) }
-            if let outcome { outcomes.append(outcome) }
+            guard let outcome else { continue }
+            if outcome.isRemoved { tapped.withLock { $0.removeAll { $0 == notification } } }
+            outcomes.append(outcome)
         }
         return outcomes
     }
@@ -66,12 +73,16 @@ public struct KeptNotifications: Sendable {
     /// Opens the message of a placeholder that the user has tapped, and shows nothing: the system has removed the placeholder,
     /// and the app opens.
     ///
-    /// - Returns: nil if the notification has no sealed message, or the message can't be opened.
+    /// - Returns: nil if the notification has no sealed message, or the message can't be opened. If it can't be opened yet,
+    ///   ``open()`` tries again while the app runs.
     public func restored(_ placeholder: DeliveredNotification) async -> ReceivedNotification.Restored? {
         guard let payload = KeptMessage.outerPayload(userInfo: placeholder.userInfo) else { return nil }
         return await alone(payload) {
             let delivery = await delivery(of: payload, placeholder.id)
             guard delivery.isRestored, delivery.failure != .replayed, let messageID = delivery.messageID else {
+                if !Self.finalFailures.contains(delivery.failure ?? .internalError) {
+                    tapped.withLock { if !$0.contains(placeholder) { $0.append(placeholder) } }
+                }
                 return nil
             }
             center.remove([placeholder.id])

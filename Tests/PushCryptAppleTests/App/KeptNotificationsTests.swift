@@ -210,6 +210,22 @@ private struct LockableKeyring: RecipientKeyring {
         #expect(center.stubDelivered.isEmpty)
     }
 
+    @Test("a tapped placeholder that can't be opened yet is shown by a later call, once")
+    func tappedEarly() async throws {
+        try await deliver(channel.seal(Self.json))
+        let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]))
+        center.stubDelivered = []
+        let kept = kept(try configuration())
+        #expect(await kept.restored(placeholder) == nil)
+        #expect(await kept.restored(placeholder) == nil)
+        #expect(await kept.open().map(\.failure) == [.keyLocked])
+        keyring.isLocked.withLock { $0 = false }
+        #expect(await kept.open().map(\.requestID) == ["1-opened"])
+        #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
+        center.stubDelivered = []
+        #expect(await kept.open().isEmpty)
+    }
+
     @MainActor private final class Responder: NotificationResponder {
         var responses: [ReceivedResponse] = []
 

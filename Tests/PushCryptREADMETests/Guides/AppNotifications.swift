@@ -47,9 +47,9 @@ import UserNotifications
         }
     }
 
-    /// Opens what the extension couldn't, and removes what has expired or was retracted. Call it whenever the app becomes
-    /// active, which includes its start.
-    func becameActive() async throws {
+    /// Opens what the extension couldn't, and removes what has expired or was retracted. Call it when the app becomes active, and
+    /// after each registration, which may have fetched newer sender keys.
+    func openKept() async throws {
         await kept.open()
         try await group.removeDueNotifications()
     }

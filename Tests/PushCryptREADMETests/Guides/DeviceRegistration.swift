@@ -41,7 +41,7 @@ protocol Backend: Sendable {
     func register() async throws -> PushRegistration.Outcome? {
         guard let account else {
             // Erases the keys of a sign-out that failed, because they were locked.
-            try await pushes.completeSignOut()
+            if try await pushes.completeSignOut() { try await removeTraces(of: group) }
             return nil
         }
         guard let deviceToken else { return nil }
@@ -52,7 +52,11 @@ protocol Backend: Sendable {
     /// before, while the user is authenticated.
     func signOut() async throws {
         account = nil
-        try await pushes.signOut()
+        do { try await pushes.signOut() } catch {
+            // The keys may be locked; the notifications aren't.
+            try? await removeTraces(of: group)
+            throw error
+        }
         try await removeTraces(of: group)
     }
 }

@@ -339,7 +339,7 @@ import UserNotifications
         let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
         center.stubDelivered = [try await notification(push.body, restored: false).request]
         let notifications = try AppNotifications(appGroup(), openChat: { _ in }, sendReply: { _, _ in })
-        try await notifications.becameActive()
+        try await notifications.openKept()
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
         let opened = UNNotification(stubRequest: try #require(center.stubDelivered.first))
         let options = await withCheckedContinuation { continuation in

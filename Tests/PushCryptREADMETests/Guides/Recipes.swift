@@ -4,6 +4,6 @@ import PushCryptApple
 nonisolated func addRecipes(
     to configuration: inout ExtensionConfiguration, transport: any HTTPTransport = URLSessionTransport()
 ) throws {
-    configuration.stages = [DefaultBody(), PictureCategory()]
+    configuration.stages += [DefaultBody(), PictureCategory()]
     configuration.receipts = try deliveryReceipts(transport: transport)
 }

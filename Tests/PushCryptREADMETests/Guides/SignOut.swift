@@ -11,5 +11,6 @@ nonisolated func removeTraces(of group: AppGroup) async throws {
     let avatars = group.folder.appendingPathComponent("avatars")
     if FileManager.default.fileExists(atPath: avatars.path) { try FileManager.default.removeItem(at: avatars) }
     try group.previewChoice.set(.everything)
-    try await group.setBadge(0)
+    // The user may not allow badges.
+    try? await group.setBadge(0)
 }
