@@ -12,18 +12,18 @@ public protocol DeadlineTimer: Sendable {
 /// A timer that waits on a thread of its own and calls each function on a new thread. So stages that block all threads of a
 /// pool don't delay a deadline, and functions that block don't delay each other.
 ///
-/// Copies share the waiting thread. It ends a second after the last wait, because a push has several: creating a thread for each
-/// takes longer than to open the push.
+/// All timers of a process share the waiting thread. It ends a second after the last wait, because a push has several: creating
+/// a thread for each takes longer than to open the push.
 public struct ThreadTimer: DeadlineTimer {
-    private let waits = Waits()
+    private static let waits = Waits()
 
-    /// Creates a timer; the thread starts at the first use.
+    /// Creates a timer; it has no state. The thread starts at the first use.
     public init() {}
 
     /// Calls `body` once after `duration`, on a new thread.
     public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let number = waits.add(until: .now() + duration.dispatchInterval, body)
-        return { [waits] in waits.remove(number) }
+        let number = Self.waits.add(until: .now() + duration.dispatchInterval, body)
+        return { Self.waits.remove(number) }
     }
 }
 
