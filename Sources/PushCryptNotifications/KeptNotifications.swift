@@ -7,7 +7,7 @@ import PushCryptPrimitives
 /// ```
 /// placeholder with a sealed message -> session of the app
 ///     -> restored: show it as a local notification, then remove the placeholder
-///     -> expired, retracted or shown before: remove the placeholder
+///     -> expired or retracted: remove the placeholder
 ///     -> another failure: the placeholder stays, and the next call tries again
 /// ```
 /// Create one for the app, so that it knows which placeholders were tapped.
@@ -31,13 +31,13 @@ public struct KeptNotifications: Sendable {
     }
 
     /// The failures of a message that can never be shown.
-    private static let finalFailures: Set<FailureClass> = [.expired, .retracted, .replayed]
-    /// The payloads that this process is opening, also by another object: a second session would find the message claimed.
-    private static let opening = Locked<Set<[UInt8]>>([])
+    private static let finalFailures: Set<FailureClass> = [.expired, .retracted]
 
     private var configuration: ExtensionConfiguration
     /// The placeholders that the user has tapped and that couldn't be opened yet. The system has removed them from the list.
     private let tapped = Locked<[DeliveredNotification]>([])
+    /// What was restored and couldn't be shown, by placeholder: the store counts it as shown.
+    private let unshown = Locked<[String: DeliverySession.Delivery]>([:])
     private let center: any UserNotificationCenter
     /// The `userInfo` of content as the app will receive it. Apple's systems change its form.
     package var userInfo: @Sendable (NotificationContent) -> [UInt8] = { $0.userInfo }
@@ -56,14 +56,13 @@ public struct KeptNotifications: Sendable {
     /// Opens all placeholders that have a sealed message, one after the other, also those that were tapped and couldn't be opened
     /// then. Call it when the app becomes active, and after it has registered, which may have fetched newer sender keys.
     ///
-    /// - Returns: one outcome for each placeholder with a sealed message, except for those that another call is opening.
+    /// - Returns: one outcome for each placeholder with a sealed message. Of two calls at once, one has the failure `replayed`.
     @discardableResult
     public func open() async -> [Outcome] {
         var outcomes: [Outcome] = []
         for notification in await center.delivered() + tapped.withLock({ $0 }) {
             guard let payload = KeptMessage.outerPayload(userInfo: notification.userInfo) else { continue }
-            let outcome = await alone(payload) { await open(payload, notification.id) }
-            guard let outcome else { continue }
+            let outcome = await open(payload, notification.id)
             if outcome.isRemoved { tapped.withLock { $0.removeAll { $0 == notification } } }
             outcomes.append(outcome)
         }
@@ -77,30 +76,25 @@ public struct KeptNotifications: Sendable {
     ///   ``open()`` tries again while the app runs.
     public func restored(_ placeholder: DeliveredNotification) async -> ReceivedNotification.Restored? {
         guard let payload = KeptMessage.outerPayload(userInfo: placeholder.userInfo) else { return nil }
-        return await alone(payload) {
-            let delivery = await delivery(of: payload, placeholder.id)
-            guard delivery.isRestored, delivery.failure != .replayed, let messageID = delivery.messageID else {
-                if !Self.finalFailures.contains(delivery.failure ?? .internalError) {
-                    tapped.withLock { if !$0.contains(placeholder) { $0.append(placeholder) } }
-                }
-                return nil
+        let delivery = await delivery(of: payload, placeholder.id)
+        guard delivery.isRestored, delivery.failure != .replayed, let messageID = delivery.messageID else {
+            let failure = delivery.failure ?? .internalError
+            if failure != .replayed, !Self.finalFailures.contains(failure) {
+                tapped.withLock { if !$0.contains(placeholder) { $0.append(placeholder) } }
             }
-            center.remove([placeholder.id])
-            return ReceivedNotification.Restored(
-                requestID: placeholder.id, messageID: messageID, payload: userInfo(delivery.content))
-        } ?? nil
-    }
-
-    private func alone<Value>(_ payload: [UInt8], _ body: () async -> Value) async -> Value? {
-        guard Self.opening.withLock({ $0.insert(payload).inserted }) else { return nil }
-        defer { Self.opening.withLock { _ = $0.remove(payload) } }
-        return await body()
+            return nil
+        }
+        center.remove([placeholder.id])
+        return ReceivedNotification.Restored(
+            requestID: placeholder.id, messageID: messageID, payload: userInfo(delivery.content))
     }
 
     private func open(_ payload: [UInt8], _ placeholderID: String) async -> Outcome {
         // Another name: if the process ends between the two calls, both notifications are there and none is lost.
         let requestID = "\(placeholderID)-opened"
-        let delivery = await delivery(of: payload, requestID)
+        let earlier = unshown.withLock { $0.removeValue(forKey: placeholderID) }
+        let delivery: DeliverySession.Delivery
+        if let earlier { delivery = earlier } else { delivery = await self.delivery(of: payload, requestID) }
         guard delivery.isRestored, delivery.failure != .replayed else {
             let failure = delivery.failure ?? .internalError
             let isFinal = Self.finalFailures.contains(failure)
@@ -109,6 +103,7 @@ public struct KeptNotifications: Sendable {
                 placeholderID: placeholderID, isRemoved: isFinal, requestID: nil, content: nil, failure: failure)
         }
         guard (try? await center.add(NotificationRequest(id: requestID, content: delivery.content))) != nil else {
+            unshown.withLock { $0[placeholderID] = delivery }
             return Outcome(
                 placeholderID: placeholderID, isRemoved: false, requestID: nil, content: nil, failure: .internalError)
         }
