@@ -21,7 +21,7 @@ public final class TestDevice: Sendable {
     public let registration: Data
     /// The device, with its clock, network and notification centre.
     public let device: SimulatedDevice
-    /// The app's store, for its counters and ``NotificationVerifier``.
+    /// The app's store, for its counters and `NotificationVerifier`.
     public let store: SharedStore
     private let folder: URL
 
