@@ -102,6 +102,12 @@ public struct KeptNotifications: Sendable {
             return Outcome(
                 placeholderID: placeholderID, isRemoved: isFinal, requestID: nil, content: nil, failure: failure)
         }
+        guard !delivery.isSuppressed else {
+            // Such as a quiet message, for an app that may show nothing.
+            center.remove([placeholderID])
+            return Outcome(
+                placeholderID: placeholderID, isRemoved: true, requestID: nil, content: nil, failure: delivery.failure)
+        }
         guard (try? await center.add(NotificationRequest(id: requestID, content: delivery.content))) != nil else {
             unshown.withLock { $0[placeholderID] = delivery }
             return Outcome(

@@ -172,6 +172,26 @@ private struct LockableKeyring: RecipientKeyring {
         #expect(try store(.app).statistics().opened?.count == 1)
     }
 
+    private struct Suppressing: ContentStage {
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            var content = content
+            content.isSuppressed = true
+            return content
+        }
+    }
+
+    @Test("a message that a stage suppresses removes its placeholder and shows nothing")
+    func suppressed() async throws {
+        try await deliver(channel.seal(Self.json))
+        keyring.isLocked.withLock { $0 = false }
+        var configuration = try configuration()
+        configuration.hasFilteringEntitlement = true
+        configuration.stages = [Suppressing()]
+        let outcomes = await kept(configuration).open()
+        #expect(outcomes.map(\.isRemoved) == [true] && outcomes.map(\.requestID) == [nil])
+        #expect(center.stubDelivered.isEmpty)
+    }
+
     @Test("a key without a literal text is looked up in the app's strings")
     func strings() async throws {
         try await deliver(channel.seal(#"{"aps":{"alert":{"title-loc-key":"NEW","loc-key":"none"}}}"#))
