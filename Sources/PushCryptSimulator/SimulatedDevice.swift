@@ -22,6 +22,11 @@ public final class SimulatedDevice: Sendable {
         public var hasFilteringEntitlement = false
         /// Which pushes APNs keeps for a device that is off line.
         public var storage: OfflineStorage = .several
+        /// How much memory the extension's process may use, in bytes; the system ends a process that uses more. Apple's
+        /// documentation names no number; 24 MB is what devices were seen to allow.
+        public var memoryLimitInBytes = 24 << 20
+        /// When the system ends the extension's process for another reason, after the start of each push; nil for never.
+        public var endsProcessAfter: Duration?
         /// How long the simulator waits, in real time, for code that waits for something else than the simulated clock. nil
         /// waits for ever.
         public var patience: Duration?
@@ -73,7 +78,6 @@ public final class SimulatedDevice: Sendable {
         var isOffline = false
         var isBeforeFirstUnlock = false
         var clockError: Duration = .zero
-        var process: SimulatedExtensionProcess?
         var stored: [StoredPush] = []
         var pushCount = 0
         var reports: [String: AwaitedReport] = [:]
@@ -87,10 +91,13 @@ public final class SimulatedDevice: Sendable {
     public let network: SimulatedNetwork
     /// The notification centre of the app.
     public let center: SimulatedNotificationCenter
+    /// The memory of the extension's process.
+    public let memory: SimulatedMemory
 
     private let options: Options
     private let configure: (@Sendable (SimulatedDevice) throws -> ExtensionConfiguration)?
     private let state = Locked(State())
+    private let process = RunningProcess()
 
     /// Creates a device on which the app is installed.
     ///
@@ -108,8 +115,10 @@ public final class SimulatedDevice: Sendable {
         self.clock = clock
         self.options = options
         self.configure = configure
-        network = SimulatedNetwork(clock)
         self.center = center ?? SimulatedNotificationCenter(clock)
+        let process = process
+        memory = SimulatedMemory(limitInBytes: options.memoryLimitInBytes) { process.end() }
+        network = SimulatedNetwork(clock, memory: memory)
     }
 
     /// The time that the device shows: that of the clock and its error.
@@ -151,7 +160,7 @@ public final class SimulatedDevice: Sendable {
 
     /// Ends the extension's process, as the system does at any time: for memory, or because it isn't needed. Pushes that it
     /// is restoring show their original. The next push starts another process.
-    public func endExtensionProcess() { state.withLock { $0.process.take() }?.end() }
+    public func endExtensionProcess() { process.end() }
 
     /// Whether the device is off line.
     public var isOffline: Bool { state.withLock { $0.isOffline } }
@@ -248,13 +257,18 @@ public final class SimulatedDevice: Sendable {
         return await clock.run(patience: options.patience) { [self, clock, options] in
             let process: SimulatedExtensionProcess
             do {
-                process = try self.process(configure)
+                process = try runningProcess(configure)
             } catch {
                 let failure = error as? FailureClass ?? .internalError
                 state.withLock { $0.reports[requestID] }?.end(nil)
                 return Presentation(
                     content: Fallback.bundled(.standard).content(for: payload, failure), origin: .handedOver)
             }
+            let cancel = options.endsProcessAfter.map { time in
+                if time <= .zero { process.end() }
+                return clock.schedule(after: time) { process.end() }
+            }
+            defer { cancel?() }
             let host = NotificationHost(
                 process, timer: clock, limits: limits, hasFilteringEntitlement: options.hasFilteringEntitlement)
             return await host.deliver(payload, requestID: requestID)
@@ -262,10 +276,11 @@ public final class SimulatedDevice: Sendable {
     }
 
     /// The running process of the extension, or a new one.
-    private func process(
+    private func runningProcess(
         _ configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration
     ) throws -> SimulatedExtensionProcess {
-        if let process = state.withLock({ $0.process }) { return process }
+        if let running = process.current { return running }
+        memory.releaseAll()
         var configuration = try configure(self)
         configuration.clock = { [weak self] in self?.time ?? .now }
         configuration.stopwatch = { [clock] in clock.instant }
@@ -281,12 +296,26 @@ public final class SimulatedDevice: Sendable {
             guard let self, let requestID else { return }
             state.withLock { $0.reports[requestID] }?.end(report)
         }
-        return state.withLock { state in
-            let process = state.process ?? made
-            state.process = process
-            return process
+        return process.start(made)
+    }
+}
+
+/// The process of the extension that runs, if one runs.
+private final class RunningProcess: Sendable {
+    private let running = Locked<SimulatedExtensionProcess?>(nil)
+
+    var current: SimulatedExtensionProcess? { running.withLock { $0?.hasEnded == true ? nil : $0 } }
+
+    /// - Returns: the process that runs already, if there is one.
+    func start(_ made: SimulatedExtensionProcess) -> SimulatedExtensionProcess {
+        running.withLock { running in
+            if let running, !running.hasEnded { return running }
+            running = made
+            return made
         }
     }
+
+    func end() { running.withLock { $0.take() }?.end() }
 }
 
 /// The report of one push, which comes after its content.

@@ -11,7 +11,7 @@ final class SimulatedExtensionProcess: HostedExtension {
 
     private let configuration: ExtensionConfiguration
     private let running = Locked<[Running]>([])
-    private let hasEnded = Locked(false)
+    private let ended = Locked(false)
     private let reports: @Sendable (_ requestID: String?, DeliveryReport) -> Void
 
     init(
@@ -21,8 +21,10 @@ final class SimulatedExtensionProcess: HostedExtension {
         self.reports = reports
     }
 
+    var hasEnded: Bool { ended.withLock { $0 } }
+
     func didReceive(_ payload: [UInt8], _ exchange: HostExchange) {
-        guard !hasEnded.withLock({ $0 }) else { return exchange.processDied() }
+        guard !hasEnded else { return exchange.processDied() }
         var configuration = configuration
         let (earlier, reports) = (configuration.diagnostics, reports)
         configuration.diagnostics = ReportTap { report in
@@ -47,7 +49,7 @@ final class SimulatedExtensionProcess: HostedExtension {
 
     /// Ends the process: its sessions hand over nothing any more.
     func end() {
-        hasEnded.withLock { $0 = true }
+        ended.withLock { $0 = true }
         for one in running.withLock({ $0 }) { one.exchange.processDied() }
     }
 }

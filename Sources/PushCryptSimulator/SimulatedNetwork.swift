@@ -19,13 +19,17 @@ public final class SimulatedNetwork: HTTPTransport {
     private static let pieceByteCount = 64 * 1024
 
     private let clock: SimulatedClock
+    private let memory: SimulatedMemory?
     private let state: Locked<State>
 
     /// Creates a network without files.
     ///
-    /// - Parameter delay: how long every transfer takes, in addition to the duration of its file.
-    public init(_ clock: SimulatedClock, delay: Duration = .zero) {
+    /// - Parameters:
+    ///   - delay: how long every transfer takes, in addition to the duration of its file.
+    ///   - memory: counts each piece of a file while it is received; nil counts none.
+    public init(_ clock: SimulatedClock, delay: Duration = .zero, memory: SimulatedMemory? = nil) {
         self.clock = clock
+        self.memory = memory
         state = Locked(State(delay: delay))
     }
 
@@ -64,7 +68,10 @@ public final class SimulatedNetwork: HTTPTransport {
         guard let file else { throw TransferError(.status, "404") }
         var rest = file.body[...]
         while !rest.isEmpty {
-            try receive(Array(rest.prefix(Self.pieceByteCount)))
+            let piece = Array(rest.prefix(Self.pieceByteCount))
+            memory?.use(piece.count)
+            defer { memory?.release(piece.count) }
+            try receive(piece)
             rest = rest.dropFirst(Self.pieceByteCount)
         }
     }

@@ -255,4 +255,55 @@ import Testing
         }
         #expect(device.center.deliveredNotifications.map(\.request.content.title.literal) == ["2"])
     }
+
+    private struct Decoder: ContentStage {
+        let device: SimulatedDevice
+        let byteCount: Int
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            device.memory.use(byteCount)
+            defer { device.memory.release(byteCount) }
+            return content
+        }
+    }
+
+    @Test(
+        "a stage that uses the limit is shown, and with one byte more the process ends and the original is shown",
+        arguments: [(1_000, Presentation.Origin.handedOver), (1_001, .died)])
+    func memoryLimit(_ byteCount: Int, origin: Presentation.Origin) async throws {
+        var options = SimulatedDevice.Options()
+        options.memoryLimitInBytes = 1_000
+        let device = try await device(options) { configuration, device in
+            configuration.stages = [Decoder(device: device, byteCount: byteCount)]
+        }
+        let payload = try seal()
+        let reception = await device.receive(payload)
+        #expect(reception.presentation?.origin == origin)
+        #expect(reception.content?.title.literal == (origin == .died ? "New message" : "Zoë"))
+        #expect(device.memory.peakInBytes == byteCount)
+    }
+
+    @Test("a picture uses a piece of 64 KiB at a time, whatever its size")
+    func piecesInMemory() async throws {
+        let device = try await device()
+        device.network.serve(
+            [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 1 << 20),
+            at: "https://example.com/p.png")
+        let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#)
+        #expect(await device.receive(payload).content?.attachments.count == 1)
+        #expect(device.memory.peakInBytes == 64 << 10 && device.memory.usedInBytes == 0)
+    }
+
+    @Test(
+        "a process that the system ends during a download shows the original, and one that it ends afterwards doesn't matter",
+        arguments: [(Duration.zero, "New message"), (.seconds(3), "New message"), (.seconds(10), "Zoë")])
+    func endedProcess(_ time: Duration, title: String) async throws {
+        var options = SimulatedDevice.Options()
+        options.endsProcessAfter = time
+        let device = try await device(options)
+        device.network.serve([0x89, 0x50, 0x4e, 0x47], at: "https://example.com/p.png", for: .seconds(5))
+        let payload = try seal(
+            #"{"aps":{"alert":{"title":"Zoë"}},"image_url":"https://example.com/p.png"}"#)
+        #expect(await device.receive(payload).content?.title.literal == title)
+    }
 }
