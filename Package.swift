@@ -58,6 +58,8 @@ let package = Package(
         .library(name: "PushCryptSender", targets: ["PushCryptSender"]),
         .library(name: "PushCryptExtension", targets: ["PushCryptExtension"]),
         .library(name: "PushCryptCore", targets: ["PushCryptCore"]),
+        // Time zones are in a module of their own, which needs all of Foundation.
+        .library(name: "PushCryptSimulator", targets: ["PushCryptSimulator", "PushCryptSimulatorCalendar"]),
     ] + appleProducts,
     traits: [
         .default(enabledTraits: ["Sender"]),
@@ -149,7 +151,7 @@ let package = Package(
             name: "pushcrypt",
             dependencies: [
                 "PushCryptPrimitives", "PushCryptFiles", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
-                "PushCryptRecipients",
+                "PushCryptNotifications", "PushCryptRecipients", "PushCryptSimulator",
                 .target(name: "CPushCryptPrctl", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -24,6 +24,7 @@ extension SimulatedNotificationCenter {
     ///   plays its sound although the device is muted.
     @discardableResult
     func deliver(_ notification: DeliveredNotification) async -> SimulatedPresentation? {
+        let notification = DeliveredNotification(notification, textsFrom: strings ?? [String: String]())
         let (settings, appState) = (currentSettings, appState)
         guard settings.authorization == .authorized || settings.authorization == .provisional else { return nil }
         let content = notification.request.content
@@ -53,5 +54,23 @@ extension SimulatedNotificationCenter {
     private func foregroundOptions(_ notification: DeliveredNotification) async -> PresentationOptions {
         guard let responder = state.withLock({ $0.responder }) else { return [] }
         return await responder.presentation(of: notification)
+    }
+}
+
+extension DeliveredNotification {
+    /// The notification with the texts that the system shows for keys.
+    fileprivate init(_ notification: DeliveredNotification, textsFrom strings: any StringTable) {
+        var request = notification.request
+        let known = request.content.localized(by: strings)
+        func text(_ part: WritableKeyPath<NotificationContent, NotificationContent.Text>) -> NotificationContent.Text {
+            guard let key = request.content[keyPath: part].locKey, strings.string(for: key) == nil else {
+                return known[keyPath: part]
+            }
+            return NotificationContent.Text(literal: key)
+        }
+        request.content.title = text(\.title)
+        request.content.subtitle = text(\.subtitle)
+        request.content.body = text(\.body)
+        self.init(request, at: notification.time)
     }
 }

@@ -290,6 +290,7 @@ public final class SimulatedDevice: Sendable {
             configuration.attachments = stage
         }
         configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
+        configuration.strings = configuration.strings ?? center.strings
         let isLocked: @Sendable () -> Bool = { [weak self] in self?.isBeforeFirstUnlock ?? false }
         configuration.lockKeysAndStore(while: isLocked)
         let made = SimulatedExtensionProcess(configuration) { [weak self] requestID, report in

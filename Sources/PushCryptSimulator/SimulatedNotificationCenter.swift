@@ -20,6 +20,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
 
     struct State {
         var settings = NotificationSettings()
+        var strings: (any StringTable)?
         var granted: NotificationOptions = []
         var questionCount = 0
         var answer: @Sendable (NotificationOptions) -> Bool = { _ in true }
@@ -73,6 +74,13 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         _ responder: (any NotificationResponder)?, verifier: NotificationVerifier? = nil, kept: KeptNotifications? = nil
     ) {
         state.withLock { $0.responder = responder.map { ConnectedResponder($0, verifier: verifier, kept: kept) } }
+    }
+
+    /// The app's Localizable.strings in the user's language. "Generating a remote notification": the system shows its texts for
+    /// `title-loc-key`, `subtitle-loc-key` and `loc-key`. The page doesn't say what it shows without a text; devices show the key.
+    public var strings: (any StringTable)? {
+        get { state.withLock { $0.strings } }
+        set { state.withLock { $0.strings = newValue } }
     }
 
     /// Where the app is. A tap and an action with `foreground` change it.

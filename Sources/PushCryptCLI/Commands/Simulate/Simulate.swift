@@ -1,0 +1,153 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptExtension
+import PushCryptFiles
+import PushCryptSimulator
+
+struct Simulate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what a push becomes on a phone, without a phone.",
+        discussion: """
+            Reads one payload from stdin, or one on each line: a payload, or {"payload": PAYLOAD} as seal --batch writes it. \
+            All are received by one simulated phone that keeps the contract of the system with the app's extension: its \
+            checks, its time limit and its lock screen. Each is shown as it looks without the extension, beside what the \
+            extension makes of it. Simulated time costs no real time. Nothing is sent, and no address is contacted: \
+            attachments come from --serve.
+
+            Without --keys and --topic the phone has no keys, so no push is restored.
+
+            With --json, each line on stdout is {"version": 1, "number", "bytes", "restored", "failure", "refused", \
+            "verdict", "before", "after", "seconds", "badge"?, "sound"?, "category"?, "thread"?, "attachments"?, \
+            "missing"?}.
+
+            Exit status: 0 every push was restored with all its attachments; 65 one wasn't; anything else: see \
+            pushcrypt --help.
+            """)
+
+    @Flag(help: "Print one JSON object for each push.") var json = false
+    @Option(help: .init("The phone's keys: private or shared.", "FILE|Keys/NAME")) var keys: String?
+    @Option(help: .init("The app's bundle identifier; required with --keys.", "TOPIC")) var topic: String?
+    @Option(help: .init("The phone has this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(help: .init("The pinned sender keys; without it unsigned pushes are accepted.", "FILE")) var trust: String?
+    @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE")) var pins: String?
+    @Option(
+        help: .init(
+            "What a failure shows: the payload's visible alert, or a bundled text. (default: outer)", "outer|bundled"))
+    var fallback: FallbackChoice?
+    @OptionGroup(title: "The phone") var phone: PhoneOptions
+    @OptionGroup(title: "The app's texts") var texts: TextOptions
+    @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    func validate() throws {
+        guard (keys == nil) == (topic == nil) else {
+            throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
+        }
+        for (name, isGiven) in [
+            ("--device", device != nil), ("--trust", trust != nil), ("--fallback", fallback != nil),
+        ] {
+            guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
+        }
+        guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
+    }
+
+    @MainActor func run() async throws {
+        let phones = try await SimulatedPhones(settings())
+        let reader = try PayloadReader()
+        let appName = texts.appName ?? topic?.split(separator: ".").last.map(String.init) ?? "app"
+        if keys == nil {
+            StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
+        }
+        let terminal = TerminalText(isColourful: StandardStreams.isColourful)
+        var (count, restoredCount) = (0, 0)
+        while let payload = try reader.next() {
+            let push = await phones.receive(payload)
+            count += 1
+            if push.isRestored { restoredCount += 1 }
+            if json {
+                try StandardStreams.writeJSON(push.json, [])
+            } else {
+                try StandardStreams.write(
+                    push.text(terminal, appName: TerminalText.harmless(appName.utf8), columns: StandardStreams.columns))
+            }
+        }
+        guard count > 0 else { throw Failure(.dataError, "stdin has no payload") }
+        guard restoredCount == count else {
+            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not restored")
+        }
+    }
+
+    private var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+
+    private func settings() throws -> SimulatedPhones.Settings {
+        let topic = try Topic(topic ?? "com.example.app").description
+        let keyring: any RecipientKeyring =
+            try keys.map { keys in
+                KeysetKeyring(try KeySource(keys, keyAccess).openingKeyset(device: DeviceID(option: device)))
+            } ?? NoKeys()
+        var settings = SimulatedPhones.Settings(
+            topic: topic, keyring: keyring,
+            senders: try SenderTrust(option: trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess),
+            fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
+        try phone.apply(to: &settings)
+        settings.strings = try texts.strings.map { try LocalizedStrings.read($0, language: texts.language) }
+        return settings
+    }
+}
+
+/// The state of the phone and its network.
+struct PhoneOptions: ParsableArguments {
+    @Flag(help: "The phone was restarted and not unlocked since: keys can't be read.") var locked = false
+    @Option(help: .init("Whether the lock screen shows the text. (default: shown)", "hidden|shown"))
+    var previews: Previews?
+    @Option(help: .init("A file on the simulated network; may be repeated.", "URL=FILE")) var serve: [ServedFile] = []
+    @Option(help: .init("How long each transfer takes. (default: 0s)", "DURATION")) var slowNetwork: DurationArgument?
+    @Option(
+        help: .init("A member of the payload with an attachment's address, such as image_url; may be repeated.", "NAME")
+    )
+    var attachmentMember: [String] = []
+    @Option(help: .init("The system ends the extension this long after each push.", "DURATION"))
+    var killAt: DurationArgument?
+    @Option(help: .init("How long the system waits for the extension. (default: 30s)", "DURATION"))
+    var timeLimit: DurationArgument?
+
+    enum Previews: String, ExpressibleByArgument { case hidden, shown }
+
+    func apply(to settings: inout SimulatedPhones.Settings) throws {
+        settings.isBeforeFirstUnlock = locked
+        settings.hidesPreviews = previews == .hidden
+        settings.networkDelay = .seconds(slowNetwork?.seconds ?? 0)
+        settings.plainMembers = attachmentMember
+        settings.files = try serve.map { ($0.address, try FileSystem.readFile($0.path)) }
+        settings.options.endsProcessAfter = killAt.map { .seconds($0.seconds) }
+        if let timeLimit { settings.options.timeLimit = .seconds(timeLimit.seconds) }
+    }
+}
+
+/// A file on the simulated network. The address may contain `=`, and the name of the file may not.
+struct ServedFile: ExpressibleByArgument {
+    let address: String
+    let path: String
+
+    init?(argument: String) {
+        guard let split = argument.lastIndex(of: "=") else { return nil }
+        (address, path) = (String(argument[..<split]), String(argument[argument.index(after: split)...]))
+        guard !address.isEmpty, !path.isEmpty else { return nil }
+    }
+}
+
+struct TextOptions: ParsableArguments {
+    @Option(help: .init("The app's texts: Localizable.strings, a string catalog or a JSON object.", "FILE"))
+    var strings: String?
+    @Option(help: .init("The user's language, for a string catalog. (default: its source language)", "LANGUAGE"))
+    var language: String?
+    @Option(help: .init("The app's name on the lock screen. (default: the end of TOPIC)", "NAME")) var appName: String?
+
+    func validate() throws {
+        guard language == nil || strings.map(LocalizedStrings.isCatalog) == true else {
+            throw ValidationError(
+                "--language needs --strings with a string catalog (.xcstrings): other files have one language.")
+        }
+    }
+}

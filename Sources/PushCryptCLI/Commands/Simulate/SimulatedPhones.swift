@@ -1,0 +1,127 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptFiles
+import PushCryptNotifications
+import PushCryptPrimitives
+import PushCryptSimulator
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Two phones that receive the same pushes: one without the app's extension, and one with it.
+final class SimulatedPhones {
+    struct Settings {
+        var topic: String
+        var keyring: any RecipientKeyring
+        var senders: SenderTrust
+        var fallback: Fallback
+        var startsAt: UnixTime
+        var options = SimulatedDevice.Options()
+        /// How long each transfer takes.
+        var networkDelay: Duration = .zero
+        /// The files that the network has, by address.
+        var files: [(address: String, bytes: [UInt8])] = []
+        /// The members of the sealed payload with the address of a file.
+        var plainMembers: [String] = []
+        var strings: (any StringTable)?
+        var isBeforeFirstUnlock = false
+        var hidesPreviews = false
+    }
+
+    private let settings: Settings
+    private let plain: SimulatedDevice
+    private let phone: SimulatedDevice
+    private let opened = OpenedPushes()
+    private let folder: String
+    private var requestedCount = 0
+    private var nextNumber = 1
+
+    init(_ settings: Settings) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt." + UUID().uuidString)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        self.folder = folder.path
+        self.settings = settings
+        let (path, opened) = (folder.path, opened)
+        plain = SimulatedDevice(
+            topic: settings.topic, clock: SimulatedClock(startingAt: settings.startsAt), extension: nil)
+        phone = SimulatedDevice(
+            topic: settings.topic, clock: SimulatedClock(startingAt: settings.startsAt), options: settings.options
+        ) { device in
+            var configuration = try ExtensionConfiguration(
+                topic: settings.topic, keyring: settings.keyring, senders: settings.senders, fallback: settings.fallback
+            )
+            configuration.store = SharedStore(folder: path + "/store", role: .extension)
+            configuration.attachments = AttachmentStage(
+                configuration: .init(folder: path + "/attachments", plainMembers: settings.plainMembers),
+                transport: device.network)
+            configuration.stages = [opened]
+            return configuration
+        }
+        for device in [plain, phone] {
+            device.center.strings = settings.strings
+            _ = try await device.center.requestAuthorization([.alert, .sound, .badge])
+            if settings.hidesPreviews { device.center.changeSettings { $0.previews = .never } }
+        }
+        phone.network.delay = settings.networkDelay
+        for file in settings.files { phone.network.serve(file.bytes, at: file.address) }
+        if settings.isBeforeFirstUnlock {
+            phone.restart()
+        } else {
+            phone.lock()
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// The lock screens after all pushes.
+    var lockScreens: (before: LockScreen, after: LockScreen) { (plain.center.lockScreen, phone.center.lockScreen) }
+
+    func receive(_ payload: [UInt8]) async -> SimulatedPush {
+        defer { nextNumber += 1 }
+        let start = phone.clock.elapsed
+        let before = await plain.receive(payload)
+        let reception = await phone.receive(payload)
+        let requested = phone.network.requested.dropFirst(requestedCount)
+        requestedCount += requested.count
+        let push = reception.requestID.flatMap { opened.take($0) }
+        return SimulatedPush(
+            number: nextNumber, payload: payload, sent: push?.payload, paddingByteCount: push?.paddingByteCount,
+            reception: reception, before: banner(before, on: plain), after: banner(reception, on: phone),
+            attachments: reception.content?.attachments.compactMap(attachment) ?? [],
+            duration: phone.clock.elapsed - start,
+            missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
+    }
+
+    private func banner(_ reception: SimulatedDevice.Reception, on device: SimulatedDevice) -> LockScreen.Banner? {
+        guard reception.content != nil, let id = reception.requestID else { return nil }
+        return device.center.lockScreen.groups.lazy.flatMap(\.banners).first { $0.id == id }
+    }
+
+    private func attachment(_ attachment: NotificationContent.Attachment) -> SimulatedPush.Attachment? {
+        phone.center.file(attachment.path).map { bytes in
+            SimulatedPush.Attachment(
+                type: attachment.type?.fileExtension ?? "", bytes: bytes, mediaType: attachment.type?.mimeTypes.first)
+        }
+    }
+}
+
+/// Keeps what the extension has opened. It is a stage, because only stages see it.
+private final class OpenedPushes: ContentStage {
+    private let pushes = Locked<[String: OpenedPush]>([:])
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        if let id = push.requestID { pushes.withLock { $0[id] = push } }
+        return content
+    }
+
+    func take(_ requestID: String) -> OpenedPush? { pushes.withLock { $0.removeValue(forKey: requestID) } }
+}
+
+/// A phone without keys.
+struct NoKeys: RecipientKeyring {
+    func key(_ kid: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw .unknownKey }
+}

@@ -1,0 +1,113 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptSimulator
+
+/// One push, as `pushcrypt simulate` has seen it.
+struct SimulatedPush {
+    /// What is beside a notification's text.
+    struct Attachment {
+        /// Such as `png`.
+        let type: String
+        let bytes: [UInt8]
+        /// The media type, such as `image/png`; nil for a type that the system doesn't show.
+        let mediaType: String?
+    }
+
+    /// The number of its line, from 1.
+    let number: Int
+    /// The body of the request to APNs.
+    let payload: [UInt8]
+    /// The payload that was sealed; nil if the push wasn't opened.
+    let sent: [UInt8]?
+    /// How many bytes of the message are padding; nil if the push wasn't opened.
+    let paddingByteCount: Int?
+    /// What the phone made of it.
+    let reception: SimulatedDevice.Reception
+    /// What a phone without the extension shows; nil for nothing.
+    let before: LockScreen.Banner?
+    /// What the phone with the extension shows; nil for nothing.
+    let after: LockScreen.Banner?
+    let attachments: [Attachment]
+    /// The simulated time that the extension took.
+    let duration: Duration
+    /// The addresses that the extension requested, and that `--serve` doesn't name.
+    let missingAddresses: [String]
+
+    /// Whether the phone shows all that was sealed.
+    var isRestored: Bool { reception.isRestored && reception.failure == nil }
+
+    /// What became of the push, in one line.
+    var verdict: String {
+        if let refusal = reception.refusal { return "refused by APNs: \(refusal)" }
+        guard let origin = reception.presentation?.origin else {
+            return "nothing is shown: the payload has no alert with text"
+        }
+        guard let failure = reception.failure else {
+            if reception.isRestored { return "restored" }
+            switch origin {
+            case .handedOver: return "not restored: the extension couldn't be configured"
+            case .notRun: return "the original is shown: aps.mutable-content isn't 1, so the extension doesn't run"
+            default: return "\(origin)"
+            }
+        }
+        let shown =
+            switch origin {
+            case _ where reception.isRestored: "the text is shown"
+            case _ where after == nil: "nothing is shown"
+            case .handedOver: "the placeholder is shown"
+            default: "\(origin)"
+            }
+        return "\(failure): \(shown). \(failure.explanation)"
+    }
+
+    var json: JSONObject {
+        let json: JSONObject = [
+            "version": 1, "number": number, "bytes": payload.count, "restored": isRestored,
+            "failure": reception.failure?.rawValue, "refused": reception.refusal?.description,
+            "verdict": verdict, "before": before.map(Self.json), "after": after.map(Self.json),
+            "seconds": duration.inSeconds,
+        ]
+        let content = reception.content
+        return json.adding(ifKnown: [
+            "badge": content?.badge, "sound": content?.sound?.name, "category": content?.category,
+            "thread": content?.threadID, "missing": missingAddresses.isEmpty ? nil : missingAddresses,
+            "attachments": attachments.isEmpty
+                ? nil : attachments.map { ["type": $0.type, "bytes": $0.bytes.count] as JSONObject },
+        ])
+    }
+
+    private static func json(_ banner: LockScreen.Banner) -> JSONObject {
+        [
+            "title": banner.title, "subtitle": banner.subtitle, "body": banner.body, "hidden": banner.isHidden,
+            "timeSensitive": banner.isTimeSensitive,
+        ]
+    }
+}
+
+extension FailureClass {
+    /// What the class means, for somebody who doesn't know the protocol.
+    var explanation: String { Self.explanations[self] ?? "" }
+
+    private static let explanations: [FailureClass: String] = [
+        .notSealed: "The payload has no pushcrypt member: it wasn't sealed.",
+        .malformed: "The payload isn't strict JSON, or a member of pushcrypt is missing or has the wrong type.",
+        .unsupportedVersion: "The payload has a protocol version that this app doesn't know.",
+        .unknownKey: "The phone doesn't have the key that it was sealed to, or doesn't pin the key that signed it.",
+        .keyLocked: "Keys can't be read until the phone is unlocked once after its start.",
+        .keyExpired: "The key has expired.",
+        .keyRevoked: "The key was revoked.",
+        .undecryptable:
+            "Decryption or verification failed: another topic, psk or key, no signature, or a changed message.",
+        .expired: "The message has expired.",
+        .notYetValid: "The message was sealed later than the phone's clock says it is.",
+        .replayed: "The phone has shown this message already.",
+        .retracted: "The message was taken back before it was shown.",
+        .timedOut: "The content wasn't ready in time.",
+        .attachmentFailed: "An attachment couldn't be fetched.",
+        .internalError: "An error that no input can cause.",
+    ]
+}
+
+extension Duration {
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
