@@ -29,11 +29,13 @@ public final class TestDevice: Sendable {
     ///
     /// - Parameters:
     ///   - senders: whose pushes are opened. The default opens unsigned ones.
+    ///   - plainMembers: the members of the sealed payload that name an attachment's address, such as `image_url`.
     ///   - clock: the time of device and APNs. Backends use the real time, so it is the default.
     ///   - configure: changes the configuration of the extension, for example its `stages`.
     /// - Throws: `KeyError` with `invalidTopic`; the system's error if the temporary folder can't be made.
     public init(
-        topic: String, senders: SenderTrust = .unsigned, clock: SimulatedClock = SimulatedClock(startingAt: .now),
+        topic: String, senders: SenderTrust = .unsigned, plainMembers: [String] = [],
+        clock: SimulatedClock = SimulatedClock(startingAt: .now),
         options: SimulatedDevice.Options = .init(), calendar: (any NotificationCalendar)? = nil,
         configure: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) throws -> Void = { _, _ in }
     ) async throws {
@@ -56,7 +58,8 @@ public final class TestDevice: Sendable {
                 topic: topic, keyring: keyring, senders: senders, fallback: .outerAlert(orElse: .standard))
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
             configuration.attachments = AttachmentStage(
-                configuration: .init(folder: path + "/attachments"), transport: device.network)
+                configuration: .init(folder: path + "/attachments", plainMembers: plainMembers),
+                transport: device.network)
             try configure(&configuration, device)
             return configuration
         }

@@ -46,6 +46,12 @@ struct Seal: ParsableCommand {
                 + "however often it is sealed.", "CAMPAIGN"))
     var idFrom: String?
 
+    @Option(
+        help: .init(
+            "Write the file that Xcode's simulator takes (.apns): the outer payload with this app's bundle identifier.",
+            "ID"))
+    var simulatorBundle: String?
+
     @OptionGroup(title: "Batch") var batch: BatchOptions
 
     @Option(
@@ -63,6 +69,10 @@ struct Seal: ParsableCommand {
             throw ValidationError("Missing expected argument '--to <FILE|Keys/NAME>'")
         }
         guard batch.batch || recipients == nil else { throw ValidationError("--recipients is only for --batch.") }
+        guard !batch.batch || simulatorBundle == nil else {
+            throw ValidationError(
+                "--simulator-bundle can't be used with --batch: a file for the simulator has one payload.")
+        }
         guard !batch.batch || device == nil else {
             throw ValidationError("--device can't be used with --batch: each line has a member \"device\".")
         }
@@ -99,7 +109,17 @@ struct Seal: ParsableCommand {
             payload, to: recipient, placeholder: placeholder.placeholder, attachments: extras.attachments(),
             offload: extras.offloadReference(), isSelfTest: extras.selfTest,
             options: options.retracting(campaigns: instructions.retractFrom, of: recipient))
-        try StandardStreams.writeLine(sealed.bytes)
+        guard let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
+        try StandardStreams.writeLine(Self.file(sealed.bytes, for: simulatorBundle))
+    }
+
+    /// `{"Simulator Target Bundle":"<id>",<members of the payload>}`
+    private static func file(_ payload: [UInt8], for bundle: String) throws -> [UInt8] {
+        // The characters that Apple allows in a bundle identifier need no escape in JSON.
+        guard bundle.utf8.allSatisfy({ $0.isIdentifierCharacter }), !bundle.isEmpty else {
+            throw Failure(.usage, "--simulator-bundle: a bundle identifier has letters, digits, hyphens and dots")
+        }
+        return Array(#"{"Simulator Target Bundle":"\#(bundle)","#.utf8) + payload.dropFirst()
     }
 
     /// Far above the limit of a payload, so that the error can name the size of a payload that is too long.
@@ -156,5 +176,16 @@ struct PlaceholderOptions: ParsableArguments {
             title: placeholderTitle, body: placeholderBody, titleLocKey: placeholderTitleLocKey,
             bodyLocKey: placeholderBodyLocKey)
         return given == Placeholder() ? .standard : given
+    }
+}
+
+extension UInt8 {
+    fileprivate var isIdentifierCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
     }
 }

@@ -45,13 +45,13 @@ extension SimulatedPush {
         let right = BannerText(banner: after, appName: appName, attachments: attachments).lines(width: width)
         let empty = String(repeating: " ", count: width + 4)
         let rows = (0..<max(left.count, right.count)).map { row in
-            (left.indices.contains(row) ? left[row] : empty) + "  " + (right.indices.contains(row) ? right[row] : "")
+            (left.indices.contains(row) ? left[row] : empty) + (right.indices.contains(row) ? "  " + right[row] : "")
         }
         let mark = isRestored ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
         let notes = missingAddresses.map { "  not on the simulated network (see --serve): \($0)" }
-        let time = duration > .zero ? ", after \(NumberText.decimal(duration.inSeconds, 1)) s" : ""
-        let verdict = TerminalText.wrap(TerminalText.harmless(self.verdict.utf8) + time, width: columns - 4)
-        var lines = [terminal.styled("\(number). \(payload.count) of 4096 bytes", .heading)]
+        let time = duration > .zero ? ", shown after \(NumberText.decimal(duration.inSeconds, 1)) s" : ""
+        let verdict = TerminalText.wrap(TerminalText.harmless(self.verdict.utf8), width: columns - 4)
+        var lines = [terminal.styled("\(number). \(payload.count) of 4096 bytes\(time)", .heading)]
         lines.append("Without the extension".padded(to: width + 6) + "With the extension")
         lines += rows
         lines += verdict.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
