@@ -272,7 +272,7 @@ let package = Package(
             name: "PushCryptCLITests",
             dependencies: [
                 "pushcrypt", "PushCryptExtension", "PushCryptKeystore", "PushCryptSender", "PushCryptSQLite",
-                "PushCryptTestSupport",
+                "PushCryptNotifications", "PushCryptSimulator", "PushCryptTestSupport",
             ]),
         .target(
             name: "PushCryptFuzzTargets",

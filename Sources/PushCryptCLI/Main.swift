@@ -50,7 +50,7 @@ struct PushCrypt: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             Demo.self, Seal.self, Open.self, Inspect.self, Reseal.self, Blob.self, Keys.self, Rotate.self,
-            Recipients.self,
+            Recipients.self, Diagnose.self,
         ])
 }
 
